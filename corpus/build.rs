@@ -1,0 +1,92 @@
+//! Lays the embedding model out for the program: rows and scales as aligned columns, and the vocabulary as a hash map
+//! that is ready without start-up work. A model file of another shape stops the build here, not a server later.
+
+use std::env;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+#[path = "src/embed/word_hash.rs"]
+mod word_hash;
+use word_hash::{CONTINUATION_SEED, EMPTY, PIECE_LEN_MAX, SLOT_COUNT, WORD_SEED, extend, first_slot, slot_value};
+
+const TOKENS: usize = 30_522;
+const DIMS: usize = 256;
+const MODEL: &str = "model/law-static-256.safetensors";
+const VOCABULARY: &str = "model/vocab.txt";
+
+fn main() {
+    for input in [MODEL, VOCABULARY, "src/embed/word_hash.rs", "build.rs"] {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(Path::new(&out).join(name), bytes).unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
+    };
+
+    let model = fs::read(MODEL).unwrap_or_else(|error| panic!("cannot read {MODEL}: {error}"));
+    write("embedding.bin", tensor(&model, "embedding", "I8", &format!("[{TOKENS},{DIMS}]"), TOKENS * DIMS));
+    write("scale.bin", tensor(&model, "scale", "F32", &format!("[{TOKENS}]"), TOKENS * size_of::<f32>()));
+
+    let text = fs::read_to_string(VOCABULARY).unwrap_or_else(|error| panic!("cannot read {VOCABULARY}: {error}"));
+    let tokens: Vec<&str> = text.lines().collect();
+    assert_eq!(tokens.len(), TOKENS, "{VOCABULARY} must hold one token a line for every row of the model");
+    write("vocabulary-slots.bin", &slots(&tokens));
+    write("vocabulary-ends.bin", &ends(&tokens));
+    write("vocabulary-text.bin", tokens.concat().as_bytes());
+}
+
+/// The bytes of one tensor of a safetensors file: a length, that many bytes of JSON, then the data. The JSON is
+/// searched for the one entry we expect, letter by letter; a file written differently is not the pinned file.
+fn tensor<'a>(file: &'a [u8], name: &str, kind: &str, shape: &str, length: usize) -> &'a [u8] {
+    let header_len = u64::from_le_bytes(file[..8].try_into().expect("eight bytes")) as usize;
+    let (header, data) = file[8..].split_at(header_len);
+    let header = std::str::from_utf8(header).expect("a safetensors header is JSON");
+    let entry = format!("\"{name}\":{{\"dtype\":\"{kind}\",\"shape\":{shape},\"data_offsets\":[");
+    let Some((_, after)) = header.split_once(&entry) else {
+        panic!("{MODEL} has no tensor {name} of {kind}{shape}: its header is {header}");
+    };
+    let range = offsets(after);
+    assert_eq!(range.len(), length, "tensor {name} of {MODEL} has the wrong length");
+    &data[range]
+}
+
+fn offsets(text: &str) -> Range<usize> {
+    let (list, _) = text.split_once(']').expect("data_offsets is a list");
+    let (start, end) = list.split_once(',').expect("data_offsets has two numbers");
+    start.trim().parse().expect("an offset is a number")..end.trim().parse().expect("an offset is a number")
+}
+
+/// Open addressing with linear probing. Special tokens in brackets stay out: no text is ever one of them.
+fn slots(tokens: &[&str]) -> Vec<u8> {
+    let mut slots = vec![EMPTY; SLOT_COUNT];
+    for (id, token) in tokens.iter().enumerate() {
+        if token.starts_with('[') && token.len() > 1 {
+            continue;
+        }
+        let (seed, piece) = match token.strip_prefix("##") {
+            Some(piece) if !piece.is_empty() => (CONTINUATION_SEED, piece),
+            _ => (WORD_SEED, *token),
+        };
+        assert!(piece.len() <= PIECE_LEN_MAX, "token {token} is longer than PIECE_LEN_MAX allows");
+        let hash = piece.bytes().fold(seed, extend);
+        let mut slot = first_slot(hash);
+        while slots[slot] != EMPTY {
+            slot = (slot + 1) % SLOT_COUNT;
+        }
+        slots[slot] = slot_value(hash, u16::try_from(id).expect("ids fit 16 bits"));
+    }
+    slots.iter().flat_map(|slot| slot.to_le_bytes()).collect()
+}
+
+/// Where each token's text ends in the concatenation of all.
+fn ends(tokens: &[&str]) -> Vec<u8> {
+    let mut end = 0_u32;
+    tokens
+        .iter()
+        .flat_map(|token| {
+            end += token.len() as u32;
+            end.to_le_bytes()
+        })
+        .collect()
+}

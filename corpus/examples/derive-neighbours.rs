@@ -1,0 +1,44 @@
+//! Derives the table of each token's nearest tokens from the compiled-in model and writes it where the build takes it
+//! from: `cargo run --release -p hornbook-corpus --example derive-neighbours`. Words given as arguments are looked up in
+//! a fresh derivation instead, and nothing is written.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use hornbook_corpus::embed::embedder;
+use hornbook_corpus::embed::neighbours::Derivation;
+
+fn main() -> ExitCode {
+    let derivation = Derivation::new();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.is_empty() {
+        return write_table(&derivation);
+    }
+    for word in words {
+        show_neighbours(&derivation, &word);
+    }
+    ExitCode::SUCCESS
+}
+
+fn write_table(derivation: &Derivation) -> ExitCode {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("model/neighbours.bin");
+    let table = derivation.table();
+    if let Err(error) = std::fs::write(&path, &table) {
+        eprintln!("cannot write {}: {error}", path.display());
+        return ExitCode::FAILURE;
+    }
+    println!("wrote {} bytes to {}, BLAKE3 {}", table.len(), path.display(), blake3::hash(&table));
+    println!("now run the tests of embed: the fingerprint of the embedder changes with the table");
+    ExitCode::SUCCESS
+}
+
+fn show_neighbours(derivation: &Derivation, word: &str) {
+    let mut tokens = Vec::new();
+    embedder().tokenize(word, &mut tokens);
+    for token in tokens {
+        let row = derivation.row(token);
+        let shown: Vec<String> =
+            row.iter().map(|&(other, steps)| format!("{} {steps}", derivation.text(other))).collect();
+        println!("{}: {}", derivation.text(token), shown.join(", "));
+    }
+}

@@ -1,0 +1,108 @@
+//! What each character is to the analysis, and what it is folded to.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The part a character plays in or between words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A letter or digit, or a ligature of them.
+    Alnum,
+    /// Hyphen, en dash, minus: joins the parts of a word or number.
+    Dash,
+    /// Em dash: parts sentences, but people also put it between two numbers.
+    LongDash,
+    Dot,
+    Colon,
+    Comma,
+    Apostrophe,
+    /// Soft hyphen, zero-width and direction characters: as if they were not there.
+    Ignorable,
+    /// A combining accent: part of a word, and dropped.
+    Mark,
+    /// A vulgar fraction such as ½: a pair of numbers of its own.
+    Fraction,
+    /// A plain space within a line.
+    Space,
+    Other,
+}
+
+const fn ascii_kinds() -> [Kind; 128] {
+    let mut kinds = [Kind::Other; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Kind::Alnum,
+            b'-' => Kind::Dash,
+            b'.' => Kind::Dot,
+            b':' => Kind::Colon,
+            b',' => Kind::Comma,
+            b'\'' => Kind::Apostrophe,
+            b' ' => Kind::Space,
+            _ => Kind::Other,
+        };
+        byte += 1;
+    }
+    kinds
+}
+
+static ASCII_KINDS: [Kind; 128] = ascii_kinds();
+
+/// The kind of the character at a byte offset and its length in bytes; nothing at the end of the text.
+pub(super) fn kind_at(text: &str, at: usize) -> Option<(Kind, char, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte < 128 {
+        return Some((ASCII_KINDS[byte as usize], byte as char, 1));
+    }
+    let c = text[at..].chars().next()?;
+    Some((kind_of(c), c, c.len_utf8()))
+}
+
+fn kind_of(c: char) -> Kind {
+    match c {
+        '\u{2010}' | '\u{2011}' | '\u{2012}' | '\u{2013}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' => Kind::Dash,
+        '\u{2014}' | '\u{2015}' | '\u{fe58}' => Kind::LongDash,
+        '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{02bc}' | '\u{ff07}' => Kind::Apostrophe,
+        '\u{00ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => {
+            Kind::Ignorable
+        }
+        '\u{fe00}'..='\u{fe0f}' => Kind::Ignorable,
+        '\u{00a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' => Kind::Space,
+        // Footnote and trade marks stuck to a word are not part of it.
+        '\u{00b2}' | '\u{00b3}' | '\u{00b9}' | '\u{2070}'..='\u{209c}' | '\u{2120}' | '\u{2122}' => Kind::Other,
+        '\u{00bc}'..='\u{00be}' | '\u{2150}'..='\u{215e}' | '\u{2189}' => Kind::Fraction,
+        _ if is_combining_mark(c) => Kind::Mark,
+        _ => kind_decomposed(c),
+    }
+}
+
+fn kind_decomposed(c: char) -> Kind {
+    let mut decomposed = c.nfkd();
+    let Some(first) = decomposed.next() else { return Kind::Other };
+    if first.is_alphanumeric() {
+        return Kind::Alnum;
+    }
+    let stands_for_one_ascii = first.is_ascii() && decomposed.next().is_none();
+    if stands_for_one_ascii { ASCII_KINDS[first as usize] } else { Kind::Other }
+}
+
+/// Hands on the lower-case letters and digits that a character is folded to.
+pub(super) fn fold(c: char, mut push: impl FnMut(char)) {
+    if c.is_ascii() {
+        return push(c.to_ascii_lowercase());
+    }
+    for part in c.nfkd().flat_map(char::to_lowercase) {
+        match part {
+            'ß' => "ss".chars().for_each(&mut push),
+            'æ' => "ae".chars().for_each(&mut push),
+            'œ' => "oe".chars().for_each(&mut push),
+            'þ' => "th".chars().for_each(&mut push),
+            'ø' => push('o'),
+            'ł' => push('l'),
+            'đ' | 'ð' => push('d'),
+            'ı' => push('i'),
+            _ if part.is_alphanumeric() && !is_combining_mark(part) => push(part),
+            _ => {}
+        }
+    }
+}

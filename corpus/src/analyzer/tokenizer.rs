@@ -1,0 +1,59 @@
+//! The analysis as tantivy wants it: a tokenizer whose stream is pulled token by token.
+
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+use super::Analyzer;
+
+/// Feeds a tantivy index with the terms of an [`Analyzer`].
+#[derive(Clone, Debug, Default)]
+pub struct LawTokenizer {
+    analyzer: Analyzer,
+    token: Token,
+}
+
+impl Tokenizer for LawTokenizer {
+    type TokenStream<'a> = LawTokenStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> LawTokenStream<'a> {
+        self.analyzer.scanner.start();
+        self.token.reset();
+        LawTokenStream { analyzer: &mut self.analyzer, token: &mut self.token, text, next_in_group: 0 }
+    }
+}
+
+#[derive(Debug)]
+pub struct LawTokenStream<'a> {
+    analyzer: &'a mut Analyzer,
+    token: &'a mut Token,
+    text: &'a str,
+    next_in_group: usize,
+}
+
+impl TokenStream for LawTokenStream<'_> {
+    fn advance(&mut self) -> bool {
+        let scanner = &mut self.analyzer.scanner;
+        if self.next_in_group == scanner.group_len() {
+            if !scanner.next_group(self.text) {
+                return false;
+            }
+            self.next_in_group = 0;
+        }
+        let analyzed = scanner.token(self.next_in_group);
+        self.next_in_group += 1;
+        self.token.text.clear();
+        self.token.text.push_str(analyzed.text);
+        self.token.offset_from = analyzed.bytes.start;
+        self.token.offset_to = analyzed.bytes.end;
+        self.token.position = analyzed.position as usize;
+        self.token.position_length = analyzed.position_count as usize;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}

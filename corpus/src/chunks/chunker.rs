@@ -1,0 +1,309 @@
+//! Cuts a provision's text into chunks of about 200 tokens, tokenising it once.
+//!
+//! Paragraphs (lines) are gathered until there are enough tokens; a paragraph too long for one chunk is taken sentence
+//! by sentence, a sentence too long word by word, a word too long (a row of dots, a blob) in short slices. Chunks are
+//! ranges of the text, in order, apart from each other, and all but white space lies in one.
+
+use std::ops::Range;
+
+use super::sentences::sentence_ends;
+use crate::embed::{Embedder, TokenId, embedder};
+
+/// A chunk is closed when it has this many tokens.
+pub const CHUNK_TOKENS: usize = 200;
+
+/// No chunk has more: a full one that took in a short beginning and a short remainder.
+pub const CHUNK_TOKENS_MAX: usize = FULL + 2 * SHORT;
+
+/// What would make a chunk fuller than this goes into the next one.
+const FULL: usize = 256;
+
+/// A chunk with fewer tokens says too little alone: it takes in what follows, or joins what went before.
+const SHORT: usize = 64;
+
+/// Slices of a word too long for a chunk, in bytes; no slice has more tokens than bytes.
+const SLICE_LEN: usize = 64;
+
+/// The workspace of cutting texts, kept from one to the next.
+pub struct Chunker {
+    embedder: &'static Embedder,
+    tokens: Vec<TokenId>,
+    sentences: Vec<Stretch>,
+    chunks: Vec<Stretch>,
+    open: Option<Stretch>,
+}
+
+/// A part of the text and its tokens. Stretches that follow each other have tokens that follow each other.
+#[derive(Clone)]
+struct Stretch {
+    text: Range<usize>,
+    tokens: Range<usize>,
+}
+
+/// The chunks of one text.
+#[derive(Clone, Copy)]
+pub struct Chunks<'a> {
+    tokens: &'a [TokenId],
+    stretches: &'a [Stretch],
+}
+
+/// One chunk: its bytes in the text, and its tokens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextChunk<'a> {
+    pub range: Range<usize>,
+    pub tokens: &'a [TokenId],
+}
+
+impl<'a> Chunks<'a> {
+    pub fn len(self) -> usize {
+        self.stretches.len()
+    }
+
+    /// True for a text of nothing but white space.
+    pub fn is_empty(self) -> bool {
+        self.stretches.is_empty()
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = TextChunk<'a>> {
+        self.stretches
+            .iter()
+            .map(move |stretch| TextChunk { range: stretch.text.clone(), tokens: &self.tokens[stretch.tokens.clone()] })
+    }
+
+    /// The tokens of the whole text.
+    pub fn tokens(self) -> &'a [TokenId] {
+        self.tokens
+    }
+}
+
+impl Default for Chunker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Chunker {
+    pub fn new() -> Self {
+        Self { embedder: embedder(), tokens: Vec::new(), sentences: Vec::new(), chunks: Vec::new(), open: None }
+    }
+
+    pub fn chunk(&mut self, text: &str) -> Chunks<'_> {
+        self.tokens.clear();
+        self.chunks.clear();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            self.add_paragraph(text, trimmed(text, start..start + line.len()));
+            start += line.len();
+        }
+        self.close_last();
+        Chunks { tokens: &self.tokens, stretches: &self.chunks }
+    }
+
+    fn add_paragraph(&mut self, text: &str, paragraph: Range<usize>) {
+        // There are no more tokens than bytes, so a short paragraph needs no look at its sentences.
+        if paragraph.len() <= FULL {
+            let stretch = self.tokenized(text, paragraph);
+            return self.gather(&stretch);
+        }
+        let mut sentences = std::mem::take(&mut self.sentences);
+        let mut start = paragraph.start;
+        for end in sentence_ends(&text[paragraph.clone()]) {
+            let end = paragraph.start + end;
+            let sentence = self.tokenized(text, trimmed(text, start..end));
+            sentences.push(sentence);
+            start = end;
+        }
+        self.gather_paragraph(text, paragraph, &sentences);
+        sentences.clear();
+        self.sentences = sentences;
+    }
+
+    /// Takes a paragraph as one if it fits into a chunk, else as its sentences.
+    fn gather_paragraph(&mut self, text: &str, paragraph: Range<usize>, sentences: &[Stretch]) {
+        let first = sentences.first().map_or(self.tokens.len(), |stretch| stretch.tokens.start);
+        if self.tokens.len() - first <= FULL {
+            return self.gather(&Stretch { text: paragraph, tokens: first..self.tokens.len() });
+        }
+        // The tokens of an overlong sentence change when a word in it is sliced, so what follows it moves.
+        let behind = self.tokens.split_off(first);
+        for sentence in sentences {
+            if sentence.tokens.len() > FULL {
+                self.add_words(text, sentence.text.clone());
+                continue;
+            }
+            let start = self.tokens.len();
+            self.tokens.extend_from_slice(&behind[sentence.tokens.start - first..sentence.tokens.end - first]);
+            self.gather(&Stretch { text: sentence.text.clone(), tokens: start..self.tokens.len() });
+        }
+    }
+
+    fn add_words(&mut self, text: &str, sentence: Range<usize>) {
+        let mut start = sentence.start;
+        for word in text[sentence].split_inclusive(char::is_whitespace) {
+            let range = trimmed(text, start..start + word.len());
+            start += word.len();
+            let stretch = self.tokenized(text, range.clone());
+            if stretch.tokens.len() > FULL {
+                self.tokens.truncate(stretch.tokens.start);
+                self.add_slices(text, range);
+            } else {
+                self.gather(&stretch);
+            }
+        }
+    }
+
+    fn add_slices(&mut self, text: &str, word: Range<usize>) {
+        let mut start = word.start;
+        while start < word.end {
+            let end = text.floor_char_boundary(start + SLICE_LEN).min(word.end);
+            let stretch = self.tokenized(text, start..end);
+            self.gather(&stretch);
+            start = end;
+        }
+    }
+
+    fn tokenized(&mut self, text: &str, range: Range<usize>) -> Stretch {
+        let start = self.tokens.len();
+        self.embedder.tokenize(&text[range.clone()], &mut self.tokens);
+        Stretch { text: range, tokens: start..self.tokens.len() }
+    }
+
+    /// Adds it to the open chunk, or closes that and opens the next.
+    fn gather(&mut self, added: &Stretch) {
+        if added.text.is_empty() {
+            return;
+        }
+        let fits = |open: &Stretch| open.tokens.len() < SHORT || open.tokens.len() + added.tokens.len() <= FULL;
+        self.chunks.extend(self.open.take_if(|open| !fits(open)));
+        let mut chunk =
+            self.open.take().unwrap_or(Stretch { text: added.text.start..0, tokens: added.tokens.start..0 });
+        chunk.text.end = added.text.end;
+        chunk.tokens.end = added.tokens.end;
+        let is_closed = chunk.tokens.len() >= CHUNK_TOKENS;
+        if is_closed {
+            self.chunks.push(chunk);
+        } else {
+            self.open = Some(chunk);
+        }
+    }
+
+    fn close_last(&mut self) {
+        let Some(last) = self.open.take() else { return };
+        match self.chunks.last_mut() {
+            Some(before) if last.tokens.len() < SHORT => {
+                before.text.end = last.text.end;
+                before.tokens.end = last.tokens.end;
+            }
+            _ => self.chunks.push(last),
+        }
+    }
+}
+
+/// The range without white space at its ends.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let untrimmed = &text[range.clone()];
+    let start = range.start + (untrimmed.len() - untrimmed.trim_start().len());
+    start..start + untrimmed.trim().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(text: &str) -> Vec<(&str, usize)> {
+        let mut chunker = Chunker::new();
+        chunker.chunk(text).iter().map(|chunk| (&text[chunk.range], chunk.tokens.len())).collect()
+    }
+
+    fn words(count: usize) -> String {
+        ["lease", "tenant", "owner", "court"].iter().cycle().take(count).copied().collect::<Vec<_>>().join(" ")
+    }
+
+    /// All that must hold of any text's chunks.
+    fn check(text: &str) -> Result<(), TestCaseError> {
+        let mut chunker = Chunker::new();
+        let chunks = chunker.chunk(text);
+        let (mut text_end, mut token_count) = (0, 0);
+        for chunk in chunks.iter() {
+            prop_assert!(text.is_char_boundary(chunk.range.start) && text.is_char_boundary(chunk.range.end));
+            prop_assert!(text_end <= chunk.range.start && chunk.range.start < chunk.range.end);
+            prop_assert!(text[text_end..chunk.range.start].trim().is_empty(), "text between chunks");
+            prop_assert!(chunk.tokens.len() <= CHUNK_TOKENS_MAX);
+            prop_assert!(chunks.len() == 1 || chunk.tokens.len() >= SHORT, "a scrap of {}", chunk.tokens.len());
+            let found = &text[chunk.range.clone()];
+            prop_assert_eq!(found.trim(), found);
+            text_end = chunk.range.end;
+            token_count += chunk.tokens.len();
+        }
+        prop_assert!(text[text_end..].trim().is_empty(), "text behind the last chunk");
+        prop_assert_eq!(token_count, chunks.tokens().len());
+        Ok(())
+    }
+
+    #[test]
+    fn short_texts_are_one_chunk_and_white_space_none() {
+        assert_eq!(cut("  A dog shall be fed.\n"), [("A dog shall be fed.", 6)]);
+        assert_eq!(cut("(a) One.\n\n(b) Two."), [("(a) One.\n\n(b) Two.", 10)]);
+        assert_eq!(cut(" \n\t\n"), []);
+        assert_eq!(cut(""), []);
+    }
+
+    #[test]
+    fn paragraphs_stay_whole_and_small_remainders_join() {
+        let (a, b, c) = (words(150), words(120), words(30));
+        assert_eq!(cut(&format!("{a}\n{b}\n{c}")), [(a.as_str(), 150), (&format!("{b}\n{c}"), 150)]);
+        let full = words(210);
+        assert_eq!(cut(&format!("{full}\n{c}")), [(format!("{full}\n{c}").as_str(), 240)]);
+    }
+
+    #[test]
+    fn overlong_paragraphs_are_cut_at_sentences_and_overlong_sentences_at_words() {
+        let sentence = format!("{}.", words(152));
+        let paragraph = format!("{sentence} Then {sentence} Then {sentence}");
+        let expected = format!("Then {sentence}");
+        assert_eq!(cut(&paragraph), [(sentence.as_str(), 153), (&expected, 154), (&expected, 154)]);
+        let endless = words(1000);
+        let sizes: Vec<usize> = cut(&endless).iter().map(|&(_, tokens)| tokens).collect();
+        assert_eq!(sizes, [200; 5]);
+        assert!(cut(&endless).iter().all(|(chunk, _)| chunk.starts_with("lease") && chunk.ends_with("court")));
+    }
+
+    #[test]
+    fn megabytes_without_a_break_are_cut_too() {
+        for unit in [".", "a", "中", "é.", "a b\n", "\u{200b}", "1.5;"] {
+            check(&unit.repeat(300_000)).unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_covered_in_order(text in any::<String>()) {
+            check(&text)?;
+        }
+
+        #[test]
+        fn long_texts_are_covered_in_order(
+            pieces in prop::collection::vec(("[a-zé中.]{1,9}|[.;] |\n|§ |\\.{300,900}|\u{a0}\u{ad}", 1..60_usize), 0..60)
+        ) {
+            let text: String = pieces.iter().map(|(piece, times)| piece.repeat(*times)).collect();
+            check(&text)?;
+        }
+
+        #[test]
+        fn cutting_changes_no_token(words in prop::collection::vec("[a-z§]{1,12}[.;,]?( |\n)", 0..900)) {
+            let text = words.concat();
+            let mut whole = Vec::new();
+            embedder().tokenize(&text, &mut whole);
+            let mut chunker = Chunker::new();
+            let chunks = chunker.chunk(&text);
+            prop_assert_eq!(chunks.tokens(), &whole);
+            for chunk in chunks.iter() {
+                let mut again = Vec::new();
+                embedder().tokenize(&text[chunk.range.clone()], &mut again);
+                prop_assert_eq!(chunk.tokens, &again);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Every citation of a running text, in one pass.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::matching::Matcher;
+use super::names::Names;
+use super::text::{END, SIGN};
+use super::value::Citation;
+
+/// The words that open a citation in prose order, besides names.
+const PROSE_OPENINGS: [&str; 17] = [
+    "rule",
+    "section",
+    "ss",
+    "s",
+    "article",
+    "art",
+    "amendment",
+    "part",
+    "pt",
+    "chapter",
+    "title",
+    "subsection",
+    "paragraph",
+    "clause",
+    "preamble",
+    "declaration",
+    "bill",
+];
+
+/// Which two first letters a citation may begin with: most words of a text are passed over by this alone.
+#[derive(Clone)]
+pub(super) struct Openings(Box<[[bool; 27]; 27]>);
+
+impl Openings {
+    pub(super) fn new(names: &Names) -> Self {
+        let mut openings = Self(Box::new([[false; 27]; 27]));
+        let prose = PROSE_OPENINGS.iter().map(|word| (word.as_bytes()[0], word.as_bytes().get(1).copied()));
+        for (first, second) in names.openings().chain(prose) {
+            openings.0[letter_index(first)][second.map_or(NO_LETTER, letter_index)] = true;
+        }
+        openings
+    }
+
+    #[inline]
+    fn admits(&self, first: u8, second: u8) -> bool {
+        self.0[letter_index(first)][letter_index(second)]
+    }
+}
+
+const NO_LETTER: usize = 26;
+
+fn letter_index(sign: u8) -> usize {
+    if sign.is_ascii_alphabetic() { usize::from(sign.to_ascii_lowercase() - b'a') } else { NO_LETTER }
+}
+
+/// The citations of a text, in order, each with the bytes it stands in; ranges never overlap.
+pub struct Citations<'g, 't> {
+    matcher: Matcher<'g, 't>,
+    openings: &'g Openings,
+    pos: usize,
+    /// What is left of a list that was read at once.
+    pending: VecDeque<(Range<usize>, Citation)>,
+}
+
+impl<'g, 't> Citations<'g, 't> {
+    pub(super) fn new(matcher: Matcher<'g, 't>, openings: &'g Openings) -> Self {
+        Self { matcher, openings, pos: 0, pending: VecDeque::new() }
+    }
+
+    /// Past the word or sign at `pos`.
+    fn step(&self, pos: usize) -> usize {
+        let text = self.matcher.text;
+        let (sign, len) = text.at(pos);
+        let mut next = pos + len;
+        if sign.is_ascii_alphanumeric() {
+            while text.sign(next).is_ascii_alphanumeric() {
+                next += 1;
+            }
+        }
+        next
+    }
+
+    /// Whether a citation could begin at `pos`: not inside a word, nor in the later part of a number such as `12.42`.
+    fn may_begin(&self, pos: usize, sign: u8) -> bool {
+        let text = self.matcher.text;
+        if sign == SIGN {
+            return true;
+        }
+        if sign.is_ascii_alphabetic() && !self.openings.admits(sign, text.sign(pos + 1)) {
+            return false;
+        }
+        if !sign.is_ascii_alphanumeric() || !text.begins_word(pos) {
+            return false;
+        }
+        let joined = pos >= 2 && matches!(text.slice(pos - 1, pos), "." | "-" | "," | ":" | "/");
+        !(sign.is_ascii_digit() && joined && text.sign(pos - 2).is_ascii_digit())
+    }
+}
+
+impl Iterator for Citations<'_, '_> {
+    type Item = (Range<usize>, Citation);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(item) = self.pending.pop_front() {
+                return Some(item);
+            }
+            let sign = self.matcher.text.sign(self.pos);
+            if sign == END {
+                return None;
+            }
+            let found = if self.may_begin(self.pos, sign) { self.matcher.at(self.pos) } else { None };
+            match found {
+                Some(found) => {
+                    self.pos = found.end.max(self.pos + 1);
+                    self.pending = found.items.into();
+                }
+                None => self.pos = self.step(self.pos),
+            }
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! The form table: one row per code body, read from `forms.tsv` once, and the bodies a build plan adds.
+
+use std::fmt;
+
+use super::names::{Name, NameTaken, Names, WordClasses, fold_name};
+use super::number::{Rising, Shape};
+use super::value::{Body, BodyRef};
+use crate::ids::ShortCode;
+
+const TABLE: &str = include_str!("forms.tsv");
+
+/// A code body that a build plan adds to the built-in ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BodyForm {
+    pub jurisdiction: ShortCode,
+    /// The full name, such as `Spanish Fork Municipal Code`; accepted in citations too.
+    pub name: String,
+    /// The key that begins every citation key of the body, such as `ut-spanish-fork/code`.
+    pub key: String,
+    /// The canonical form: `Arden Rev. Stat. § {number}`, `Arden Code tit. {title}, § {number}`, `{title} A.R.C. § {number}`.
+    pub template: String,
+    /// Further names that mean this body, without section sign or number.
+    pub aliases: Vec<String>,
+}
+
+/// Why a body cannot be added to the grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormError {
+    Template { key: String, template: String },
+    Name { key: String, name: String },
+    NameTaken { key: String, name: String, holder: String },
+    KeyTaken { key: String },
+    TooMany,
+}
+
+impl fmt::Display for FormError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Template { key, template } => write!(
+                f,
+                "cannot add code body '{key}': its citation template '{template}' must be a name followed by {{number}}, \
+                 with {{title}} at most once before it, such as 'Arden Rev. Stat. § {{number}}'"
+            ),
+            Self::Name { key, name } => {
+                write!(
+                    f,
+                    "cannot add code body '{key}': the name '{name}' needs two letters or more, none of them accented"
+                )
+            }
+            Self::NameTaken { key, name, holder } => write!(
+                f,
+                "cannot add code body '{key}': the name '{name}' already means '{holder}'; give it another name or drop the alias"
+            ),
+            Self::KeyTaken { key } => {
+                write!(f, "cannot add code body '{key}': another body has this key; give each body its own")
+            }
+            Self::TooMany => write!(f, "cannot add code body: a grammar holds {} at most", u16::MAX),
+        }
+    }
+}
+
+impl std::error::Error for FormError {}
+
+/// Where a titled form writes its title.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TitlePlace {
+    /// `42 U.S.C. § 1983`.
+    Before,
+    /// `Del. Code tit. 6, § 18-201`, with what stands between name and title.
+    After(Box<str>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TitleRule {
+    pub(super) place: TitlePlace,
+    pub(super) highest: u16,
+}
+
+/// How the articles and sections of a constitution are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConstitutionStyle {
+    pub(super) arabic_articles: bool,
+    pub(super) roman_sections: bool,
+    /// Whether sections are numbered through, so that a section needs no article.
+    pub(super) sections_alone: bool,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    jurisdiction: Box<str>,
+    key: Box<str>,
+    name: Box<str>,
+    /// The canonical name as citations print it: `U.S.C.`.
+    pub(super) printed: Box<str>,
+    pub(super) title: Option<TitleRule>,
+    /// What the canonical form puts before a number: `§ `, `art. ` or nothing.
+    pub(super) mark: Box<str>,
+    pub(super) shape: Shape,
+    pub(super) has_appendix: bool,
+    /// Whether the outer subdivision is written `, subd. 2(a)`.
+    pub(super) subd: bool,
+    pub(super) constitution: Option<ConstitutionStyle>,
+}
+
+impl Form {
+    /// Whether a number of this form tells by itself that it is one: it has inner signs and needs no title.
+    pub(super) fn has_telling_numbers(&self) -> bool {
+        let shape = &self.shape;
+        let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least;
+        self.title.is_none() && self.constitution.is_none() && signs > 0
+    }
+
+    pub(super) fn body(&self) -> Body<'_> {
+        Body { jurisdiction: &self.jurisdiction, key: &self.key, name: &self.name }
+    }
+}
+
+/// The rows and the names that lead to them.
+#[derive(Clone)]
+pub(super) struct Forms {
+    rows: Vec<Form>,
+    pub(super) names: Names,
+    jurisdictions: Vec<Jurisdiction>,
+}
+
+#[derive(Clone)]
+struct Jurisdiction {
+    code: Box<str>,
+    spellings: Vec<Vec<String>>,
+    /// Where the names that begin with the jurisdiction go on.
+    start: u32,
+}
+
+impl Forms {
+    /// The built-in table. It is part of the program, so a fault in it is a broken promise of ours and stops at once.
+    pub(super) fn built_in() -> Self {
+        let rows = || TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+        let mut classes = WordClasses::default();
+        for line in rows() {
+            if let Some(words) = line.strip_prefix("~\t") {
+                classes.add(words.split(' ').map(str::to_owned).collect());
+            }
+        }
+        let mut forms = Self { rows: Vec::new(), names: Names::new(classes), jurisdictions: Vec::new() };
+        for line in rows().filter_map(|line| line.strip_prefix("@\t")) {
+            forms.add_jurisdiction(line);
+        }
+        for line in rows().filter(|line| !line.starts_with(['~', '@'])) {
+            forms.add_row(line);
+        }
+        forms
+    }
+
+    pub(super) fn row(&self, body: BodyRef) -> Option<&Form> {
+        self.rows.get(body.index())
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = (BodyRef, &Form)> {
+        self.rows.iter().enumerate().map(|(index, form)| (BodyRef(index as u16), form))
+    }
+
+    /// `code, spellings, options`: also gives the jurisdiction its constitution.
+    fn add_jurisdiction(&mut self, line: &'static str) {
+        let [code, spellings, options] = fields(line);
+        let plain: Vec<&str> = spellings.split(';').filter(|spelling| !spelling.starts_with('!')).collect();
+        let folded: Vec<Vec<String>> = plain.iter().map(|spelling| fold_name(spelling)).collect();
+        let start = self.names.add_jurisdiction(&folded);
+        self.jurisdictions.push(Jurisdiction { code: code.into(), spellings: folded, start });
+        let canonical = plain.first().copied().unwrap_or(code);
+        let name = format!("Constitution of {}", plain.get(1).copied().unwrap_or(canonical));
+        let body = self.push(Form {
+            jurisdiction: code.into(),
+            key: format!("{}/const", code.to_ascii_lowercase()).into(),
+            name: name.as_str().into(),
+            printed: format!("{canonical} Const.").into(),
+            title: None,
+            mark: "".into(),
+            shape: Shape::ANY,
+            has_appendix: false,
+            subd: false,
+            constitution: Some(ConstitutionStyle {
+                arabic_articles: options.contains("arabic"),
+                roman_sections: options.contains("roman-sections"),
+                sections_alone: options == "sections",
+            }),
+        });
+        self.add_built_in_name(code, "{J} Const.", body);
+        for spelling in &plain {
+            for of in ["Constitution of", "Constitution of the", "Constitution of the State of"] {
+                self.add_built_in_name(code, &format!("{of} {spelling}"), body);
+            }
+        }
+        // A postal code that is a common word needs capitals, so its names are separate paths.
+        for postal in spellings.split(';').filter_map(|spelling| spelling.strip_prefix('!')) {
+            self.add_built_in_name(code, &format!("!{postal} Const."), body);
+        }
+    }
+
+    fn add_row(&mut self, line: &'static str) {
+        let [code, key, name, template, names, shape] = fields(line);
+        let template =
+            Template::parse(template).unwrap_or_else(|| panic!("the form table has the template '{template}'"));
+        let options = Options::parse(shape);
+        let (printed, mark) = (template.name, template.mark);
+        let title = template.title.map(|place| TitleRule { place, highest: options.highest_title });
+        let body = self.push(Form {
+            jurisdiction: code.into(),
+            key: format!("{}/{key}", code.to_ascii_lowercase()).into(),
+            name: name.into(),
+            printed: printed.as_str().into(),
+            title,
+            mark: mark.into(),
+            shape: options.shape,
+            has_appendix: options.has_appendix,
+            subd: options.subd,
+            constitution: None,
+        });
+        self.add_built_in_name(code, &printed, body);
+        for name in names.split(';').filter(|name| *name != "-") {
+            match name.split_once('|') {
+                Some((title, name)) => self.add_titled_name(code, name, body, Some(title)),
+                None => self.add_built_in_name(code, name, body),
+            }
+        }
+    }
+
+    fn add_built_in_name(&mut self, code: &str, name: &str, body: BodyRef) {
+        self.add_titled_name(code, name, body, None);
+    }
+
+    fn add_titled_name(&mut self, code: &str, name: &str, body: BodyRef, title: Option<&'static str>) {
+        if let Err(taken) = self.add_name(code, name, body, title) {
+            let holder = self.row(taken.0).map_or("", |form| &form.key);
+            panic!("the form table gives the name '{name}' of {code} to '{holder}' too");
+        }
+    }
+
+    fn add_name(
+        &mut self,
+        code: &str,
+        written: &str,
+        body: BodyRef,
+        title: Option<&'static str>,
+    ) -> Result<(), NameTaken> {
+        let capitals = written.starts_with('!');
+        let written = written.trim_start_matches('!');
+        self.add_spelling(code, written, Name { body, capitals, title })?;
+        // `&` is often left out.
+        let without_and = written.replace(" & ", " ").replace(" and ", " ");
+        if without_and == written {
+            Ok(())
+        } else {
+            self.add_spelling(code, &without_and, Name { body, capitals, title })
+        }
+    }
+
+    fn add_spelling(&mut self, code: &str, written: &str, name: Name) -> Result<(), NameTaken> {
+        let jurisdiction = self.jurisdictions.iter().find(|known| *known.code == *code);
+        let Some(jurisdiction) = jurisdiction else {
+            return self.names.add(Names::ROOT, &fold_name(written), name);
+        };
+        if let Some((before, after)) = written.split_once("{J}") {
+            if before.is_empty() {
+                return self.names.add(jurisdiction.start, &fold_name(after), name);
+            }
+            let spellings = jurisdiction.spellings.clone();
+            return spellings.iter().try_for_each(|spelling| {
+                let words = [fold_name(before), spelling.clone(), fold_name(after)].concat();
+                self.names.add(Names::ROOT, &words, name)
+            });
+        }
+        let words = fold_name(written);
+        let inside = jurisdiction.spellings.iter().filter(|spelling| words.starts_with(spelling)).map(Vec::len).max();
+        match inside {
+            Some(len) if len < words.len() => self.names.add(jurisdiction.start, &words[len..], name),
+            _ => self.names.add(Names::ROOT, &words, name),
+        }
+    }
+
+    fn push(&mut self, form: Form) -> BodyRef {
+        let body = BodyRef(self.rows.len() as u16);
+        self.rows.push(form);
+        body
+    }
+
+    /// Adds a body of a plan; its numbers may have any shape.
+    pub(super) fn add_body(&mut self, added: &BodyForm) -> Result<BodyRef, FormError> {
+        let template = Template::parse(&added.template)
+            .ok_or_else(|| FormError::Template { key: added.key.clone(), template: added.template.clone() })?;
+        if self.rows.len() >= usize::from(u16::MAX) {
+            return Err(FormError::TooMany);
+        }
+        if self.rows.iter().any(|row| *row.key == *added.key) {
+            return Err(FormError::KeyTaken { key: added.key.clone() });
+        }
+        let body = self.push(Form {
+            jurisdiction: added.jurisdiction.as_str().into(),
+            key: added.key.to_ascii_lowercase().into(),
+            name: added.name.as_str().into(),
+            printed: template.name.as_str().into(),
+            title: template.title.map(|place| TitleRule { place, highest: TITLE_MAX }),
+            mark: template.mark.into(),
+            shape: Shape { dashes: (0, 2), rising: Rising::WhenMany, ..Shape::ANY },
+            has_appendix: false,
+            subd: false,
+            constitution: None,
+        });
+        for name in [&template.name, &added.name].into_iter().chain(&added.aliases) {
+            self.add_plan_name(added, name, body)?;
+        }
+        Ok(body)
+    }
+
+    fn add_plan_name(&mut self, added: &BodyForm, name: &str, body: BodyRef) -> Result<(), FormError> {
+        let letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
+        if letters < 2 || !name.is_ascii() || name.starts_with('!') || name.contains('{') {
+            return Err(FormError::Name { key: added.key.clone(), name: name.to_owned() });
+        }
+        self.add_name(added.jurisdiction.as_str(), name, body, None).map_err(|taken| FormError::NameTaken {
+            key: added.key.clone(),
+            name: name.to_owned(),
+            holder: self.row(taken.0).map_or("", |form| &form.key).to_owned(),
+        })
+    }
+}
+
+/// The highest title or chapter of a form that sets none.
+const TITLE_MAX: u16 = 9999;
+
+fn fields<const N: usize>(line: &'static str) -> [&'static str; N] {
+    let fields: Vec<&str> = line.split('\t').collect();
+    fields.try_into().unwrap_or_else(|_| panic!("a row of the form table has not {N} fields: {line}"))
+}
+
+/// A canonical form, cut into its parts.
+struct Template {
+    name: String,
+    title: Option<TitlePlace>,
+    mark: String,
+}
+
+/// What may introduce a number in a template, longest first.
+const MARKS: [&str; 6] = ["§ ", "art. ", "sec. ", "rule ", "r. ", "no. "];
+
+impl Template {
+    fn parse(template: &str) -> Option<Self> {
+        let before_number = template.strip_suffix("{number}")?;
+        let mark = MARKS.into_iter().find(|mark| before_number.ends_with(mark)).unwrap_or("");
+        let head = before_number.strip_suffix(mark)?;
+        let (name, title) = match head.split_once("{title}") {
+            None => (head, None),
+            Some(("", name)) => (name, Some(TitlePlace::Before)),
+            Some((name_and_word, ", ")) => {
+                let (name, word) = name_and_word.trim_end().rsplit_once(' ')?;
+                (name, Some(TitlePlace::After(format!(" {word} ").into())))
+            }
+            Some(_) => return None,
+        };
+        let name = name.trim();
+        let sound = !name.is_empty() && !name.contains(['{', '}', '§']);
+        sound.then(|| Self { name: name.to_owned(), title, mark: mark.to_owned() })
+    }
+}
+
+/// The last field of a row.
+struct Options {
+    shape: Shape,
+    highest_title: u16,
+    has_appendix: bool,
+    subd: bool,
+}
+
+impl Options {
+    fn parse(field: &str) -> Self {
+        let mut options = Self {
+            shape: Shape {
+                dots: (0, 2),
+                dashes: (0, 1),
+                colons: (0, 0),
+                slashes: (0, 0),
+                dash_digits: false,
+                ..Shape::ANY
+            },
+            highest_title: TITLE_MAX,
+            has_appendix: false,
+            subd: false,
+        };
+        for option in field.split(' ').filter(|option| *option != "-") {
+            options.apply(option);
+        }
+        options
+    }
+
+    fn apply(&mut self, option: &str) {
+        let (name, value) = option.split_once(':').unwrap_or((option, ""));
+        match name {
+            "dots" => self.shape.dots = bounds(value),
+            "dashes" => {
+                self.shape.dashes = bounds(value);
+                self.shape.dash_digits = self.shape.dashes.1 > 0;
+                if self.shape.dash_digits && self.shape.dashes.0 == 0 && self.shape.rising == Rising::Never {
+                    self.shape.rising = Rising::WhenMany;
+                }
+            }
+            "colons" => self.shape.colons = bounds(value),
+            "slashes" => self.shape.slashes = bounds(value),
+            "rising" => self.shape.rising = Rising::Always,
+            "signs" => self.shape.signs_least = bounds(value).0,
+            "parens" => self.shape.parentheses = true,
+            "commas" => self.shape.commas = true,
+            "capital" => self.shape.capital_is_subdivision = true,
+            "titles" => self.highest_title = value.parse().unwrap_or_else(|_| panic!("the form table has '{option}'")),
+            "appendix" => self.has_appendix = true,
+            "subd" => self.subd = true,
+            _ => panic!("the form table has the unknown option '{option}'"),
+        }
+    }
+}
+
+fn bounds(value: &str) -> (u8, u8) {
+    let (least, most) = value.split_once('-').unwrap_or((value, value));
+    match (least.parse(), most.parse()) {
+        (Ok(least), Ok(most)) => (least, most),
+        _ => panic!("the form table has the bounds '{value}'"),
+    }
+}

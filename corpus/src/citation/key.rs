@@ -1,0 +1,126 @@
+//! The key of a provision's citation: what every spelling of it has in common, and nothing else has.
+
+use std::fmt;
+
+use super::grammar::Grammar;
+use super::text::{END, OTHER, SIGN, Text};
+use super::value::{Citation, ConstitutionUnit, Place, Unit, Wording};
+
+/// A normalised citation of one provision, such as `us/usc/42/300aa-1`; subdivisions are left out. Keys of citations that no
+/// form knows begin with `~` and hold their folded text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CitationKey(Box<str>);
+
+impl CitationKey {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The key of a text that no form knows: case, spaces, dashes and section signs do not matter, everything else does.
+    pub fn folded(text: &str) -> Self {
+        let folded = Text::new(text);
+        let mut key = String::with_capacity(text.len() + 1);
+        key.push('~');
+        let mut pos = 0;
+        let mut gap = false;
+        loop {
+            let (sign, len) = folded.at(pos);
+            match sign {
+                END => break,
+                b' ' | SIGN => gap = key.len() > 1,
+                sign => {
+                    if std::mem::take(&mut gap) {
+                        key.push(' ');
+                    }
+                    match sign {
+                        OTHER => key.extend(folded.slice(pos, pos + len).chars().flat_map(char::to_lowercase)),
+                        sign if sign.is_ascii_graphic() => key.push(char::from(sign.to_ascii_lowercase())),
+                        _ => key.push_str(folded.slice(pos, pos + len)),
+                    }
+                }
+            }
+            pos += len;
+        }
+        Self(key.into())
+    }
+}
+
+impl fmt::Display for CitationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for CitationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CitationKey({})", self.0)
+    }
+}
+
+impl Grammar {
+    /// The key of the provision a citation means. Empty of meaning for a body that this grammar does not have.
+    pub fn key(&self, citation: &Citation) -> CitationKey {
+        let mut key = String::with_capacity(40);
+        key.push_str(self.body(citation.body).map_or("?", |body| body.key));
+        if let Some(title) = &citation.title {
+            push_folded(&mut key, title);
+        }
+        if citation.appendix {
+            key.push_str("/app");
+        }
+        match &citation.place {
+            Place::Numbered { unit, number, last, wording } => {
+                key.push_str(match unit {
+                    Unit::Section => "",
+                    Unit::Part => "/part",
+                    Unit::Chapter => "/chapter",
+                });
+                push_folded(&mut key, number);
+                if let Some(last) = last {
+                    key.push_str("...");
+                    key.extend(last.chars().map(|c| c.to_ascii_lowercase()));
+                }
+                if *wording == Some(Wording::Permanent) {
+                    key.push_str("~perm");
+                }
+            }
+            Place::Constitution(parts) => push_parts(&mut key, parts),
+        }
+        CitationKey(key.into())
+    }
+
+    /// The key of a text that is one citation.
+    pub fn key_of_text(&self, text: &str) -> Option<CitationKey> {
+        self.parse(text).ok().map(|citation| self.key(&citation))
+    }
+
+    /// The key of a stored citation, whether or not a form knows it.
+    pub fn key_or_folded(&self, text: &str) -> CitationKey {
+        self.key_of_text(text).unwrap_or_else(|| CitationKey::folded(text))
+    }
+}
+
+fn push_folded(key: &mut String, part: &str) {
+    key.push('/');
+    key.extend(part.chars().map(|c| c.to_ascii_lowercase()));
+}
+
+fn push_parts(key: &mut String, parts: &[(ConstitutionUnit, Box<str>)]) {
+    for (unit, value) in parts {
+        key.push_str(match unit {
+            ConstitutionUnit::Preamble => "/preamble",
+            ConstitutionUnit::DeclarationOfRights => "/declaration",
+            ConstitutionUnit::BillOfRights => "/rights",
+            ConstitutionUnit::Chapter => "/chapter",
+            ConstitutionUnit::Part => "/part",
+            ConstitutionUnit::Article => "/art",
+            ConstitutionUnit::Amendment => "/amend",
+            ConstitutionUnit::Section => "/sec",
+            ConstitutionUnit::Clause => "/cl",
+            ConstitutionUnit::Paragraph => "/para",
+        });
+        if !value.is_empty() {
+            push_folded(key, value);
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! The citation at one place of a text, whatever order its parts stand in.
+//!
+//! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b) of section 1983 of
+//! title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in length, so looking everywhere
+//! in a text costs time in proportion to it.
+
+use std::ops::Range;
+
+use super::constitution;
+use super::forms::{Form, Forms};
+use super::number::{Mark, Rising, Shape};
+use super::tail::{self, Entry, Expected};
+use super::text::{SIGN, Text};
+use super::value::{BodyRef, Citation, Place, Unit};
+
+/// The citations that begin at one place: one, or several of a list.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) items: Vec<(Range<usize>, Citation)>,
+    pub(super) end: usize,
+}
+
+/// The code a citation means, with its title.
+#[derive(Clone, Copy)]
+struct Target<'t> {
+    body: BodyRef,
+    title: Option<&'t str>,
+    appendix: bool,
+    strict: bool,
+}
+
+/// The titles of the United States Code whose appendices are cited as `5A`.
+const APPENDIX_TITLES: [u16; 5] = [5, 11, 18, 28, 50];
+
+/// Numbers of parts and chapters, whatever the code's sections look like.
+const CONTAINER: Shape =
+    Shape { dashes: (0, 1), colons: (0, 0), slashes: (0, 0), rising: Rising::WhenMany, ..Shape::ANY };
+
+#[derive(Clone, Copy)]
+pub(super) struct Matcher<'g, 't> {
+    pub(super) forms: &'g Forms,
+    pub(super) text: Text<'t>,
+    /// The United States Code, which a bare `title 42` means.
+    pub(super) us_code: BodyRef,
+    pub(super) home: Option<Home<'t>>,
+}
+
+/// Where a text stands, for what it cites as `this title` or by a bare number.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'h> {
+    pub body: BodyRef,
+    /// The title (or chapter) of a titled form.
+    pub title: Option<&'h str>,
+}
+
+impl<'g, 't> Matcher<'g, 't> {
+    /// The citation that begins exactly at `pos`, which must be where a word could begin.
+    pub(super) fn at(&self, pos: usize) -> Option<Found> {
+        match self.text.sign(pos) {
+            b'0'..=b'9' => self.titled(pos),
+            SIGN => self.prose(pos),
+            sign if sign.is_ascii_alphabetic() => self.named(pos).or_else(|| match sign.to_ascii_lowercase() {
+                b't' => self.title_prose(pos),
+                b's' | b'p' | b'c' | b'a' | b'r' => {
+                    self.prose(pos).or_else(|| self.inner_prose(pos)).or_else(|| self.constitution_prose(pos))
+                }
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    fn form(&self, body: BodyRef) -> Option<&'g Form> {
+        self.forms.row(body)
+    }
+
+    /// `Cal. Penal Code § 187`, `Del. Code tit. 6, § 18-201`, `U.S. Const. art. I`.
+    fn named(&self, pos: usize) -> Option<Found> {
+        let (target, end) = self.name(pos)?;
+        self.after_name(pos, target, end)
+    }
+
+    fn name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+        let (name, end) = self.forms.names.longest(self.text, pos)?;
+        Some((
+            Target { body: name.body, title: name.title, appendix: false, strict: name.capitals },
+            self.skip_remarks(end),
+        ))
+    }
+
+    /// `42 U.S.C. § 1983`.
+    fn titled(&self, pos: usize) -> Option<Found> {
+        let (target, end) = self.title_and_name(pos)?;
+        self.after_name(pos, target, end)
+    }
+
+    fn title_and_name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+        let (title, end) = tail::read_title(self.text, pos)?;
+        let text = self.text;
+        let after = text.skip_spaces(end);
+        // `50 App. U.S.C. § 501`.
+        let appendix = text.any_word(after, &["app", "appendix"]).map(|end| text.skip_spaces(end));
+        let (target, end) = self.name(appendix.unwrap_or(after))?;
+        if appendix.is_some() && !self.form(target.body)?.has_appendix {
+            return None;
+        }
+        Some((self.with_title(Target { appendix: appendix.is_some(), ..target }, title)?, end))
+    }
+
+    /// The target in a title, if its body has titles and one this high. `5A` of the United States Code is the appendix of title 5.
+    fn with_title(&self, target: Target<'t>, title: &'t str) -> Option<Target<'t>> {
+        let form = self.form(target.body)?;
+        let rule = form.title.as_ref()?;
+        if target.title.is_some_and(|named| named != title) {
+            return None;
+        }
+        let digits = title.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u16 = title.get(..digits)?.parse().ok()?;
+        if number > rule.highest {
+            return None;
+        }
+        let is_appendix = form.has_appendix && digits < title.len();
+        let names_appendix = title.get(digits..)?.eq_ignore_ascii_case("a") && APPENDIX_TITLES.contains(&number);
+        if is_appendix && !names_appendix {
+            return None;
+        }
+        let title = if is_appendix { title.get(..digits)? } else { title };
+        Some(Target { title: Some(title), appendix: target.appendix || is_appendix, ..target })
+    }
+
+    /// Past what publishers put between a name and its number: `Ann.`, `(West)`, a comma.
+    fn skip_remarks(&self, end: usize) -> usize {
+        let text = self.text;
+        let mut pos = text.skip_comma(end);
+        for _ in 0..3 {
+            if let Some(after) = skip_year(text, pos) {
+                pos = after;
+            } else if let Some(after) = text.any_word(pos, &["ann", "annotated", "anno", "annot"]) {
+                pos = text.skip_comma(after);
+            } else if let Some(after) = skip_parenthetical(text, pos) {
+                pos = text.skip_comma(after);
+            }
+        }
+        pos
+    }
+
+    fn after_name(&self, start: usize, target: Target<'t>, pos: usize) -> Option<Found> {
+        let form = self.form(target.body)?;
+        if let Some(style) = form.constitution {
+            let (parts, end) = constitution::read(self.text, pos, style)?;
+            let mut subdivisions = Vec::new();
+            let end = tail::read_subdivisions(self.text, end, false, &mut subdivisions);
+            return Some(constitutional(start..end, target, parts, subdivisions));
+        }
+        let (target, pos) = self.appendix(form, target, pos);
+        let (target, pos) = self.title_after(target, pos)?;
+        let (target, pos) = self.appendix(form, target, pos);
+        let (mark, unit, pos) = match tail::read_mark(self.text, pos) {
+            Some((mark, unit, end)) => (mark, unit, self.text.skip_spaces(end)),
+            None => (Mark::None, Unit::Section, pos),
+        };
+        self.numbers(start, target, unit, mark, pos)
+    }
+
+    fn appendix(&self, form: &Form, target: Target<'t>, pos: usize) -> (Target<'t>, usize) {
+        let after = if form.has_appendix { self.text.any_word(pos, &["app", "appendix", "appx"]) } else { None };
+        match after {
+            Some(end) => (Target { appendix: true, ..target }, self.text.skip_comma(end)),
+            None => (target, pos),
+        }
+    }
+
+    /// The title where a titled form has not had it yet; `None` when it is missing.
+    fn title_after(&self, target: Target<'t>, pos: usize) -> Option<(Target<'t>, usize)> {
+        if target.title.is_some() || self.form(target.body)?.title.is_none() {
+            return Some((target, pos));
+        }
+        let text = self.text;
+        let worded = text.any_word(pos, &["tit", "title", "t", "ch", "chap", "chapter", "c"]);
+        let (title, end) = tail::read_title(text, text.skip_spaces(worded.unwrap_or(pos)))?;
+        let next = text.skip_comma(end);
+        // Without the word, a section sign or another number tells a title from a section: `Del. Code 6 § 18-201`, `USC 42 1983`.
+        let number_follows = next > end && text.sign(next).is_ascii_digit();
+        if worded.is_none() && !number_follows && tail::read_mark(text, next).is_none() {
+            return None;
+        }
+        Some((self.with_title(target, title)?, next))
+    }
+
+    fn numbers(&self, start: usize, target: Target<'t>, unit: Unit, mark: Mark, pos: usize) -> Option<Found> {
+        if mark == Mark::None && self.text.begins_paragraph(pos) {
+            return None;
+        }
+        let form = self.form(target.body)?;
+        let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
+        let expected =
+            Expected { shape, mark, strict: mark == Mark::None || (target.strict && unit == Unit::Section), unit };
+        let (entries, end) = tail::read_list(self.text, pos, expected)?;
+        Some(self.found(start, target, unit, entries, end))
+    }
+
+    fn found(&self, start: usize, target: Target<'t>, unit: Unit, entries: Vec<Entry>, end: usize) -> Found {
+        let single = entries.len() == 1;
+        let items = entries.into_iter().enumerate().map(|(index, entry)| {
+            let range = match (single, index) {
+                (true, _) => start..end,
+                (false, 0) => start..entry.end,
+                (false, _) => entry.start..entry.end,
+            };
+            (range, citation(target, unit, entry))
+        });
+        Found { items: items.collect(), end }
+    }
+
+    /// `section 1983 of title 42`, `§ 13.1-345 of the Code of Virginia`, `Section 775.082, Florida Statutes`.
+    fn prose(&self, pos: usize) -> Option<Found> {
+        let text = self.text;
+        let (mark, unit, after) = tail::read_mark(text, pos)?;
+        let list_start = text.skip_spaces(after);
+        let any = Expected { shape: &Shape::ANY, mark, strict: true, unit };
+        let (entries, list_end) = tail::read_list(text, list_start, any)?;
+        let (target, end) = match self.target(list_end, unit) {
+            Some(found) => found,
+            None => self.bare_at_home(list_end, unit)?,
+        };
+        // The list was read for its end alone: which dashes make a range is known only now.
+        drop(entries);
+        let form = self.form(target.body)?;
+        // `Article 4, § 12` of a code that has sections: that article is a heading. `Chapter 589, AS amended` is no code's.
+        let is_article = text.sign(pos).eq_ignore_ascii_case(&b'a');
+        let is_misnamed_rule = text.sign(pos).eq_ignore_ascii_case(&b'r') && !form.printed.contains("R.");
+        if is_misnamed_rule || (is_article && !form.mark.starts_with("art")) || (target.strict && unit != Unit::Section)
+        {
+            return None;
+        }
+        let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
+        let expected = Expected { shape, mark, strict: target.strict, unit };
+        let (entries, again_end) = tail::read_list(text, list_start, expected)?;
+        if again_end != list_end {
+            return None;
+        }
+        let mut found = self.found(pos, target, unit, entries, end);
+        found.end = end;
+        Some(found)
+    }
+
+    /// `of title 42, United States Code`, `of 42 U.S.C.`, `of the Code of Virginia`, `, Florida Statutes`.
+    fn target(&self, pos: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+        let text = self.text;
+        let start = text.skip_comma(pos);
+        let of = text.any_word(start, &["of", "in"]);
+        let mut next = text.skip_spaces(of.unwrap_or(start));
+        if let Some(after) = text.word(next, "the") {
+            next = text.skip_spaces(after);
+        }
+        let found = if let Some(found) = self.this_container(next) {
+            Some(found)
+        } else if let Some(after) = text.any_word(next, &["title", "tit", "chapter", "ch"]) {
+            let is_chapter = text.sign(next).eq_ignore_ascii_case(&b'c');
+            self.title_then_name(text.skip_spaces(after), is_chapter, unit)
+        } else if text.sign(next).is_ascii_digit() {
+            self.title_and_name(next)
+        } else {
+            self.name(next).and_then(|(target, end)| self.title_after(target, end))
+        };
+        let (target, end) = found?;
+        if self.form(target.body)?.constitution.is_some() {
+            return None;
+        }
+        // `§ 5, Cal. Penal Code § 187`: that name belongs to the number after it.
+        let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != Mark::None)
+            || (text.sign(end).is_ascii_digit() && of.is_none());
+        (!owns_number).then(|| (target, trim_end(text, end)))
+    }
+
+    /// A bare `§ 13.1-345` in the code whose numbers look so.
+    fn bare_at_home(&self, list_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+        let home = self.home?;
+        let text = self.text;
+        let belongs_elsewhere = text.word(text.skip_comma(list_end), "of").is_some();
+        let is_telling = self.form(home.body)?.has_telling_numbers() && unit == Unit::Section;
+        let target = Target { body: home.body, title: None, appendix: false, strict: true };
+        (is_telling && !belongs_elsewhere).then_some((target, list_end))
+    }
+
+    /// `this title`, `this chapter`, `this Code` after `of`.
+    fn this_container(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+        let home = self.home?;
+        let text = self.text;
+        let word = text.skip_spaces(text.word(pos, "this")?);
+        let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
+        let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
+        let is_titled = self.form(home.body)?.title.is_some();
+        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
+        (is_titled == home.title.is_some()).then_some((target, end))
+    }
+
+    fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(Target<'t>, usize)> {
+        let (title, end) = tail::read_title(self.text, pos)?;
+        if let Some((target, name_end)) = self.name_without_number(end) {
+            // `title 17, Utah Code`: a code without such titles, but not the United States Code either.
+            return Some((self.with_title(target, title)?, name_end));
+        }
+        if is_chapter || unit == Unit::Part {
+            return None;
+        }
+        Some((self.with_title(self.plain_us_code()?, title)?, end))
+    }
+
+    /// A name after a title, unless it belongs to a number of its own.
+    fn name_without_number(&self, end: usize) -> Option<(Target<'t>, usize)> {
+        let (target, name_end) = self.name_after_title(end)?;
+        let owns_number = self.text.sign(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
+        (!owns_number).then_some((target, name_end))
+    }
+
+    /// `, United States Code`, `of the Delaware Code`, ` USC`.
+    fn name_after_title(&self, end: usize) -> Option<(Target<'t>, usize)> {
+        let text = self.text;
+        let mut next = text.skip_comma(end);
+        for word in ["of", "the"] {
+            if let Some(after) = text.word(next, word) {
+                next = text.skip_spaces(after);
+            }
+        }
+        self.name(next)
+    }
+
+    /// What a title alone means. In a state's own text it may as well be a title of that state's code, so it means nothing there.
+    fn plain_us_code(&self) -> Option<Target<'t>> {
+        let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
+        let target = Target { body: self.us_code, title: None, appendix: false, strict: false };
+        self.home.is_none_or(is_federal).then_some(target)
+    }
+
+    /// `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
+    fn title_prose(&self, pos: usize) -> Option<Found> {
+        let text = self.text;
+        let after = text.any_word(pos, &["title", "tit"])?;
+        let (title, end) = tail::read_title(text, text.skip_spaces(after))?;
+        if let Some((target, name_end)) = self.name_after_title(end) {
+            let target = self.with_title(target, title)?;
+            return self.after_name(pos, target, name_end);
+        }
+        let (mark, unit, number) = tail::read_mark(text, text.skip_comma(end))?;
+        if unit == Unit::Part {
+            return None;
+        }
+        let number = text.skip_spaces(number);
+        let any = Expected { shape: &Shape::ANY, mark, strict: true, unit };
+        let (_, list_end) = tail::read_list(text, number, any)?;
+        match self.name_without_number(list_end) {
+            Some((target, name_end)) => {
+                let target = self.with_title(target, title)?;
+                let mut found = self.numbers(pos, target, unit, mark, number)?;
+                found.end = trim_end(text, name_end);
+                if let [(range, _)] = found.items.as_mut_slice() {
+                    range.end = found.end;
+                }
+                Some(found)
+            }
+            // `Title 13, Chapter 24` is how every code's headings are cited.
+            None if unit != Unit::Section => None,
+            None => self.numbers(pos, self.with_title(self.plain_us_code()?, title)?, unit, mark, number),
+        }
+    }
+
+    /// `subsection (b) of section 1983 of title 42`, `paragraph (2) of subsection (b) of ...`.
+    fn inner_prose(&self, pos: usize) -> Option<Found> {
+        const WORDS: [&str; 6] = ["subsection", "subdivision", "subparagraph", "paragraph", "clause", "subclause"];
+        let text = self.text;
+        let mut levels: Vec<Vec<Box<str>>> = Vec::new();
+        let mut next = pos;
+        while levels.len() < 5
+            && let Some(after) = text.any_word(next, &WORDS)
+        {
+            let (outermost, end) = tail::read_inner(text, after)?;
+            let mut inner = vec![outermost.into()];
+            let end = tail::read_subdivisions(text, end, false, &mut inner);
+            levels.push(inner);
+            next = text.skip_spaces(text.word(text.skip_spaces(end), "of")?);
+        }
+        if levels.is_empty() {
+            return None;
+        }
+        let mut found = self.prose(next).or_else(|| self.titled(next)).or_else(|| self.named(next))?;
+        let [(range, citation)] = found.items.as_mut_slice() else { return None };
+        range.start = pos;
+        citation.subdivisions.extend(levels.into_iter().rev().flatten());
+        Some(found)
+    }
+
+    /// `article I, section 8 of the United States Constitution`.
+    fn constitution_prose(&self, pos: usize) -> Option<Found> {
+        let text = self.text;
+        let any =
+            super::forms::ConstitutionStyle { arabic_articles: false, roman_sections: true, sections_alone: false };
+        let (parts, end) = constitution::read(text, pos, any)?;
+        let mut subdivisions = Vec::new();
+        let end = tail::read_subdivisions(text, end, false, &mut subdivisions);
+        let start = text.skip_comma(end);
+        let mut next = text.skip_spaces(text.any_word(start, &["of", "to"]).unwrap_or(start));
+        if let Some(after) = text.word(next, "the") {
+            next = text.skip_spaces(after);
+        }
+        let (target, name_end) = self.name(next)?;
+        self.form(target.body)?.constitution?;
+        Some(constitutional(pos..trim_end(text, name_end), target, parts, subdivisions))
+    }
+}
+
+fn constitutional(
+    range: Range<usize>,
+    target: Target<'_>,
+    parts: constitution::Parts,
+    subdivisions: Vec<Box<str>>,
+) -> Found {
+    let place = Place::Constitution(parts);
+    let citation = Citation { body: target.body, title: None, appendix: false, place, subdivisions };
+    Found { end: range.end, items: vec![(range, citation)] }
+}
+
+fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
+    Citation {
+        body: target.body,
+        title: target.title.map(|title| title.to_ascii_uppercase().into()),
+        appendix: target.appendix,
+        place: Place::Numbered {
+            unit,
+            number: entry.first.as_str().into(),
+            last: entry.last.map(|last| last.as_str().into()),
+            wording: entry.wording,
+        },
+        subdivisions: entry.subdivisions,
+    }
+}
+
+/// Back over the spaces and commas that were skipped in looking for more.
+fn trim_end(text: Text<'_>, end: usize) -> usize {
+    let mut trimmed = end;
+    while trimmed > 0 && matches!(text.slice(trimmed - 1, trimmed), " " | "," | "\n" | "\t" | "\r") {
+        trimmed -= 1;
+    }
+    trimmed
+}
+
+/// Past the edition in `Minnesota Statutes 2022, section 609.185`; only a section sign or word after it tells it from a number.
+fn skip_year(text: Text<'_>, pos: usize) -> Option<usize> {
+    let end = text.digits_end(pos);
+    let is_year = end == pos + 4 && matches!(text.slice(pos, pos + 2), "18" | "19" | "20");
+    let after = text.skip_comma(end);
+    (is_year && after > end && tail::read_mark(text, after).is_some()).then_some(after)
+}
+
+/// Past `(West 2020)`, `(2018 & Supp. IV 2022)`, `(McKinney)`: parentheses with words or a year, not a subdivision.
+pub(super) fn skip_parenthetical(text: Text<'_>, pos: usize) -> Option<usize> {
+    const LEN_MAX: usize = 64;
+    if text.sign(pos) != b'(' {
+        return None;
+    }
+    let close = (pos + 1..pos + LEN_MAX).find(|at| matches!(text.sign(*at), b')' | b'('))?;
+    let inner = text.slice(pos + 1, close);
+    let words = inner.bytes().filter(u8::is_ascii_alphabetic).count() >= 4;
+    let year = inner.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit));
+    (text.sign(close) == b')' && (words || year)).then_some(close + 1)
+}

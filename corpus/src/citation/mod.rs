@@ -1,0 +1,30 @@
+//! Citations: the typed value, the table of every code's form, parsing, formatting and keys.
+//!
+//! [`Grammar`] holds the forms of federal and state law (`forms.tsv`) and those that a build plan adds. It reads one citation
+//! ([`Grammar::parse`]) or every one in running text ([`Grammar::find_in`]), writes the canonical form ([`Grammar::format`])
+//! and folds either to a [`CitationKey`]. It knows no snapshot: what is held comes in through [`Holdings`].
+//!
+//! Reading order: `value` (what a citation is), `forms` (the table), `text` (folding of what people type), `names` (which code
+//! a name means), `number` (section numbers and ranges), `matching` (a citation at one place), then the surfaces above it.
+
+mod constitution;
+mod find;
+mod format;
+mod forms;
+mod grammar;
+mod key;
+mod matching;
+mod names;
+mod number;
+mod resolve;
+mod tail;
+mod text;
+mod value;
+
+pub use find::Citations;
+pub use forms::{BodyForm, FormError};
+pub use grammar::{Grammar, ParseError};
+pub use key::CitationKey;
+pub use matching::Home;
+pub use resolve::{Coverage, Holdings, Resolution};
+pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Place, Unit, Wording};

@@ -1,0 +1,273 @@
+//! Which code body a name means: a graph of letters over every accepted name, walked once per word of the text.
+//!
+//! Names are folded to lower-case letters, digits and single breaks between words. Words that are spelt in several ways (`General`,
+//! `Gen.`) and jurisdictions (`N.Y.`, `New York`) are classes: their spellings lead to one shared node, which keeps the graph
+//! small. Initials may be written apart (`U. S. C.`), other words may not (`or s.` is not `ORS`).
+
+use std::collections::HashMap;
+
+use super::text::{END, Text};
+use super::value::BodyRef;
+
+const BREAK: u8 = b' ';
+/// Longest run of periods, commas and spaces between two words of a name.
+const SEPARATORS_MAX: usize = 26;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Name {
+    pub(super) body: BodyRef,
+    /// Whether the first word must stand in capitals: `AS 11.41.100` is Alaska's, `as 11.41.100` is not.
+    pub(super) capitals: bool,
+    /// The title that the name includes: `I.R.C.` is title 26 of the United States Code.
+    pub(super) title: Option<&'static str>,
+}
+
+#[derive(Clone, Default)]
+struct Node {
+    edges: Vec<(u8, u32)>,
+    name: Option<Name>,
+}
+
+impl Node {
+    #[inline]
+    fn edge(&self, label: u8) -> Option<u32> {
+        self.edges.iter().find(|(edge, _)| *edge == label).map(|(_, target)| *target)
+    }
+}
+
+/// Spellings of one word that mean the same in a name; every spelling belongs to one class only.
+#[derive(Clone, Default)]
+pub(super) struct WordClasses {
+    classes: Vec<Vec<String>>,
+    class_of: HashMap<String, usize>,
+}
+
+impl WordClasses {
+    pub(super) fn add(&mut self, spellings: Vec<String>) {
+        let class = self.classes.len();
+        for spelling in &spellings {
+            let former = self.class_of.insert(spelling.clone(), class);
+            assert!(former.is_none(), "the word '{spelling}' stands in two classes of the form table");
+        }
+        self.classes.push(spellings);
+    }
+
+    fn spellings<'a>(&'a self, word: &'a String) -> &'a [String] {
+        match self.class_of.get(word) {
+            Some(class) => &self.classes[*class],
+            None => std::slice::from_ref(word),
+        }
+    }
+}
+
+/// The words of a name, folded: `N.Y. Gen. Bus. Law` is `ny gen bus law`.
+pub(super) fn fold_name(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let spaced = name.replace('&', " and ").replace(['\'', '’'], "").to_ascii_lowercase();
+    for written in spaced.split(|c: char| !c.is_alphanumeric() && c != '.') {
+        let mut initials = false;
+        for piece in written.split('.').filter(|piece| !piece.is_empty()) {
+            let single = piece.len() == 1;
+            match words.last_mut() {
+                Some(word) if initials && single => String::push_str(word, piece),
+                _ => words.push(piece.to_owned()),
+            }
+            initials = single;
+        }
+    }
+    words
+}
+
+#[derive(Clone)]
+pub(super) struct Names {
+    nodes: Vec<Node>,
+    classes: WordClasses,
+}
+
+/// Another body already has this name.
+#[derive(Debug)]
+pub(super) struct NameTaken(pub(super) BodyRef);
+
+impl Names {
+    pub(super) fn new(classes: WordClasses) -> Self {
+        Self { nodes: vec![Node::default()], classes }
+    }
+
+    pub(super) const ROOT: u32 = 0;
+
+    /// The node after any of the spellings of a jurisdiction, shared by all of them.
+    pub(super) fn add_jurisdiction(&mut self, spellings: &[Vec<String>]) -> u32 {
+        let mut shared = None;
+        for words in spellings {
+            let leaf = self.walk(Self::ROOT, &words.join(" "));
+            match (self.nodes[leaf as usize].edge(BREAK), shared) {
+                (Some(target), None) => shared = Some(target),
+                (Some(target), Some(node)) => {
+                    assert_eq!(target, node, "'{}' begins another jurisdiction's name", words.join(" "));
+                }
+                (None, None) => shared = Some(self.step(leaf, BREAK)),
+                (None, Some(node)) => self.nodes[leaf as usize].edges.push((BREAK, node)),
+            }
+        }
+        shared.unwrap_or(Self::ROOT)
+    }
+
+    /// Adds a name in all spellings of its words, to be read from `start` on.
+    pub(super) fn add(&mut self, start: u32, words: &[String], name: Name) -> Result<(), NameTaken> {
+        let Some((word, rest)) = words.split_first() else {
+            return Ok(());
+        };
+        let spellings = self.classes.spellings(word).to_vec();
+        let leaves: Vec<u32> = spellings.iter().map(|spelling| self.walk(start, spelling)).collect();
+        if rest.is_empty() {
+            return leaves.into_iter().try_for_each(|leaf| self.set_name(leaf, name));
+        }
+        let mut targets: Vec<u32> = leaves.iter().filter_map(|leaf| self.nodes[*leaf as usize].edge(BREAK)).collect();
+        targets.dedup();
+        let shared = match targets.first() {
+            Some(target) => *target,
+            None => {
+                self.nodes.push(Node::default());
+                (self.nodes.len() - 1) as u32
+            }
+        };
+        for leaf in leaves {
+            if self.nodes[leaf as usize].edge(BREAK).is_none() {
+                self.nodes[leaf as usize].edges.push((BREAK, shared));
+            }
+        }
+        if targets.is_empty() {
+            targets.push(shared);
+        }
+        targets.into_iter().try_for_each(|target| self.add(target, rest, name))
+    }
+
+    fn set_name(&mut self, leaf: u32, name: Name) -> Result<(), NameTaken> {
+        let slot = &mut self.nodes[leaf as usize].name;
+        match slot {
+            Some(held) if held.body != name.body => Err(NameTaken(held.body)),
+            // The laxer spelling wins when a body lists both.
+            Some(held) => {
+                held.capitals &= name.capitals;
+                Ok(())
+            }
+            None => {
+                *slot = Some(name);
+                Ok(())
+            }
+        }
+    }
+
+    fn walk(&mut self, mut node: u32, text: &str) -> u32 {
+        for byte in text.bytes() {
+            node = self.step(node, byte);
+        }
+        node
+    }
+
+    fn step(&mut self, node: u32, label: u8) -> u32 {
+        if let Some(target) = self.nodes[node as usize].edge(label) {
+            return target;
+        }
+        let target = self.nodes.len() as u32;
+        self.nodes.push(Node::default());
+        self.nodes[node as usize].edges.push((label, target));
+        target
+    }
+
+    /// The first two signs of every name; the second is `None` where initials may be written apart or the name is one letter.
+    pub(super) fn openings(&self) -> impl Iterator<Item = (u8, Option<u8>)> {
+        let root = &self.nodes[Self::ROOT as usize];
+        root.edges.iter().flat_map(|(first, node)| {
+            let seconds = self.nodes[*node as usize].edges.iter();
+            let letters = seconds.map(|(second, _)| Some(*second).filter(|second| *second != BREAK));
+            letters.chain([None]).map(|second| (*first, second))
+        })
+    }
+
+    /// The longest name that begins at `pos`, and where it ends.
+    pub(super) fn longest(&self, text: Text<'_>, pos: usize) -> Option<(Name, usize)> {
+        let mut best = None;
+        let walk = Walk { node: Self::ROOT, pos, letters: 0, apart: false };
+        self.follow(text, pos, walk, &mut best);
+        best
+    }
+
+    fn follow(&self, text: Text<'_>, start: usize, mut walk: Walk, best: &mut Option<(Name, usize)>) {
+        loop {
+            let (sign, len) = text.at(walk.pos);
+            if sign == b'\'' {
+                walk.pos += len;
+                continue;
+            }
+            let node = &self.nodes[walk.node as usize];
+            let word_goes_on = sign.is_ascii_alphabetic() || (sign.is_ascii_digit() && node.edge(sign).is_some());
+            if word_goes_on {
+                let Some(next) = node.edge(sign.to_ascii_lowercase()) else { return };
+                walk = Walk { node: next, pos: walk.pos + 1, letters: walk.letters + 1, apart: walk.apart };
+                // `O.R.S.` may stand for ORS, `or s.` may not: once written apart, each letter stands alone.
+                if walk.apart && walk.letters > 1 {
+                    return;
+                }
+                continue;
+            }
+            if sign == END && walk.letters == 0 {
+                return;
+            }
+            self.note(text, start, walk, best);
+            let next_word = separators_end(text, walk.pos);
+            if next_word == walk.pos && text.sign(next_word) != b'&' {
+                return;
+            }
+            if walk.letters == 1 && text.sign(next_word).is_ascii_alphabetic() {
+                self.follow(text, start, Walk { pos: next_word, letters: 0, apart: true, ..walk }, best);
+            }
+            let Some(after_break) = node.edge(BREAK) else { return };
+            walk = Walk { node: after_break, pos: next_word, letters: 0, apart: false };
+            if text.sign(next_word) == b'&' {
+                let Some(and) =
+                    "and".bytes().try_fold(after_break, |node, label| self.nodes[node as usize].edge(label))
+                else {
+                    return;
+                };
+                walk = Walk { node: and, pos: next_word + 1, letters: 3, apart: false };
+            }
+        }
+    }
+
+    fn note(&self, text: Text<'_>, start: usize, walk: Walk, best: &mut Option<(Name, usize)>) {
+        let Some(name) = self.nodes[walk.node as usize].name else { return };
+        let longer = best.is_none_or(|(_, end)| end < walk.pos);
+        if longer && walk.letters > 0 && (!name.capitals || first_word_is_capitals(text, start, walk.pos)) {
+            let end = if text.sign(walk.pos) == b'.' { walk.pos + 1 } else { walk.pos };
+            *best = Some((name, end));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Walk {
+    node: u32,
+    pos: usize,
+    /// Letters read of the current written word.
+    letters: usize,
+    /// Whether the current word of the name is written as separate initials.
+    apart: bool,
+}
+
+fn separators_end(text: Text<'_>, mut pos: usize) -> usize {
+    for _ in 0..SEPARATORS_MAX {
+        let (sign, len) = text.at(pos);
+        if !matches!(sign, b' ' | b'.' | b',' | b'-') {
+            break;
+        }
+        pos += len;
+    }
+    pos
+}
+
+fn first_word_is_capitals(text: Text<'_>, start: usize, end: usize) -> bool {
+    let name = text.slice(start, end);
+    let word = name.split(' ').next().unwrap_or(name);
+    word.bytes().all(|byte| !byte.is_ascii_lowercase())
+}

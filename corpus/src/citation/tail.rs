@@ -1,0 +1,260 @@
+//! What follows a code's name: the section sign, numbers with their subdivisions, ranges, lists and `et seq.`
+
+use super::number::{self, Mark, Number, Shape};
+use super::text::{PILCROW, SIGN, Text};
+use super::value::{Unit, Wording};
+
+/// Most numbers read of one list; longer ones are cut, which bounds the work at one place.
+const LIST_MAX: usize = 32;
+const SUBDIVISIONS_MAX: usize = 8;
+
+/// A number of a list, not yet tied to a body.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) first: Number,
+    pub(super) last: Option<Number>,
+    pub(super) wording: Option<Wording>,
+    pub(super) subdivisions: Vec<Box<str>>,
+}
+
+/// Which numbers a list may hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected<'s> {
+    pub(super) shape: &'s Shape,
+    pub(super) mark: Mark,
+    /// Whether a number must fit the shape even after a section sign.
+    pub(super) strict: bool,
+    pub(super) unit: Unit,
+}
+
+/// Reads `§`, `§§`, `sec.`, `art.`, `part` and the like.
+pub(super) fn read_mark(text: Text<'_>, pos: usize) -> Option<(Mark, Unit, usize)> {
+    let (sign, len) = text.at(pos);
+    if sign == SIGN {
+        let next = text.skip_spaces(pos + len);
+        let many = text.sign(next) == SIGN;
+        return Some(if many {
+            (Mark::Many, Unit::Section, next + text.at(next).1)
+        } else {
+            (Mark::One, Unit::Section, pos + len)
+        });
+    }
+    let words: &[(&str, Mark, Unit)] = match sign.to_ascii_lowercase() {
+        b's' => &[
+            ("section", Mark::One, Unit::Section),
+            ("sections", Mark::Many, Unit::Section),
+            ("sec", Mark::One, Unit::Section),
+            ("secs", Mark::Many, Unit::Section),
+            ("s", Mark::One, Unit::Section),
+            ("ss", Mark::Many, Unit::Section),
+        ],
+        b'a' => &[
+            ("article", Mark::One, Unit::Section),
+            ("articles", Mark::Many, Unit::Section),
+            ("art", Mark::One, Unit::Section),
+            ("arts", Mark::Many, Unit::Section),
+        ],
+        b'r' => &[
+            ("rule", Mark::One, Unit::Section),
+            ("rules", Mark::Many, Unit::Section),
+            ("r", Mark::One, Unit::Section),
+            ("regulation", Mark::One, Unit::Section),
+            ("regulations", Mark::Many, Unit::Section),
+        ],
+        b'p' => &[
+            ("part", Mark::One, Unit::Part),
+            ("parts", Mark::Many, Unit::Part),
+            ("pt", Mark::One, Unit::Part),
+            ("pts", Mark::Many, Unit::Part),
+        ],
+        b'c' => &[
+            ("chapter", Mark::One, Unit::Chapter),
+            ("chapters", Mark::Many, Unit::Chapter),
+            ("chap", Mark::One, Unit::Chapter),
+            ("ch", Mark::One, Unit::Chapter),
+            ("chs", Mark::Many, Unit::Chapter),
+        ],
+        _ => return None,
+    };
+    words.iter().find_map(|(word, mark, unit)| text.word(pos, word).map(|end| (*mark, *unit, end)))
+}
+
+/// Reads one number or a list of them.
+pub(super) fn read_list(text: Text<'_>, pos: usize, expected: Expected<'_>) -> Option<(Vec<Entry>, usize)> {
+    let first = read_entry(text, pos, expected)?;
+    let mut end = skip_et_seq(text, first.end);
+    let mut entries = vec![first];
+    while entries.len() < LIST_MAX {
+        let Some(next) = next_in_list(text, end, expected) else { break };
+        end = skip_et_seq(text, next.end);
+        entries.push(next);
+    }
+    Some((entries, end))
+}
+
+fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<Entry> {
+    let bracketed = text.sign(start) == b'[';
+    let number_start = if bracketed { start + 1 } else { start };
+    let span = number::read(text, number_start, expected)?;
+    let mut end = span.end;
+    if bracketed && text.sign(end) == b']' {
+        end += 1;
+    }
+    let mut last = span.last;
+    if last.is_none()
+        && let Some((range_last, range_end)) = number::read_range_end(text, end, &span.first, expected)
+    {
+        (last, end) = (Some(range_last), range_end);
+    }
+    let wording = text.slice(end, end + 6).eq_ignore_ascii_case("(perm)").then_some(Wording::Permanent);
+    if wording.is_some() {
+        end += 6;
+    }
+    let mut subdivisions = Vec::new();
+    end = read_subdivisions(text, end, expected.shape.capital_is_subdivision, &mut subdivisions);
+    Some(Entry { start, end, first: span.first, last, wording, subdivisions })
+}
+
+/// The next number of a list: after `, 5`, `and 7`, `, § 9`. A number that begins another citation (`, 5 U.S.C. § 552`) is refused by
+/// the signs that follow it.
+fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<Entry> {
+    let separator = text.skip_spaces(end);
+    let mut pos = separator;
+    if matches!(text.sign(pos), b',' | b';') {
+        pos = text.skip_spaces(pos + 1);
+    }
+    if let Some(after) = text.any_word(pos, &["and", "or"]) {
+        pos = text.skip_spaces(after);
+    } else if text.sign(pos) == b'&' {
+        pos = text.skip_spaces(pos + 1);
+    }
+    if pos == separator {
+        return None;
+    }
+    let mut expected = expected;
+    if text.sign(pos) == SIGN {
+        // `chapter 1, § 223`: the section is no chapter of the list.
+        let (mark, unit, after) = read_mark(text, pos)?;
+        if unit != expected.unit {
+            return None;
+        }
+        expected.mark = mark;
+        pos = text.skip_spaces(after);
+    } else if expected.mark != Mark::Many {
+        return None;
+    }
+    if !text.sign(pos).is_ascii_digit() {
+        return None;
+    }
+    let entry = read_entry(text, pos, expected)?;
+    // A bare number before a capital word is more likely a title or a count than a section.
+    let after = text.skip_spaces(entry.end);
+    let continues = after > entry.end && text.sign(after).is_ascii_uppercase();
+    (!continues).then_some(entry)
+}
+
+/// Reads `(b)(2)(A)`, `, subd. 2(a)` and the capital of `26.08.02.01A(1)`; gives where they end.
+pub(super) fn read_subdivisions(
+    text: Text<'_>,
+    mut end: usize,
+    capital_first: bool,
+    into: &mut Vec<Box<str>>,
+) -> usize {
+    if capital_first && text.sign(end).is_ascii_uppercase() && text.ends_word(end + 1) {
+        into.push(text.slice(end, end + 1).into());
+        end += 1;
+    }
+    while into.len() < SUBDIVISIONS_MAX {
+        let next = read_parenthesised(text, end).or_else(|| read_worded(text, end));
+        let Some((inner, next_end)) = next else { break };
+        into.push(inner.into());
+        end = next_end;
+    }
+    if into.is_empty() { end } else { skip_subdivision_range(text, end) }
+}
+
+fn read_parenthesised<'t>(text: Text<'t>, pos: usize) -> Option<(&'t str, usize)> {
+    let open = text.skip_spaces(pos);
+    // A line that begins with `(b)` is a paragraph of its own.
+    if text.sign(open) != b'(' || text.slice(pos, open).contains('\n') {
+        return None;
+    }
+    let close = (open + 1..open + 9).find(|at| text.sign(*at) == b')')?;
+    let inner = text.slice(open + 1, close);
+    let spaced = open > pos;
+    is_subdivision(inner, spaced).then_some((inner, close + 1))
+}
+
+/// Whether what stands in parentheses is a subdivision and no year, publisher or remark.
+fn is_subdivision(inner: &str, spaced: bool) -> bool {
+    let piece_ok = |piece: &str| {
+        let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+        let letters = &piece[digits..];
+        let roman = letters.bytes().all(|byte| b"ivxlc".contains(&byte.to_ascii_lowercase()));
+        let repeated = letters.bytes().all(|byte| letters.as_bytes().first() == Some(&byte));
+        let short = letters.len() == 2 && !spaced && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+        !piece.is_empty()
+            && digits <= 3
+            && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && (roman || repeated || short)
+    };
+    inner.is_ascii() && inner.split(['-', '.']).all(piece_ok)
+}
+
+/// `, subd. 2` and `subsection (b)`.
+fn read_worded(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
+    const WORDS: [&str; 9] =
+        ["subd", "subds", "subdivision", "subdiv", "subsection", "subsec", "paragraph", "para", "par"];
+    let word = text.skip_comma(pos);
+    let is_sign = text.sign(word) == PILCROW;
+    read_inner(text, if is_sign { word + text.at(word).1 } else { text.any_word(word, &WORDS)? })
+}
+
+/// What may follow such a word: `(b)`, `2`, `A`.
+pub(super) fn read_inner(text: Text<'_>, after_word: usize) -> Option<(&str, usize)> {
+    let start = text.skip_spaces(after_word);
+    if let Some(found) = read_parenthesised(text, start) {
+        return Some(found);
+    }
+    let len = (0..6).take_while(|offset| text.sign(start + offset).is_ascii_alphanumeric()).count();
+    let inner = text.slice(start, start + len);
+    (text.ends_word(start + len) && is_subdivision(inner, true)).then_some((inner, start + len))
+}
+
+/// Past `-(3)` or `to (3)`: the first subdivision is what is cited.
+fn skip_subdivision_range(text: Text<'_>, end: usize) -> usize {
+    let mut pos = text.skip_spaces(end);
+    if text.sign(pos) == b'-' {
+        pos += text.at(pos).1;
+    } else if let Some(after) = text.any_word(pos, &["to", "through"]) {
+        pos = after;
+    } else {
+        return end;
+    }
+    read_parenthesised(text, pos).map_or(end, |(_, range_end)| range_end)
+}
+
+fn skip_et_seq(text: Text<'_>, end: usize) -> usize {
+    let et = text.skip_comma(end);
+    let seq = text.word(et, "et").map(|after| text.skip_spaces(after));
+    seq.and_then(|pos| text.any_word(pos, &["seq", "sequens", "sequentes"])).unwrap_or(end)
+}
+
+/// A title or chapter number: `42`, `5A`, `17-A`, `93A`.
+pub(super) fn read_title(text: Text<'_>, pos: usize) -> Option<(&str, usize)> {
+    let digits = text.digits_end(pos);
+    if digits == pos || digits > pos + 4 || text.sign(pos) == b'0' {
+        return None;
+    }
+    let letter = |at: usize| text.sign(at).is_ascii_alphabetic() && text.ends_word(at + 1);
+    let mut end = digits;
+    if letter(digits) && text.sign(digits + 1) != b'.' {
+        end = digits + 1;
+    } else if text.slice(digits, digits + 1) == "-" && letter(digits + 1) {
+        end = digits + 2;
+    }
+    let more = text.sign(end) == b'.' && text.sign(end + 1).is_ascii_digit() || text.sign(end).is_ascii_digit();
+    (!more).then(|| (text.slice(pos, end), end))
+}

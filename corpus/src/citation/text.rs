@@ -1,0 +1,154 @@
+//! Text as the grammar reads it: odd spaces, dashes and quotes folded to one sign each, read by byte offset without a copy.
+//!
+//! Every skip is bounded, so that an attempt at one place costs a bounded time whatever the text.
+
+/// Past the end of the text.
+pub(super) const END: u8 = 0;
+/// The section sign.
+pub(super) const SIGN: u8 = 1;
+/// An ellipsis character.
+pub(super) const ELLIPSIS: u8 = 2;
+/// A paragraph sign.
+pub(super) const PILCROW: u8 = 3;
+/// Anything the grammar has no use for.
+pub(super) const OTHER: u8 = 4;
+
+/// Longest run of spaces that still joins two parts of a citation (a wrapped and indented line).
+const SPACES_MAX: usize = 24;
+
+#[derive(Clone, Copy)]
+pub(super) struct Text<'t>(&'t str);
+
+impl<'t> Text<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self(text)
+    }
+
+    pub(super) fn slice(self, start: usize, end: usize) -> &'t str {
+        self.0.get(start..end).unwrap_or("")
+    }
+
+    /// The folded sign at a character boundary, and the bytes it takes.
+    #[inline]
+    pub(super) fn at(self, pos: usize) -> (u8, usize) {
+        match self.0.as_bytes().get(pos) {
+            None => (END, 0),
+            Some(&byte) if byte.is_ascii_graphic() || byte == b' ' => (byte, 1),
+            Some(b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) => (b' ', 1),
+            Some(byte) if byte.is_ascii() => (OTHER, 1),
+            Some(_) => self.fold_wide(pos),
+        }
+    }
+
+    fn fold_wide(self, pos: usize) -> (u8, usize) {
+        let Some(character) = self.0.get(pos..).and_then(|rest| rest.chars().next()) else {
+            return (OTHER, 1);
+        };
+        let folded = match character {
+            '§' => SIGN,
+            '\u{a0}' | '\u{2000}'..='\u{200d}' | '\u{202f}' | '\u{205f}' | '\u{2060}' | '\u{3000}' | '\u{feff}' => b' ',
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => b'-',
+            '\u{2018}' | '\u{2019}' | '\u{2bb}' | '\u{2bc}' => b'\'',
+            '…' => ELLIPSIS,
+            '¶' => PILCROW,
+            _ => OTHER,
+        };
+        (folded, character.len_utf8())
+    }
+
+    #[inline]
+    pub(super) fn sign(self, pos: usize) -> u8 {
+        self.at(pos).0
+    }
+
+    /// Whether a word or number could begin here: nothing that belongs to one stands before.
+    pub(super) fn begins_word(self, pos: usize) -> bool {
+        let before = self.0.get(..pos).and_then(|text| text.chars().next_back());
+        !before.is_some_and(char::is_alphanumeric)
+    }
+
+    /// Whether a word or number could end here.
+    pub(super) fn ends_word(self, pos: usize) -> bool {
+        match self.sign(pos) {
+            OTHER => !self.0.get(pos..).and_then(|text| text.chars().next()).is_some_and(char::is_alphanumeric),
+            sign => !sign.is_ascii_alphanumeric(),
+        }
+    }
+
+    /// Past spaces, but not over an empty line: what stands beyond one belongs to something else.
+    pub(super) fn skip_spaces(self, start: usize) -> usize {
+        let mut pos = start;
+        let mut line_ends = 0;
+        for _ in 0..SPACES_MAX {
+            let (sign, len) = self.at(pos);
+            if sign != b' ' {
+                break;
+            }
+            line_ends += usize::from(self.slice(pos, pos + 1) == "\n");
+            pos += len;
+        }
+        if line_ends > 1 { start } else { pos }
+    }
+
+    /// Whether a line that ended in a full stop ends right before `pos`.
+    pub(super) fn begins_paragraph(self, pos: usize) -> bool {
+        let before = self.0.get(..pos).unwrap_or("").as_bytes();
+        let mut spaces = before.iter().rev().take(SPACES_MAX).take_while(|byte| byte.is_ascii_whitespace());
+        let line_ended = spaces.any(|byte| *byte == b'\n');
+        let last = before.iter().rev().take(SPACES_MAX).find(|byte| !byte.is_ascii_whitespace());
+        line_ended && last == Some(&b'.')
+    }
+
+    /// Past spaces and one comma.
+    pub(super) fn skip_comma(self, pos: usize) -> usize {
+        let pos = self.skip_spaces(pos);
+        if self.sign(pos) == b',' { self.skip_spaces(pos + 1) } else { pos }
+    }
+
+    /// The end of `word` (lower case) with its period when it stands whole at `pos`, in any case.
+    pub(super) fn word(self, pos: usize, word: &str) -> Option<usize> {
+        let end = pos + word.len();
+        let found = self.0.as_bytes().get(pos..end)?.eq_ignore_ascii_case(word.as_bytes());
+        if !found || !self.ends_word(end) {
+            return None;
+        }
+        // `sec.12`: the period belongs to the word whatever follows.
+        Some(if self.sign(end) == b'.' && self.sign(end + 1) != b'.' { end + 1 } else { end })
+    }
+
+    /// The end of whichever of `words` stands at `pos`.
+    pub(super) fn any_word(self, pos: usize, words: &[&str]) -> Option<usize> {
+        words.iter().find_map(|word| self.word(pos, word))
+    }
+
+    /// Past digits, at most four of them.
+    pub(super) fn digits_end(self, pos: usize) -> usize {
+        let bytes = self.0.as_bytes();
+        let digits = bytes.get(pos..).unwrap_or(&[]).iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
+        pos + digits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_dashes_and_signs_fold() {
+        for (text, sign) in
+            [("\u{a0}", b' '), ("\u{2009}", b' '), ("–", b'-'), ("−", b'-'), ("’", b'\''), ("§", SIGN), ("é", OTHER)]
+        {
+            assert_eq!(Text::new(text).at(0), (sign, text.len()), "{text:?}");
+        }
+        assert_eq!(Text::new("").at(0), (END, 0));
+        assert_eq!(Text::new("\0").at(0), (OTHER, 1));
+    }
+
+    #[test]
+    fn words_stand_whole() {
+        let text = Text::new("Sec. sections title.");
+        assert_eq!(text.word(0, "sec"), Some(4));
+        assert_eq!(text.word(5, "section"), None);
+        assert_eq!(text.word(5, "sections"), Some(13));
+    }
+}

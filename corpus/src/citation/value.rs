@@ -1,0 +1,124 @@
+//! What a citation is once read: a code body, a place in it, and the subdivision inside the provision.
+
+use std::cmp::Ordering;
+
+use super::number;
+
+/// A code body by its row in a grammar. The built-in rows come first in every grammar and in the same order, so their references
+/// agree between grammars of one build; those of added bodies belong to the grammar that added them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BodyRef(pub(super) u16);
+
+impl BodyRef {
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A code body as the grammar knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Body<'g> {
+    /// The jurisdiction's short code, such as `VA`.
+    pub jurisdiction: &'g str,
+    /// The key that begins every citation key of this body, such as `us/usc`.
+    pub key: &'g str,
+    /// The full name, such as `Code of Virginia`.
+    pub name: &'g str,
+}
+
+/// One citation. Two spellings of the same citation are equal values.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Citation {
+    pub body: BodyRef,
+    /// The title or chapter that a titled form needs before the section: `42`, `17-A`, `93A`.
+    pub title: Option<Box<str>>,
+    /// Whether the section stands in the title's appendix (`5 U.S.C. App.`).
+    pub appendix: bool,
+    pub place: Place,
+    /// What follows the section inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
+    pub subdivisions: Vec<Box<str>>,
+}
+
+/// Where in the body (or title) a citation points.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    Numbered {
+        unit: Unit,
+        /// The number, kept exact with its letters, dots and dashes; dashes are plain hyphens.
+        number: Box<str>,
+        /// The last number of a range that is cited as a whole.
+        last: Option<Box<str>>,
+        wording: Option<Wording>,
+    },
+    /// The parts of a constitution, outermost first; Roman numbers are kept in digits. Empty for the whole constitution.
+    Constitution(Vec<(ConstitutionUnit, Box<str>)>),
+}
+
+/// What the number of a citation counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unit {
+    /// The body's ordinary unit: a section, in some codes an article or a rule.
+    Section,
+    Part,
+    Chapter,
+}
+
+/// Which of two wordings of one section is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Wording {
+    /// The permanent wording beside a temporary one, written `(Perm)`.
+    Permanent,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ConstitutionUnit {
+    Preamble,
+    DeclarationOfRights,
+    BillOfRights,
+    Part,
+    Chapter,
+    Article,
+    Amendment,
+    Section,
+    Clause,
+    Paragraph,
+}
+
+impl Citation {
+    /// The section number, or the first of a range; none for a constitution.
+    pub fn number(&self) -> Option<&str> {
+        match &self.place {
+            Place::Numbered { number, .. } => Some(number),
+            Place::Constitution(_) => None,
+        }
+    }
+
+    /// Whether this citation is the other one's provision, or a range of sections that runs over it. Subdivisions do not matter.
+    pub fn covers(&self, other: &Self) -> bool {
+        if self.body != other.body || self.appendix != other.appendix || !same_title(&self.title, &other.title) {
+            return false;
+        }
+        match (&self.place, &other.place) {
+            (
+                Place::Numbered { unit, number, last, wording },
+                Place::Numbered { unit: other_unit, number: first_inside, last: last_inside, wording: other_wording },
+            ) => {
+                let end = last.as_ref().unwrap_or(number);
+                let end_inside = last_inside.as_ref().unwrap_or(first_inside);
+                unit == other_unit
+                    && wording == other_wording
+                    && number::compare(number, first_inside) != Ordering::Greater
+                    && number::compare(end_inside, end) != Ordering::Greater
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
+fn same_title(a: &Option<Box<str>>, b: &Option<Box<str>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        (None, None) => true,
+        _ => false,
+    }
+}

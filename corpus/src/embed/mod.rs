@@ -1,0 +1,198 @@
+//! The embedder: text to tokens, tokens to a vector, tokens to their nearest tokens.
+//!
+//! A static table, one row a token, is compiled into the program; a vector is the sum of its tokens' rows, scaled to
+//! length one. Queries and passages go through the same function. Nothing is loaded or built at start: the vocabulary
+//! is a hash map laid out by the build script. What is embedded depends on this code and the files in `corpus/model`
+//! alone, and [`Embedder::fingerprint`] names both: a snapshot embedded under another fingerprint cannot be queried.
+
+mod char_class;
+mod model;
+pub mod neighbours;
+mod token;
+mod tokenizer;
+mod vector;
+mod vocabulary;
+mod word_hash;
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use model::Model;
+pub use token::{TOKEN_COUNT, TokenId};
+pub use vector::{DIMS, Vector};
+use vocabulary::Vocabulary;
+
+/// The embedding model and its tokeniser.
+pub struct Embedder {
+    model: Model,
+    vocabulary: Vocabulary,
+}
+
+/// The one embedder of this program.
+pub fn embedder() -> &'static Embedder {
+    static EMBEDDER: LazyLock<Embedder> =
+        LazyLock::new(|| Embedder { model: Model::compiled_in(), vocabulary: Vocabulary::compiled_in() });
+    &EMBEDDER
+}
+
+impl Embedder {
+    pub const ID: &'static str = "law-static-256";
+    pub const DIMS: usize = DIMS;
+
+    /// BLAKE3 over the version of the algorithm, the model, the vocabulary and the neighbour table. Pinned here rather
+    /// than hashed at start: eleven megabytes are most of the time that opening a snapshot may take. A test recomputes it.
+    pub fn fingerprint(&self) -> &'static str {
+        FINGERPRINT
+    }
+
+    /// Appends the tokens of a text.
+    pub fn tokenize(&self, text: &str, out: &mut Vec<TokenId>) {
+        tokenizer::tokenize(&self.vocabulary, text, out);
+    }
+
+    /// The zero vector where there is no text to embed.
+    pub fn embed(&self, text: &str) -> Vector {
+        let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
+        self.tokenize(text, &mut tokens);
+        self.embed_tokens(&tokens)
+    }
+
+    pub fn embed_tokens(&self, tokens: &[TokenId]) -> Vector {
+        vector::sum_of_rows(&self.model, tokens).normalized()
+    }
+
+    /// The vector of a chunk: its own direction and that of its context (heading and headings above, see
+    /// [`Embedder::embed_tokens`]) in equal parts, which finds more than either.
+    pub fn passage_vector(&self, chunk: &[TokenId], context: &Vector) -> Vector {
+        self.embed_tokens(chunk).mean_direction(context)
+    }
+
+    /// The tokens most like this one with their cosines, nearest first, itself left out: at most
+    /// [`neighbours::NEIGHBOURS_MAX`], none under [`neighbours::COSINE_MIN`].
+    pub fn neighbours(&self, token: TokenId) -> impl Iterator<Item = (TokenId, f32)> {
+        neighbours::neighbours(token)
+    }
+
+    /// Embeds a known sentence and compares: a program file that lost a bit, or was built wrongly, should not answer.
+    pub fn self_check(&self) -> Result<(), SelfCheckError> {
+        let mut tokens = Vec::new();
+        self.tokenize(GOLDEN_TEXT, &mut tokens);
+        if tokens != GOLDEN_TOKENS.map(TokenId) {
+            return Err(SelfCheckError::Tokens { found: tokens });
+        }
+        let vector = self.embed_tokens(&tokens);
+        for (component, &expected) in (0..DIMS).step_by(17).zip(&GOLDEN_COMPONENTS) {
+            let found = vector.0[component];
+            let close = (found - expected).abs() < 1e-6;
+            if !close {
+                return Err(SelfCheckError::Vector { component, found, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The embedder of this program does not do what it did when it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelfCheckError {
+    Tokens { found: Vec<TokenId> },
+    Vector { component: usize, found: f32, expected: f32 },
+}
+
+impl fmt::Display for SelfCheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the embedder {} compiled into this program fails its self-check: ", Embedder::ID)?;
+        match self {
+            Self::Tokens { found } => {
+                let found: Vec<u16> = found.iter().map(|token| token.0).collect();
+                write!(f, "'{GOLDEN_TEXT}' has the tokens {found:?}, expected {GOLDEN_TOKENS:?}")?;
+            }
+            Self::Vector { component, found, expected } => {
+                write!(f, "component {component} of '{GOLDEN_TEXT}' is {found}, expected {expected}")?;
+            }
+        }
+        write!(f, "; the program file is damaged, install or build it again")
+    }
+}
+
+impl std::error::Error for SelfCheckError {}
+
+/// Raise it when the same text would get other tokens or another vector from the same files.
+#[cfg(test)]
+const ALGORITHM_VERSION: u32 = 1;
+
+const FINGERPRINT: &str = "93daf8c8834f9bf4c78891dab66231e0b17b87931d73b97bf47b0551a6f78527";
+
+const GOLDEN_TEXT: &str = "§ 12.5 A tenant’s café may not be re-let without 30 days’ notice.";
+const GOLDEN_TOKENS: [u16; 21] = [
+    1073, 2260, 1012, 1019, 1037, 16713, 1521, 1055, 7668, 2089, 2025, 2022, 2128, 1011, 2292, 2302, 2382, 2420, 1521,
+    5060, 1012,
+];
+/// Every 17th component, so that each lane of a register has its turn.
+const GOLDEN_COMPONENTS: [f32; 16] = [
+    -0.2671916,
+    0.08173396,
+    0.059499793,
+    0.026100991,
+    0.052790433,
+    0.1414886,
+    0.072995566,
+    -0.009495774,
+    -0.022959692,
+    0.070727155,
+    0.013562545,
+    -0.042447962,
+    -0.008361609,
+    0.027189916,
+    0.007691753,
+    -0.025292743,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fingerprint_covers_all_that_decides_a_vector() {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&ALGORITHM_VERSION.to_le_bytes());
+        hasher.update(include_bytes!("../../model/law-static-256.safetensors"));
+        hasher.update(include_bytes!("../../model/vocab.txt"));
+        hasher.update(neighbours::TABLE);
+        let computed = hasher.finalize().to_hex();
+        assert_eq!(
+            embedder().fingerprint(),
+            computed.as_str(),
+            "old snapshots cannot be queried with a new fingerprint"
+        );
+    }
+
+    #[test]
+    fn the_self_check_passes_and_its_errors_say_what_to_do() {
+        embedder().self_check().unwrap();
+        let error = SelfCheckError::Vector { component: 17, found: 0.5, expected: 0.25 }.to_string();
+        assert!(error.contains("component 17") && error.contains("install or build it again"), "{error}");
+    }
+
+    #[test]
+    fn likeness_of_meaning_is_likeness_of_vectors() {
+        let query = embedder().embed("how long does a landlord have to give back the deposit");
+        let near = embedder().embed("Return of security deposits: the lessor shall refund the tenant within 45 days.");
+        let far = embedder().embed("Harvest of oysters from public bars is closed in summer.");
+        assert!(query.dot(&near) > query.dot(&far) + 0.2);
+        assert!(embedder().embed(" \n\t").is_zero());
+    }
+
+    #[test]
+    fn a_passage_stands_between_its_text_and_its_context() {
+        let mut chunk = Vec::new();
+        embedder().tokenize("The fine is 500 dollars.", &mut chunk);
+        let context = embedder().embed("Littering. Offences against public order.");
+        let passage = embedder().passage_vector(&chunk, &context);
+        let alone = embedder().embed_tokens(&chunk);
+        assert!((passage.dot(&alone) - passage.dot(&context)).abs() < 1e-5);
+        assert!(embedder().passage_vector(&[], &context).dot(&context) > 0.999_999);
+        assert!(embedder().passage_vector(&chunk, &Vector::ZERO).dot(&alone) > 0.999_999);
+        assert!(embedder().passage_vector(&[], &Vector::ZERO).is_zero());
+    }
+}

@@ -1,0 +1,105 @@
+//! What fuzz targets and damage tests call: reads everything that our own mapped readers can read.
+//!
+//! The bytes may be anything. The readers may refuse them or answer nonsense; they may not panic, read out of bounds or
+//! run forever.
+
+use std::path::Path;
+
+use crate::chunks::ChunkTable;
+use crate::citation::CitationKey;
+use crate::citation_index::CitationIndex;
+use crate::embed::Embedder;
+use crate::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
+use crate::outline::Outline;
+use crate::snapshot::{Snapshot, embedding_space};
+use crate::tags::Tags;
+use crate::texts::{Span, Texts};
+use crate::token_sets::TokenSets;
+use crate::vectors::{Effort, VectorIndex};
+
+/// Beyond this many entries the walk stops: damaged counts may be large.
+const WALKED_MAX: u32 = 2_000;
+
+/// Walks every mapped structure of a snapshot that opened.
+pub fn walk(snapshot: &Snapshot) {
+    walk_outline(&snapshot.outline);
+    walk_chunks(&snapshot.chunks, &snapshot.texts);
+    walk_vectors(&snapshot.vectors);
+    for node in (0..snapshot.outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
+        std::hint::black_box((snapshot.tags.of(node).len(), snapshot.token_sets.get(node).len()));
+        std::hint::black_box(snapshot.code_body_of(node).is_some());
+    }
+    std::hint::black_box(snapshot.citations.candidates(&probe()).count());
+}
+
+/// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
+pub fn open_and_walk(dir: &Path) {
+    if let Ok(outline) = Outline::open(dir) {
+        walk_outline(&outline);
+    }
+    if let (Ok(chunks), Ok(texts)) = (ChunkTable::open(dir), Texts::open(dir)) {
+        walk_chunks(&chunks, &texts);
+    }
+    if let Ok(tags) = Tags::open(dir) {
+        std::hint::black_box((0..WALKED_MAX).map(|node| tags.of(NodeOrdinal(node)).len()).sum::<usize>());
+    }
+    if let Ok(sets) = TokenSets::open(dir) {
+        std::hint::black_box((0..WALKED_MAX).map(|node| sets.get(NodeOrdinal(node)).len()).sum::<usize>());
+    }
+    if let Ok(citations) = CitationIndex::open(dir) {
+        std::hint::black_box(citations.candidates(&probe()).count());
+    }
+    if let Ok(vectors) = VectorIndex::open(dir, &embedding_space()) {
+        walk_vectors(&vectors);
+    }
+}
+
+fn probe() -> CitationKey {
+    CitationKey::folded("42 U.S.C. § 1983")
+}
+
+fn walk_outline(outline: &Outline) {
+    for node in (0..outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
+        let subtree = outline.subtree(node);
+        assert!(subtree.contains(node.0) && subtree.end <= outline.len(), "a subtree leaves the outline");
+        let above = outline.ancestors(node).count();
+        let below = outline.children(node).take(WALKED_MAX as usize).count();
+        std::hint::black_box((above, below, outline.depth(node), outline.status(node), outline.is_provision(node)));
+        if let Some(id) = outline.id(node) {
+            std::hint::black_box(outline.ordinal(id));
+        }
+    }
+    std::hint::black_box(outline.ordinal(NodeId::from_source_key("absent")));
+    std::hint::black_box(outline.parent(NodeOrdinal(u32::MAX)));
+}
+
+fn walk_chunks(chunks: &ChunkTable, texts: &Texts) {
+    for ordinal in 0..chunks.chunk_count().min(WALKED_MAX) {
+        if let Some(chunk) = chunks.chunk(ChunkOrdinal(ordinal)) {
+            std::hint::black_box(texts.get(chunk.text).map(str::len).ok());
+        }
+    }
+    for node in 0..chunks.node_count().min(WALKED_MAX) {
+        std::hint::black_box(chunks.chunks_of(NodeOrdinal(node)));
+        std::hint::black_box(chunks.chunk_range(OrdinalRange::new(node / 2, node)));
+    }
+    std::hint::black_box(texts.get(Span { offset: u64::MAX, length: u32::MAX }).is_ok());
+}
+
+fn walk_vectors(vectors: &VectorIndex) {
+    let query: Vec<f32> = (0..Embedder::DIMS).map(|dim| if dim % 3 == 0 { 0.1 } else { -0.05 }).collect();
+    if vectors.rows().dims() != query.len() {
+        return;
+    }
+    let count = vectors.rows().chunk_count();
+    for (start, end) in [(0, count), (count / 3, count / 2), (count, u32::MAX)] {
+        let range = OrdinalRange::new(start.min(end), end);
+        for scan_chunks_max in [0, u32::MAX] {
+            let found = vectors.nearest(&query, range, 10, Effort { ef: 40, scan_chunks_max });
+            assert!(
+                found.len() <= 10 && found.iter().all(|near| range.contains(near.chunk.0)),
+                "a neighbour outside the range"
+            );
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The inventory of jurisdictions: federal, the states, the District of Columbia and the territories.
+//!
+//! Every snapshot lists all of them, as placeholders until a source fills them, so that coverage is honest about what
+//! is missing. Counties, cities and made-up states come from the build plan.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of government a jurisdiction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Federal,
+    State,
+    District,
+    Territory,
+    County,
+    City,
+}
+
+impl Level {
+    pub const ALL: [Self; 6] = [Self::Federal, Self::State, Self::District, Self::Territory, Self::County, Self::City];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Federal => "federal",
+            Self::State => "state",
+            Self::District => "district",
+            Self::Territory => "territory",
+            Self::County => "county",
+            Self::City => "city",
+        }
+    }
+}
+
+/// One entry of the built-in inventory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inventoried {
+    pub code: &'static str,
+    pub name: &'static str,
+    pub level: Level,
+}
+
+const fn state(code: &'static str, name: &'static str) -> Inventoried {
+    Inventoried { code, name, level: Level::State }
+}
+
+const fn territory(code: &'static str, name: &'static str) -> Inventoried {
+    Inventoried { code, name, level: Level::Territory }
+}
+
+/// Federal first, then states by name, the District, and the territories: the order of a snapshot's ordinals.
+pub const INVENTORY: [Inventoried; 57] = [
+    Inventoried { code: "US", name: "United States", level: Level::Federal },
+    state("AL", "Alabama"),
+    state("AK", "Alaska"),
+    state("AZ", "Arizona"),
+    state("AR", "Arkansas"),
+    state("CA", "California"),
+    state("CO", "Colorado"),
+    state("CT", "Connecticut"),
+    state("DE", "Delaware"),
+    state("FL", "Florida"),
+    state("GA", "Georgia"),
+    state("HI", "Hawaii"),
+    state("ID", "Idaho"),
+    state("IL", "Illinois"),
+    state("IN", "Indiana"),
+    state("IA", "Iowa"),
+    state("KS", "Kansas"),
+    state("KY", "Kentucky"),
+    state("LA", "Louisiana"),
+    state("ME", "Maine"),
+    state("MD", "Maryland"),
+    state("MA", "Massachusetts"),
+    state("MI", "Michigan"),
+    state("MN", "Minnesota"),
+    state("MS", "Mississippi"),
+    state("MO", "Missouri"),
+    state("MT", "Montana"),
+    state("NE", "Nebraska"),
+    state("NV", "Nevada"),
+    state("NH", "New Hampshire"),
+    state("NJ", "New Jersey"),
+    state("NM", "New Mexico"),
+    state("NY", "New York"),
+    state("NC", "North Carolina"),
+    state("ND", "North Dakota"),
+    state("OH", "Ohio"),
+    state("OK", "Oklahoma"),
+    state("OR", "Oregon"),
+    state("PA", "Pennsylvania"),
+    state("RI", "Rhode Island"),
+    state("SC", "South Carolina"),
+    state("SD", "South Dakota"),
+    state("TN", "Tennessee"),
+    state("TX", "Texas"),
+    state("UT", "Utah"),
+    state("VT", "Vermont"),
+    state("VA", "Virginia"),
+    state("WA", "Washington"),
+    state("WV", "West Virginia"),
+    state("WI", "Wisconsin"),
+    state("WY", "Wyoming"),
+    Inventoried { code: "DC", name: "District of Columbia", level: Level::District },
+    territory("AS", "American Samoa"),
+    territory("GU", "Guam"),
+    territory("MP", "Northern Mariana Islands"),
+    territory("PR", "Puerto Rico"),
+    territory("VI", "United States Virgin Islands"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inventory_is_complete_and_names_nobody_twice() {
+        let mut codes: Vec<_> = INVENTORY.iter().map(|entry| entry.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), INVENTORY.len());
+        assert!(INVENTORY.iter().all(|entry| entry.code.parse::<crate::ids::ShortCode>().is_ok()));
+        let states = INVENTORY.iter().filter(|entry| entry.level == Level::State);
+        assert!(states.clone().map(|entry| entry.name).is_sorted());
+        assert_eq!(states.count(), 50);
+    }
+}

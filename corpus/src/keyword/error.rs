@@ -1,0 +1,85 @@
+//! Why a keyword index could not be written or opened. Every message names the file or folder.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use tantivy::TantivyError;
+
+use crate::analyzer::ANALYZER_ID;
+use crate::section_file::SectionFileError;
+
+#[derive(Debug)]
+pub enum KeywordError {
+    Io { path: PathBuf, doing: &'static str, source: io::Error },
+    File(SectionFileError),
+    Damaged { path: PathBuf, what: String },
+    OtherSchema { path: PathBuf },
+    DocumentCount { path: PathBuf, expected: u32, found: u32 },
+    Order { path: PathBuf, document: u32, ordinal: Option<u64> },
+    TooManyDocuments { path: PathBuf },
+    Engine { path: PathBuf, doing: &'static str, source: TantivyError },
+    WriterStopped { path: PathBuf },
+}
+
+const MEND: &str = "copy the snapshot again or rebuild it with 'hornbook build'";
+
+impl fmt::Display for KeywordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::File(source) => source.fmt(f),
+            Self::Damaged { path, what } => write!(f, "{} is damaged: {what}; {MEND}", path.display()),
+            Self::OtherSchema { path } => write!(
+                f,
+                "keyword index {} was written with other fields or another text analysis than '{ANALYZER_ID}', which this \
+                 hornbook queries with; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                path.display()
+            ),
+            Self::DocumentCount { path, expected, found } => write!(
+                f,
+                "keyword index {} holds {found} documents, the snapshot has {expected} nodes: they are not of one build; {MEND}",
+                path.display()
+            ),
+            Self::Order { path, document, ordinal } => {
+                write!(f, "keyword index {}: document {document} says it is ", path.display())?;
+                match ordinal {
+                    Some(ordinal) => write!(f, "node {ordinal}; {MEND}"),
+                    None => write!(f, "no node; {MEND}"),
+                }
+            }
+            Self::TooManyDocuments { path } => write!(
+                f,
+                "cannot index another document in {}: it has as many as document ids allow; split the plan into two snapshots",
+                path.display()
+            ),
+            Self::Engine { path, doing, source } => {
+                write!(f, "cannot {doing} keyword index {}: {source}", path.display())
+            }
+            Self::WriterStopped { path } => {
+                write!(
+                    f,
+                    "the thread that writes keyword index {} stopped, from an error reported before or from a bug; start the build again",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for KeywordError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::File(source) => Some(source),
+            Self::Engine { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<SectionFileError> for KeywordError {
+    fn from(source: SectionFileError) -> Self {
+        Self::File(source)
+    }
+}

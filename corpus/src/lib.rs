@@ -1,0 +1,27 @@
+//! The snapshot: everything that would make an old snapshot wrong if it changed.
+//!
+//! Readers and writers of each structure live side by side: identifiers, the section file every mapped structure is
+//! written in, text analysis, the embedder, the keyword and vector indexes, zoning layers and the manifest.
+//! `corpus/FORMAT.md` documents every file byte by byte. Nothing here knows where sources come from or who asks.
+#![forbid(unsafe_op_in_unsafe_fn)]
+
+pub mod analyzer;
+pub mod catalogue;
+pub mod chunks;
+pub mod citation;
+pub mod citation_index;
+pub mod embed;
+pub mod fuzzing;
+pub mod ids;
+pub mod jurisdictions;
+pub mod keyword;
+pub mod manifest;
+pub mod nodes;
+pub mod outline;
+pub mod section_file;
+pub mod snapshot;
+pub mod tags;
+pub mod texts;
+pub mod token_sets;
+pub mod vectors;
+pub mod zoning;

@@ -1,0 +1,356 @@
+//! The manifest: what a snapshot consists of, so that nothing in it can change unnoticed.
+//!
+//! `manifest.json` lists every file with size and BLAKE3, the fingerprints of analyzer and embedders, the sources and
+//! the counts; `manifest.blake3` holds the hash of the manifest itself in the form that `b3sum --check` reads.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Source;
+use crate::ids::ShortCode;
+
+pub const FILE_NAME: &str = "manifest.json";
+pub const HASH_FILE_NAME: &str = "manifest.blake3";
+
+/// Raised when any file's meaning changes so that older programs would answer wrongly.
+pub const FORMAT: u32 = 1;
+
+/// The builder's closing report; it tells times, so it is no part of a snapshot's identity.
+pub const REPORT_FILE_NAME: &str = "report.json";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Manifest {
+    pub format: u32,
+    /// Names the content: a hash over the hashes of all files but the report.
+    pub snapshot: String,
+    pub name: String,
+    /// The version of the program that built it.
+    pub builder: String,
+    /// A hash over plan, source files and builder: equal inputs need no second build.
+    pub inputs: String,
+    pub analyzer: Fingerprint,
+    pub embedders: Vec<Fingerprint>,
+    pub counts: Counts,
+    pub jurisdictions: Vec<JurisdictionCounts>,
+    pub sources: Vec<Source>,
+    /// Ascending by path.
+    pub files: Vec<FileEntry>,
+}
+
+/// A piece of code or model whose change would make stored data useless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Fingerprint {
+    pub id: String,
+    pub hash: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Counts {
+    pub nodes: u32,
+    pub provisions: u32,
+    pub chunks: u32,
+    pub code_bodies: u32,
+    pub zoning_layers: u32,
+    pub text_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct JurisdictionCounts {
+    pub short_code: ShortCode,
+    pub nodes: u32,
+    pub provisions: u32,
+    pub chunks: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FileEntry {
+    /// Relative to the snapshot, with forward slashes.
+    pub path: String,
+    pub size: u64,
+    pub blake3: String,
+}
+
+/// Why a directory is not taken for a snapshot. Every message names the file.
+#[derive(Debug)]
+pub enum ManifestError {
+    Io { path: PathBuf, doing: &'static str, source: io::Error },
+    NoSnapshot { dir: PathBuf },
+    Format { path: PathBuf, found: u64 },
+    Damaged { path: PathBuf, what: String },
+}
+
+impl fmt::Display for ManifestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::NoSnapshot { dir } => {
+                write!(f, "{} is no snapshot: it has no {FILE_NAME}; make one with 'hornbook build'", dir.display())
+            }
+            Self::Format { path, found } => write!(
+                f,
+                "{} has format {found}, this hornbook reads {FORMAT}; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                path.display()
+            ),
+            Self::Damaged { path, what } => {
+                write!(
+                    f,
+                    "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ManifestError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads and checks the manifest: its own hash, its format, and that its paths stay inside the snapshot.
+    pub fn open(dir: &Path) -> Result<Self, ManifestError> {
+        let path = dir.join(FILE_NAME);
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ManifestError::NoSnapshot { dir: dir.to_owned() });
+            }
+            read => read.map_err(|source| ManifestError::Io { path: path.clone(), doing: "read", source })?,
+        };
+        let damaged = |what: String| ManifestError::Damaged { path: path.clone(), what };
+        check_own_hash(dir, &text)?;
+        let raw: serde_json::Value = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        // Another format may have other fields: the number is read before the rest is asked for.
+        let format = raw.get("format").and_then(serde_json::Value::as_u64).unwrap_or_default();
+        if format != u64::from(FORMAT) {
+            return Err(ManifestError::Format { path, found: format });
+        }
+        let manifest: Self = serde_json::from_value(raw).map_err(|error| damaged(error.to_string()))?;
+        let strays = |entry: &&FileEntry| !is_plain_relative(&entry.path);
+        if let Some(stray) = manifest.files.iter().find(strays) {
+            return Err(damaged(format!("it lists the file '{}', which is not inside the snapshot", stray.path)));
+        }
+        Ok(manifest)
+    }
+
+    /// Compares sizes only: quick, and enough to notice a copy that was cut short.
+    pub fn check_sizes(&self, dir: &Path) -> Result<(), ManifestError> {
+        for entry in &self.files {
+            let path = dir.join(&entry.path);
+            let found = fs::metadata(&path)
+                .map_err(|source| ManifestError::Io { path: path.clone(), doing: "find", source })?
+                .len();
+            if found != entry.size {
+                return Err(ManifestError::Damaged {
+                    path,
+                    what: format!("it has {found} bytes, the manifest says {}", entry.size),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Hashes every file again and refuses files the manifest does not know. `progress` is told the bytes done.
+    pub fn verify(&self, dir: &Path, mut progress: impl FnMut(u64)) -> Result<(), ManifestError> {
+        self.check_sizes(dir)?;
+        for entry in &self.files {
+            let path = dir.join(&entry.path);
+            let hash = hash_file(&path)?;
+            if hash != entry.blake3 {
+                let what = format!("its content has hash {hash}, the manifest says {}", entry.blake3);
+                return Err(ManifestError::Damaged { path, what });
+            }
+            progress(entry.size);
+        }
+        let known =
+            |path: &str| path == FILE_NAME || path == HASH_FILE_NAME || self.files.iter().any(|f| f.path == path);
+        match files_below(dir)?.into_iter().find(|path| !known(path)) {
+            Some(stray) => Err(ManifestError::Damaged {
+                path: dir.join(stray),
+                what: "the manifest does not know this file".into(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Hashes the finished files of a directory and writes manifest and hash: the last act of a build.
+    pub fn seal(mut self, dir: &Path) -> Result<Self, ManifestError> {
+        self.files = list_files(dir)?;
+        let mut identity = blake3::Hasher::new();
+        for file in self.files.iter().filter(|file| file.path != REPORT_FILE_NAME) {
+            identity.update(format!("{} {} {}\n", file.path, file.size, file.blake3).as_bytes());
+        }
+        self.snapshot = identity.finalize().to_hex()[..32].to_owned();
+        let mut text = serde_json::to_vec_pretty(&self).expect("a manifest has no keys that are not text");
+        text.push(b'\n');
+        write_synced(&dir.join(FILE_NAME), &text)?;
+        write_synced(&dir.join(HASH_FILE_NAME), own_hash_line(&text).as_bytes())?;
+        Ok(self)
+    }
+}
+
+fn own_hash_line(manifest: &[u8]) -> String {
+    format!("{}  {FILE_NAME}\n", blake3::hash(manifest).to_hex())
+}
+
+fn check_own_hash(dir: &Path, manifest: &[u8]) -> Result<(), ManifestError> {
+    let path = dir.join(HASH_FILE_NAME);
+    let stored = fs::read(&path).map_err(|source| ManifestError::Io { path: path.clone(), doing: "read", source })?;
+    if stored == own_hash_line(manifest).as_bytes() {
+        return Ok(());
+    }
+    Err(ManifestError::Damaged {
+        path: dir.join(FILE_NAME),
+        what: format!("it does not have the hash that {HASH_FILE_NAME} states"),
+    })
+}
+
+fn list_files(dir: &Path) -> Result<Vec<FileEntry>, ManifestError> {
+    let mut entries = Vec::new();
+    for relative in files_below(dir)? {
+        let path = dir.join(&relative);
+        let size = fs::metadata(&path)
+            .map_err(|source| ManifestError::Io { path: path.clone(), doing: "find", source })?
+            .len();
+        entries.push(FileEntry { blake3: hash_file(&path)?, size, path: relative });
+    }
+    Ok(entries)
+}
+
+/// Paths of all regular files below a directory, relative, ascending; anything else there is refused.
+fn files_below(dir: &Path) -> Result<Vec<String>, ManifestError> {
+    let mut found = Vec::new();
+    let mut open = vec![String::new()];
+    while let Some(below) = open.pop() {
+        let path = dir.join(&below);
+        let list =
+            fs::read_dir(&path).map_err(|source| ManifestError::Io { path: path.clone(), doing: "list", source })?;
+        for entry in list {
+            let entry = entry.map_err(|source| ManifestError::Io { path: path.clone(), doing: "list", source })?;
+            let name = entry.file_name();
+            let name = name.to_str().ok_or_else(|| ManifestError::Damaged {
+                path: entry.path(),
+                what: "the manifest does not know this file".into(),
+            })?;
+            let relative = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
+            let kind =
+                entry.file_type().map_err(|source| ManifestError::Io { path: entry.path(), doing: "find", source })?;
+            if kind.is_dir() { open.push(relative) } else { found.push(relative) }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn hash_file(path: &Path) -> Result<String, ManifestError> {
+    let io = |source| ManifestError::Io { path: path.to_owned(), doing: "read", source };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_mmap(path).map_err(io)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), ManifestError> {
+    let io = |source| ManifestError::Io { path: path.to_owned(), doing: "write", source };
+    let mut file = fs::File::create_new(path).map_err(io)?;
+    io::Write::write_all(&mut file, bytes).map_err(io)?;
+    file.sync_all().map_err(io)
+}
+
+fn is_plain_relative(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains(['\\', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealed() -> (tempfile::TempDir, Manifest) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("keyword")).unwrap();
+        fs::write(dir.path().join("a.bin"), b"first").unwrap();
+        fs::write(dir.path().join("keyword/b.bin"), b"second").unwrap();
+        fs::write(dir.path().join(REPORT_FILE_NAME), b"{}").unwrap();
+        let fingerprint = || Fingerprint { id: "x".into(), hash: "y".into() };
+        let manifest = Manifest {
+            format: FORMAT,
+            snapshot: String::new(),
+            name: "test".into(),
+            builder: "0".into(),
+            inputs: String::new(),
+            analyzer: fingerprint(),
+            embedders: vec![fingerprint()],
+            counts: Counts::default(),
+            jurisdictions: vec![],
+            sources: vec![],
+            files: vec![],
+        };
+        let manifest = manifest.seal(dir.path()).unwrap();
+        (dir, manifest)
+    }
+
+    #[test]
+    fn a_sealed_directory_opens_and_verifies() {
+        let (dir, sealed) = sealed();
+        let opened = Manifest::open(dir.path()).unwrap();
+        assert_eq!(opened, sealed);
+        let mut done = 0;
+        opened.verify(dir.path(), |bytes| done += bytes).unwrap();
+        assert_eq!(done, 13);
+    }
+
+    #[test]
+    fn the_report_is_no_part_of_the_identity() {
+        let (dir, first) = sealed();
+        fs::write(dir.path().join(REPORT_FILE_NAME), b"{\"seconds\": 7}").unwrap();
+        fs::remove_file(dir.path().join(FILE_NAME)).unwrap();
+        fs::remove_file(dir.path().join(HASH_FILE_NAME)).unwrap();
+        let second = Manifest { files: vec![], ..first.clone() }.seal(dir.path()).unwrap();
+        assert_eq!(first.snapshot, second.snapshot);
+        assert_ne!(first.files, second.files);
+    }
+
+    #[test]
+    fn any_flipped_bit_in_manifest_or_hash_is_refused_by_name() {
+        let (dir, _) = sealed();
+        for name in [FILE_NAME, HASH_FILE_NAME] {
+            let path = dir.path().join(name);
+            let whole = fs::read(&path).unwrap();
+            for bit in 0..whole.len() * 8 {
+                let mut bytes = whole.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                fs::write(&path, &bytes).unwrap();
+                let error = Manifest::open(dir.path()).unwrap_err().to_string();
+                assert!(error.contains("manifest"), "{error}");
+            }
+            fs::write(&path, &whole).unwrap();
+        }
+    }
+
+    #[test]
+    fn strangers_missing_files_and_other_formats_are_refused() {
+        let (dir, manifest) = sealed();
+        fs::write(dir.path().join("keyword/stranger"), b"").unwrap();
+        let error = manifest.verify(dir.path(), |_| ()).unwrap_err().to_string();
+        assert!(error.contains("keyword/stranger"), "{error}");
+        fs::remove_file(dir.path().join("a.bin")).unwrap();
+        assert!(manifest.check_sizes(dir.path()).unwrap_err().to_string().contains("a.bin"));
+        let newer = serde_json::to_vec(&serde_json::json!({ "format": 99 })).unwrap();
+        fs::write(dir.path().join(FILE_NAME), &newer).unwrap();
+        fs::write(dir.path().join(HASH_FILE_NAME), own_hash_line(&newer)).unwrap();
+        let error = Manifest::open(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("format 99, this hornbook reads 1"), "{error}");
+    }
+}

@@ -1,0 +1,301 @@
+//! Node records: what each node is called, where it comes from and where its words lie.
+//!
+//! `nodes.redb` maps ordinal to an rkyv archive of `NodeRecord`, validated on every access. Records hold no law text:
+//! redb grows values of 2 kB 2.6-fold, and a mapped text needs no copy.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableTableMetadata, TableDefinition};
+use rkyv::rancor;
+use rkyv::util::AlignedVec;
+
+use crate::ids::NodeOrdinal;
+use crate::outline::Status;
+use crate::texts::Span;
+
+pub const FILE_NAME: &str = "nodes.redb";
+const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
+/// The layout of `NodeRecord`: raised whenever a field changes, for rkyv archives carry no schema.
+const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+const FORMAT: u64 = 1;
+const FORMAT_KEY: &str = "format";
+/// Pages kept in memory; the records of a result page are few and the system's own cache holds the file.
+const CACHE_BYTES: usize = 8 << 20;
+/// Records written in one transaction: bounds the memory of the builder.
+const BATCH: usize = 16_384;
+
+/// A text kept beside the law: a history note, an editor's note.
+#[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct Note {
+    pub topic: String,
+    pub text: Span,
+}
+
+/// Another wording of the same citation, such as one that takes effect later.
+#[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct Wording {
+    pub label: String,
+    pub effective_from: Option<String>,
+    pub effective_to: Option<String>,
+    pub text: Span,
+    pub text_sha256: [u8; 32],
+}
+
+/// Everything about a node but its words.
+#[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct NodeRecord {
+    pub source_key: String,
+    pub citation: String,
+    pub heading: String,
+    /// What the publisher calls this level: title, chapter, section.
+    pub level: String,
+    pub number: Option<String>,
+    pub status: Status,
+    /// Which entry of the catalogue's sources this comes from: publisher, edition, dates, licence.
+    pub source: u16,
+    /// The page of this very node, where the source names one.
+    pub source_url: Option<String>,
+    /// Where this node is current through another date than its source.
+    pub current_through: Option<String>,
+    pub text: Span,
+    pub text_sha256: [u8; 32],
+    pub effective_from: Option<String>,
+    pub effective_to: Option<String>,
+    pub wordings: Vec<Wording>,
+    pub notes: Vec<Note>,
+    pub source_credit: Option<Span>,
+    pub former_citations: Vec<String>,
+    pub parallel_citations: Vec<String>,
+    /// Indexes into the catalogue's tags, ascending.
+    pub tags: Vec<u16>,
+}
+
+/// Why a node record could not be written or read.
+#[derive(Debug)]
+pub enum NodesError {
+    Store { path: PathBuf, doing: &'static str, source: Box<redb::Error> },
+    Format { path: PathBuf, found: Option<u64> },
+    Invalid { path: PathBuf, ordinal: NodeOrdinal, source: rancor::Error },
+    Missing { path: PathBuf, ordinal: NodeOrdinal },
+}
+
+impl fmt::Display for NodesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::Format { path, found } => {
+                let found = found.map_or("no format number".to_owned(), |found| format!("format {found}"));
+                write!(
+                    f,
+                    "{} has {found}, this hornbook reads {FORMAT}; rebuild it with 'hornbook build'",
+                    path.display()
+                )
+            }
+            Self::Invalid { path, ordinal, source } => {
+                write!(
+                    f,
+                    "{} holds a damaged record for node {ordinal}: {source}; run 'hornbook verify'",
+                    path.display()
+                )
+            }
+            Self::Missing { path, ordinal } => {
+                write!(f, "{} holds no record for node {ordinal}; run 'hornbook verify'", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for NodesError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store { source, .. } => Some(source.as_ref()),
+            Self::Invalid { source, .. } => Some(source),
+            Self::Format { .. } | Self::Missing { .. } => None,
+        }
+    }
+}
+
+/// Turns any of redb's error types into ours, with the path and what was being done.
+fn store_error<E: Into<redb::Error>>(path: &Path, doing: &'static str) -> impl Fn(E) -> NodesError {
+    let path = path.to_owned();
+    move |source| NodesError::Store { path: path.clone(), doing, source: Box::new(source.into()) }
+}
+
+/// Writes records in ordinal order.
+pub struct NodeWriter {
+    path: PathBuf,
+    database: redb::Database,
+    waiting: Vec<AlignedVec>,
+    next: u32,
+}
+
+impl fmt::Debug for NodeWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeWriter").field("path", &self.path).field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl NodeWriter {
+    pub fn create(dir: &Path) -> Result<Self, NodesError> {
+        let path = dir.join(FILE_NAME);
+        let database =
+            redb::Database::builder().set_cache_size(64 << 20).create(&path).map_err(store_error(&path, "create"))?;
+        Ok(Self { path, database, waiting: Vec::with_capacity(BATCH), next: 0 })
+    }
+
+    pub fn push(&mut self, record: &NodeRecord) -> Result<(), NodesError> {
+        let ordinal = NodeOrdinal(self.next + self.waiting.len() as u32);
+        let archive = rkyv::to_bytes::<rancor::Error>(record).map_err(|source| NodesError::Invalid {
+            path: self.path.clone(),
+            ordinal,
+            source,
+        })?;
+        self.waiting.push(archive);
+        if self.waiting.len() == BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), NodesError> {
+        let mut transaction = self.database.begin_write().map_err(store_error(&self.path, "write"))?;
+        // The builder syncs whole files once, at the end: a snapshot that was cut short is thrown away anyhow.
+        transaction.set_durability(redb::Durability::None).map_err(store_error(&self.path, "write"))?;
+        {
+            let mut table = transaction.open_table(RECORDS).map_err(store_error(&self.path, "write"))?;
+            for archive in self.waiting.drain(..) {
+                table.insert(self.next, archive.as_slice()).map_err(store_error(&self.path, "write"))?;
+                self.next += 1;
+            }
+        }
+        transaction.commit().map_err(store_error(&self.path, "write"))
+    }
+
+    pub fn finish(mut self) -> Result<(), NodesError> {
+        self.flush()?;
+        let transaction = self.database.begin_write().map_err(store_error(&self.path, "finish"))?;
+        {
+            let mut meta = transaction.open_table(META).map_err(store_error(&self.path, "finish"))?;
+            meta.insert(FORMAT_KEY, FORMAT).map_err(store_error(&self.path, "finish"))?;
+        }
+        transaction.commit().map_err(store_error(&self.path, "finish"))?;
+        self.database.compact().map_err(store_error(&self.path, "compact"))?;
+        Ok(())
+    }
+}
+
+/// The records, open for reading.
+pub struct Nodes {
+    path: PathBuf,
+    table: ReadOnlyTable<u32, &'static [u8]>,
+    // Held so that the file stays open as long as the table.
+    _database: ReadOnlyDatabase,
+}
+
+impl fmt::Debug for Nodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nodes").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Nodes {
+    pub fn open(dir: &Path) -> Result<Self, NodesError> {
+        let path = dir.join(FILE_NAME);
+        let mut builder = redb::Builder::new();
+        builder.set_cache_size(CACHE_BYTES);
+        let database = builder.open_read_only(&path).map_err(store_error(&path, "open"))?;
+        let transaction = redb::ReadableDatabase::begin_read(&database).map_err(store_error(&path, "read"))?;
+        let found = match transaction.open_table(META) {
+            Ok(meta) => redb::ReadableTable::get(&meta, FORMAT_KEY)
+                .map_err(store_error(&path, "read"))?
+                .map(|value| value.value()),
+            Err(_) => None,
+        };
+        if found != Some(FORMAT) {
+            return Err(NodesError::Format { path, found });
+        }
+        let table = transaction.open_table(RECORDS).map_err(store_error(&path, "read"))?;
+        Ok(Self { path, table, _database: database })
+    }
+
+    pub fn count(&self) -> Result<u64, NodesError> {
+        self.table.len().map_err(store_error(&self.path, "read"))
+    }
+
+    pub fn get(&self, ordinal: NodeOrdinal) -> Result<NodeRecord, NodesError> {
+        self.with(ordinal, rkyv::deserialize::<NodeRecord, rancor::Error>)?.map_err(|source| NodesError::Invalid {
+            path: self.path.clone(),
+            ordinal,
+            source,
+        })
+    }
+
+    /// Reads a validated record where it lies: for a page of results, which needs two fields of each.
+    pub fn with<R>(&self, ordinal: NodeOrdinal, read: impl FnOnce(&ArchivedNodeRecord) -> R) -> Result<R, NodesError> {
+        let found = redb::ReadableTable::get(&self.table, ordinal.0).map_err(store_error(&self.path, "read"))?;
+        let found = found.ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal })?;
+        // redb values are not aligned, archives must be.
+        let mut aligned: AlignedVec = AlignedVec::with_capacity(found.value().len());
+        aligned.extend_from_slice(found.value());
+        let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
+            .map_err(|source| NodesError::Invalid { path: self.path.clone(), ordinal, source })?;
+        Ok(read(archived))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn record(n: u32) -> NodeRecord {
+        NodeRecord {
+            source_key: format!("xa/ars/s{n}"),
+            citation: format!("Arden Rev. Stat. § {n}"),
+            heading: "Definitions".into(),
+            level: "section".into(),
+            number: Some(n.to_string()),
+            status: Status::ALL[n as usize % 7],
+            source: 0,
+            source_url: None,
+            current_through: None,
+            text: Span { offset: u64::from(n) * 10, length: 10 },
+            text_sha256: [n as u8; 32],
+            effective_from: None,
+            effective_to: Some("2027-01-01".into()),
+            wordings: vec![],
+            notes: vec![Note { topic: "History".into(), text: Span::default() }],
+            source_credit: None,
+            former_citations: vec![],
+            parallel_citations: vec!["5 P.L. 3".into()],
+            tags: vec![1, 4],
+        }
+    }
+
+    #[test]
+    fn records_read_back_from_a_read_only_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = NodeWriter::create(dir.path()).unwrap();
+        for n in 0..100 {
+            writer.push(&record(n)).unwrap();
+        }
+        writer.finish().unwrap();
+        let nodes = Nodes::open(dir.path()).unwrap();
+        assert_eq!(nodes.count().unwrap(), 100);
+        for n in 0..100 {
+            assert_eq!(nodes.get(NodeOrdinal(n)).unwrap(), record(n));
+        }
+        assert!(matches!(nodes.get(NodeOrdinal(100)), Err(NodesError::Missing { .. })));
+    }
+
+    #[test]
+    fn the_same_records_give_the_same_bytes() {
+        let write = || {
+            let dir = tempfile::tempdir().unwrap();
+            let mut writer = NodeWriter::create(dir.path()).unwrap();
+            for n in 0..40_000 {
+                writer.push(&record(n)).unwrap();
+            }
+            writer.finish().unwrap();
+            std::fs::read(dir.path().join(FILE_NAME)).unwrap()
+        };
+        assert!(write() == write());
+    }
+}

@@ -1,0 +1,254 @@
+//! A snapshot, open: every structure of one directory, checked to be of one build and readable by this program.
+//!
+//! `open` checks the manifest, sizes, headers and fingerprints in milliseconds; `verify` hashes every byte again. Bytes
+//! that changed after a verification can give wrong answers but never a crash. A snapshot has no `&mut` methods.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::analyzer;
+use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
+use crate::chunks::ChunkTable;
+use crate::citation::Grammar;
+use crate::citation_index::{CitationIndex, CitationKind};
+use crate::embed::{Embedder, embedder};
+use crate::ids::{NodeId, NodeOrdinal};
+use crate::keyword::{self, KeywordError, KeywordIndex};
+use crate::manifest::{Fingerprint, Manifest, ManifestError};
+use crate::nodes::{Nodes, NodesError};
+use crate::outline::Outline;
+use crate::section_file::SectionFileError;
+use crate::tags::Tags;
+use crate::texts::Texts;
+use crate::token_sets::TokenSets;
+use crate::vectors::{SpaceName, VectorIndex};
+use crate::zoning;
+use crate::zoning::catalogue::{CatalogueError as ZoningError, ZoningLayers};
+
+/// Why a directory was not opened as a snapshot. Every message names the file.
+#[derive(Debug)]
+pub enum SnapshotError {
+    Manifest(ManifestError),
+    Catalogue(CatalogueError),
+    File(SectionFileError),
+    Nodes(NodesError),
+    Keyword(KeywordError),
+    Zoning(ZoningError),
+    /// It was built with an analyzer or embedder that this program does not have.
+    Incompatible {
+        dir: PathBuf,
+        what: &'static str,
+        built_with: String,
+        this_has: String,
+    },
+    /// Two files disagree on how many there are of something.
+    Counts {
+        dir: PathBuf,
+        file: &'static str,
+        found: u64,
+        expected: u64,
+    },
+}
+
+impl fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Manifest(error) => error.fmt(f),
+            Self::Catalogue(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::Nodes(error) => error.fmt(f),
+            Self::Keyword(error) => error.fmt(f),
+            Self::Zoning(error) => error.fmt(f),
+            Self::Incompatible { dir, what, built_with, this_has } => write!(
+                f,
+                "cannot query the snapshot {}: it was built with the {what} {built_with}, this hornbook has {this_has}; \
+                 rebuild it with 'hornbook build', or use the hornbook that built it",
+                dir.display()
+            ),
+            Self::Counts { dir, file, found, expected } => write!(
+                f,
+                "{} has {found} entries where the outline has {expected}: the files are not of one build; \
+                 copy the snapshot again or rebuild it with 'hornbook build'",
+                dir.join(file).display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Manifest(error) => Some(error),
+            Self::Catalogue(error) => Some(error),
+            Self::File(error) => Some(error),
+            Self::Nodes(error) => Some(error),
+            Self::Keyword(error) => Some(error),
+            Self::Zoning(error) => Some(error),
+            Self::Incompatible { .. } | Self::Counts { .. } => None,
+        }
+    }
+}
+
+macro_rules! from_error {
+    ($($error:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$error> for SnapshotError {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+from_error!(
+    ManifestError => Manifest,
+    CatalogueError => Catalogue,
+    SectionFileError => File,
+    NodesError => Nodes,
+    KeywordError => Keyword,
+    ZoningError => Zoning,
+);
+
+/// The analyzer of this program, as a manifest states it.
+pub fn analyzer_fingerprint() -> Fingerprint {
+    Fingerprint { id: analyzer::ANALYZER_ID.to_owned(), hash: analyzer::fingerprint().to_hex().to_string() }
+}
+
+/// The embedder of this program, as a manifest states it.
+pub fn embedder_fingerprint() -> Fingerprint {
+    Fingerprint { id: Embedder::ID.to_owned(), hash: embedder().fingerprint().to_owned() }
+}
+
+/// The space that this program's embedder makes vectors for.
+pub fn embedding_space() -> SpaceName {
+    Embedder::ID.parse().expect("a test checks the name")
+}
+
+/// One snapshot, ready to answer.
+#[derive(Debug)]
+pub struct Snapshot {
+    dir: PathBuf,
+    pub manifest: Manifest,
+    pub catalogue: Catalogue,
+    pub outline: Outline,
+    pub nodes: Nodes,
+    pub texts: Texts,
+    pub tags: Tags,
+    pub chunks: ChunkTable,
+    pub token_sets: TokenSets,
+    pub vectors: VectorIndex,
+    pub keyword: KeywordIndex,
+    pub citations: CitationIndex,
+    pub zoning: ZoningLayers,
+    /// Made when first asked for: its tables take longer than opening all the files.
+    grammar: OnceLock<Grammar>,
+}
+
+impl Snapshot {
+    /// Opens a snapshot whose bytes are trusted: verified before, or built here.
+    pub fn open(dir: &Path) -> Result<Self, SnapshotError> {
+        let manifest = Manifest::open(dir)?;
+        manifest.check_sizes(dir)?;
+        check_fingerprints(dir, &manifest)?;
+        let outline = Outline::open(dir)?;
+        let node_count = outline.len();
+        let snapshot = Self {
+            dir: dir.to_owned(),
+            catalogue: Catalogue::open(dir, node_count)?,
+            nodes: Nodes::open(dir)?,
+            texts: Texts::open(dir)?,
+            tags: Tags::open(dir)?,
+            chunks: ChunkTable::open(dir)?,
+            token_sets: TokenSets::open(dir)?,
+            vectors: VectorIndex::open(dir, &embedding_space())?,
+            keyword: KeywordIndex::open(&dir.join(keyword::DIRECTORY_NAME), node_count)?,
+            citations: CitationIndex::open(dir)?,
+            zoning: ZoningLayers::open(&dir.join(zoning::DIRECTORY_NAME))?,
+            grammar: OnceLock::new(),
+            manifest,
+            outline,
+        };
+        snapshot.check_counts()?;
+        Ok(snapshot)
+    }
+
+    /// Hashes every file again, opens, and checks that document ids and ordinals agree. `progress` is told the bytes done.
+    pub fn verify(dir: &Path, progress: impl FnMut(u64)) -> Result<Self, SnapshotError> {
+        Manifest::open(dir)?.verify(dir, progress)?;
+        let snapshot = Self::open(dir)?;
+        snapshot.keyword.verify_order()?;
+        Ok(snapshot)
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn check_counts(&self) -> Result<(), SnapshotError> {
+        let nodes = u64::from(self.outline.len());
+        let chunks = u64::from(self.chunks.chunk_count());
+        let checks = [
+            (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
+            (crate::chunks::FILE_NAME, u64::from(self.chunks.node_count()), nodes),
+            (crate::token_sets::FILE_NAME, self.token_sets.node_count() as u64, nodes),
+            ("the vectors file", u64::from(self.vectors.rows().chunk_count()), chunks),
+        ];
+        match checks.into_iter().find(|(_, found, expected)| found != expected) {
+            Some((file, found, expected)) => {
+                Err(SnapshotError::Counts { dir: self.dir.clone(), file, found, expected })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Reads and writes citations of every code, those of this snapshot included.
+    pub fn grammar(&self) -> &Grammar {
+        // The builder refused templates that make no form, so the fallback is for damaged catalogues alone.
+        self.grammar.get_or_init(|| self.catalogue.grammar().unwrap_or_else(|_| Grammar::built_in().clone()))
+    }
+
+    pub fn code_body_of(&self, node: NodeOrdinal) -> Option<&CodeBody> {
+        self.catalogue.code_body_of(node)
+    }
+
+    /// The nodes that bear a citation in any spelling: canonical bearers first, then parallel and former ones.
+    pub fn cited(&self, citation: &str) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
+        let grammar = self.grammar();
+        let key = grammar.key_or_folded(citation);
+        let mut found = Vec::new();
+        for (node, kind) in self.citations.candidates(&key) {
+            let record = self.nodes.get(node)?;
+            let own = match kind {
+                CitationKind::Canonical => std::slice::from_ref(&record.citation),
+                CitationKind::Parallel => &record.parallel_citations,
+                CitationKind::Former => &record.former_citations,
+            };
+            // The index keeps hashes: the record has the last word.
+            if own.iter().any(|own| grammar.key_or_folded(own) == key) {
+                found.push((node, kind));
+            }
+        }
+        Ok(found)
+    }
+
+    pub fn ordinal(&self, id: NodeId) -> Option<NodeOrdinal> {
+        self.outline.ordinal(id)
+    }
+}
+
+fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotError> {
+    let told =
+        |fingerprint: &Fingerprint| format!("{} ({})", fingerprint.id, fingerprint.hash.get(..12).unwrap_or_default());
+    let refuse = |what, built_with: String, this: &Fingerprint| {
+        Err(SnapshotError::Incompatible { dir: dir.to_owned(), what, built_with, this_has: told(this) })
+    };
+    let analyzer = analyzer_fingerprint();
+    if manifest.analyzer != analyzer {
+        return refuse("analyzer", told(&manifest.analyzer), &analyzer);
+    }
+    let embedder = embedder_fingerprint();
+    if !manifest.embedders.contains(&embedder) {
+        let built_with: Vec<String> = manifest.embedders.iter().map(told).collect();
+        return refuse("embedder", built_with.join(", "), &embedder);
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! The vector index: one quantised vector per chunk, an exact scan over ranges of them, and a graph for large ranges.
+//!
+//! `VectorWriter` and `GraphWriter` write the two files of an embedding space, `VectorIndex` opens both and answers
+//! `nearest`. Scores are dot products with the stored twelve-bit vectors and equal on every machine; `quantise` defines
+//! them. The graph itself is built elsewhere: nothing here links points, it only walks.
+
+mod arch;
+mod graph;
+mod quantise;
+mod ranked;
+mod rows;
+mod scan;
+mod search;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::path::Path;
+
+pub use arch::Kernel;
+pub use graph::{ChunkLinks, GraphFile, GraphView, GraphWriteError, GraphWriter, NEAR_MAX, Shard};
+pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
+pub use space::{InvalidSpaceName, SpaceName};
+
+use quantise::Query;
+use ranked::{Best, Ranked};
+use scan::{Request, ScanScratch, scan};
+use search::{WalkScratch, walk};
+
+use crate::ids::{ChunkOrdinal, OrdinalRange};
+use crate::section_file::SectionFileError;
+
+/// A chunk and its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    pub chunk: ChunkOrdinal,
+    pub score: f32,
+}
+
+/// How hard to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// How many points a walk through the graph keeps; more find more and take longer.
+    pub ef: usize,
+    /// Up to how many chunks of a shard are scanned exactly in place of walking its graph.
+    pub scan_chunks_max: u32,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { ef: 128, scan_chunks_max: 16_384 }
+    }
+}
+
+/// The vectors of one embedding space with their graph.
+#[derive(Clone, Debug)]
+pub struct VectorIndex {
+    rows: VectorRows,
+    graph: GraphFile,
+    kernel: Kernel,
+}
+
+impl VectorIndex {
+    pub fn open(directory: &Path, space: &SpaceName) -> Result<Self, SectionFileError> {
+        let rows = VectorRows::open(directory, space)?;
+        let graph = GraphFile::open(&rows)?;
+        Ok(Self { rows, graph, kernel: Kernel::detect() })
+    }
+
+    /// The same index, computing another way; answers do not change.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    pub fn rows(&self) -> &VectorRows {
+        &self.rows
+    }
+
+    pub fn graph(&self) -> &GraphFile {
+        &self.graph
+    }
+
+    /// The `k` chunks of the range with the highest scores, best first, equal scores by ordinal. Ranges that the effort
+    /// allows to scan are answered exactly, larger ones from the graph.
+    ///
+    /// # Panics
+    /// If the query has another number of dimensions than the index.
+    pub fn nearest(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort) -> Vec<Neighbour> {
+        let mut out = Vec::new();
+        self.nearest_into(query, range, k, effort, &mut out);
+        out
+    }
+
+    /// The same by scanning alone: provably the `k` highest scores of the range.
+    ///
+    /// # Panics
+    /// If the query has another number of dimensions than the index.
+    pub fn nearest_exact(&self, query: &[f32], range: OrdinalRange, k: usize) -> Vec<Neighbour> {
+        self.nearest(query, range, k, Effort { ef: 0, scan_chunks_max: u32::MAX })
+    }
+
+    /// Like `nearest`, into a buffer, which is emptied first. Allocates nothing once the thread has answered a query.
+    ///
+    /// # Panics
+    /// If the query has another number of dimensions than the index.
+    pub fn nearest_into(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort, out: &mut Vec<Neighbour>) {
+        assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
+        thread_local! {
+            static SCRATCH: RefCell<Scratch> = RefCell::default();
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.query.set(query);
+            let k = k.min(self.rows.chunk_count() as usize);
+            scratch.found.restart(k);
+            if k > 0 {
+                self.search(range, k, effort, scratch);
+            }
+            scratch.found.drain_into(&mut scratch.sorted);
+            out.clear();
+            out.extend(
+                scratch
+                    .sorted
+                    .iter()
+                    .map(|found| Neighbour { chunk: ChunkOrdinal(found.ordinal()), score: found.score() }),
+            );
+        });
+    }
+
+    fn search(&self, range: OrdinalRange, k: usize, effort: Effort, scratch: &mut Scratch) {
+        let (rows, graph) = (self.rows.view(), self.graph.view());
+        let Scratch { query, scan: scan_scratch, walk: walk_scratch, found, .. } = scratch;
+        for shard in graph.shards() {
+            let (start, end) = (range.start.max(shard.chunks.start), range.end.min(shard.chunks.end));
+            if start >= end {
+                continue;
+            }
+            let request = Request { kernel: self.kernel, rows, query, range: OrdinalRange { start, end } };
+            if end - start <= effort.scan_chunks_max {
+                scan(&request, k, scan_scratch, found);
+            } else {
+                walk(&request, &graph, &shard, effort.ef.max(k), walk_scratch);
+                let expansion = Expansion { request, graph };
+                walk_scratch.found.iter().for_each(|point| expansion.offer_all(point.ordinal(), found));
+            }
+        }
+    }
+}
+
+/// What a thread reuses from query to query.
+#[derive(Debug, Default)]
+struct Scratch {
+    query: Query,
+    scan: ScanScratch,
+    walk: WalkScratch,
+    found: Best,
+    sorted: Vec<Ranked>,
+}
+
+/// Turns points into the chunks they stand for.
+struct Expansion<'a> {
+    request: Request<'a>,
+    graph: GraphView<'a>,
+}
+
+impl Expansion<'_> {
+    /// Offers the point, the chunks near it, and those equal to them, as far as they lie in the range.
+    fn offer_all(&self, point: u32, found: &mut Best) {
+        self.offer_with_equals(point, found);
+        for &near in self.graph.near(point) {
+            self.offer_with_equals(near, found);
+        }
+    }
+
+    /// Equal chunks share one score, so it is computed once, and the first that is refused ends the list: those behind it
+    /// have higher ordinals. So a list of thousands costs no more than the results that come out of it.
+    fn offer_with_equals(&self, chunk: u32, found: &mut Best) {
+        let range = self.request.range;
+        let equal = self.graph.equal_in(chunk, range);
+        let itself = range.contains(chunk).then_some(chunk);
+        if (itself.is_none() && equal.is_empty()) || !self.request.rows.has(chunk) {
+            return;
+        }
+        let score = self.request.score(chunk);
+        // A damaged list is not in order, so what halving it gave may lie outside the range.
+        for chunk in itself.into_iter().chain(equal.iter().copied()).filter(|&chunk| range.contains(chunk)) {
+            let offered = Ranked::new(score, chunk);
+            if found.bar().is_some_and(|bar| offered <= bar) {
+                return;
+            }
+            found.offer(offered);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! `vectors-<space>.bin`: one quantised vector per chunk, in chunk order. The writer takes vectors one at a time and keeps
+//! four bytes of each; the reader hands out columns of the mapped file. `corpus/FORMAT.md` has the layout.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use bytemuck::{Pod, Zeroable};
+
+use super::arch::LANES;
+use super::quantise::Row;
+use super::space::{NAME_LEN_MAX, SpaceName};
+use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
+
+const KIND: FileKind = FileKind { magic: *b"HBVECTOR", version: 1 };
+/// Keeps every dot product of two rows inside 32 bits.
+const DIMS_MAX: usize = 4096;
+const COPY_BUFFER_LEN: usize = 1 << 16;
+
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Meta {
+    space: [u8; NAME_LEN_MAX],
+    dims: u32,
+    chunks: u32,
+    residual_norm_max: f32,
+    zero: u32,
+}
+
+/// Why vectors could not be written.
+#[derive(Debug)]
+pub enum VectorWriteError {
+    File(SectionFileError),
+    /// The residuals of a file in work wait in an unnamed file beside it.
+    Spool {
+        directory: PathBuf,
+        source: io::Error,
+    },
+    NotFinite {
+        space: SpaceName,
+        chunk: usize,
+    },
+    TooMany {
+        space: SpaceName,
+    },
+}
+
+impl fmt::Display for VectorWriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Spool { directory, source } => {
+                write!(f, "cannot use a temporary file in {}: {source}", directory.display())
+            }
+            Self::NotFinite { space, chunk } => write!(
+                f,
+                "cannot store the vector of chunk {chunk} in space {space}: it holds a value that is no finite number; the embedder is at fault"
+            ),
+            Self::TooMany { space } => write!(
+                f,
+                "cannot store another vector in space {space}: chunk ordinals end at {}; split the corpus into several snapshots",
+                u32::MAX
+            ),
+        }
+    }
+}
+
+impl std::error::Error for VectorWriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File(error) => Some(error),
+            Self::Spool { source, .. } => Some(source),
+            Self::NotFinite { .. } | Self::TooMany { .. } => None,
+        }
+    }
+}
+
+impl From<SectionFileError> for VectorWriteError {
+    fn from(error: SectionFileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Writes the vectors of one space, pushed in chunk order.
+#[derive(Debug)]
+pub struct VectorWriter {
+    space: SpaceName,
+    directory: PathBuf,
+    dims: usize,
+    out: SectionWriter,
+    scales: Vec<f32>,
+    residuals: BufWriter<File>,
+    residual_norm_max: f32,
+    row: Row,
+}
+
+impl VectorWriter {
+    /// Creates the space's file in `directory`, where none may be yet.
+    ///
+    /// # Panics
+    /// If `dims` is no multiple of 32 between 32 and 4096.
+    pub fn create(directory: &Path, space: &SpaceName, dims: usize) -> Result<Self, VectorWriteError> {
+        assert!(dims_are_possible(dims), "an embedding of {dims} dimensions; the format holds 32, 64, .. {DIMS_MAX}");
+        let mut out = SectionWriter::create(&directory.join(space.vectors_file()), KIND, 4)?;
+        out.begin("codes")?;
+        let spool = tempfile::tempfile_in(directory)
+            .map_err(|source| VectorWriteError::Spool { directory: directory.to_owned(), source })?;
+        Ok(Self {
+            space: space.clone(),
+            directory: directory.to_owned(),
+            dims,
+            out,
+            scales: Vec::new(),
+            residuals: BufWriter::with_capacity(COPY_BUFFER_LEN, spool),
+            residual_norm_max: 0.0,
+            row: Row::default(),
+        })
+    }
+
+    /// Adds the vector of the next chunk. Scores are cosines if it has length one; a zero vector is never near anything.
+    ///
+    /// # Panics
+    /// If the vector has another number of dimensions than the file.
+    pub fn push(&mut self, vector: &[f32]) -> Result<(), VectorWriteError> {
+        assert_eq!(vector.len(), self.dims, "a vector of another embedding than {}", self.space);
+        if !vector.iter().all(|value| value.is_finite()) {
+            return Err(VectorWriteError::NotFinite { space: self.space.clone(), chunk: self.scales.len() });
+        }
+        if self.scales.len() >= u32::MAX as usize {
+            return Err(VectorWriteError::TooMany { space: self.space.clone() });
+        }
+        self.row.set(vector);
+        self.out.write_slice(&self.row.codes)?;
+        self.residuals.write_all(&self.row.residuals).map_err(|source| self.spool_error(source))?;
+        self.scales.push(self.row.scale);
+        self.residual_norm_max = self.residual_norm_max.max(self.row.residual_norm);
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<(), VectorWriteError> {
+        self.out.section("scales", &self.scales)?;
+        self.out.begin("residual")?;
+        self.copy_residuals()?;
+        let meta = Meta {
+            space: self.space.padded(),
+            dims: self.dims as u32,
+            chunks: self.scales.len() as u32,
+            // A little more than the largest, for the roundings on its way here.
+            residual_norm_max: self.residual_norm_max * (1.0 + 4.0 * f32::EPSILON),
+            zero: 0,
+        };
+        self.out.section("meta", &[meta])?;
+        Ok(self.out.finish()?)
+    }
+
+    fn copy_residuals(&mut self) -> Result<(), VectorWriteError> {
+        let rewound = self.residuals.flush().and_then(|()| self.residuals.get_mut().seek(SeekFrom::Start(0)));
+        rewound.map_err(|source| self.spool_error(source))?;
+        let mut buffer = vec![0; COPY_BUFFER_LEN];
+        loop {
+            let read = self.residuals.get_mut().read(&mut buffer).map_err(|source| self.spool_error(source))?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.out.write(&buffer[..read])?;
+        }
+    }
+
+    fn spool_error(&self, source: io::Error) -> VectorWriteError {
+        VectorWriteError::Spool { directory: self.directory.clone(), source }
+    }
+}
+
+fn dims_are_possible(dims: usize) -> bool {
+    dims.is_multiple_of(LANES) && (LANES..=DIMS_MAX).contains(&dims)
+}
+
+/// The mapped vectors of one space.
+#[derive(Clone, Debug)]
+pub struct VectorRows {
+    space: SpaceName,
+    directory: PathBuf,
+    meta: Meta,
+    codes: Column<i8>,
+    scales: Column<f32>,
+    residuals: Column<u8>,
+}
+
+impl VectorRows {
+    /// Maps the space's file and checks that its columns are as long as its `meta` says.
+    pub fn open(directory: &Path, space: &SpaceName) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&directory.join(space.vectors_file()), KIND)?;
+        let meta = *one::<Meta>(&file)?;
+        check_space(&file, &meta.space, space)?;
+        let (dims, chunks) = (meta.dims as usize, meta.chunks as usize);
+        if !dims_are_possible(dims) {
+            return Err(file.damaged(format!("its vectors are said to have {dims} dimensions")));
+        }
+        let rows = Self {
+            space: space.clone(),
+            directory: directory.to_owned(),
+            meta,
+            codes: file.column("codes")?,
+            scales: file.column("scales")?,
+            residuals: file.column("residual")?,
+        };
+        let found = (rows.codes.len(), rows.scales.len(), rows.residuals.len());
+        if Some(found.0) != chunks.checked_mul(dims) || found.1 != chunks || found.2 != found.0 / 2 {
+            return Err(file.damaged(format!(
+                "{chunks} vectors of {dims} dimensions do not take {} codes, {} scales and {} bytes of residuals",
+                found.0, found.1, found.2
+            )));
+        }
+        Ok(rows)
+    }
+
+    pub fn space(&self) -> &SpaceName {
+        &self.space
+    }
+
+    /// The directory that the file lies in, and the graph's file with it.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub fn dims(&self) -> usize {
+        self.meta.dims as usize
+    }
+
+    /// How many chunks there are, one vector each.
+    pub fn chunk_count(&self) -> u32 {
+        self.meta.chunks
+    }
+
+    pub fn view(&self) -> RowsView<'_> {
+        RowsView {
+            dims: self.dims(),
+            residual_norm_max: self.meta.residual_norm_max,
+            codes: &self.codes,
+            scales: &self.scales,
+            residuals: &self.residuals,
+        }
+    }
+}
+
+/// The columns as slices, taken once per query or build.
+#[derive(Clone, Copy, Debug)]
+pub struct RowsView<'a> {
+    pub(super) dims: usize,
+    pub(super) residual_norm_max: f32,
+    pub(super) codes: &'a [i8],
+    pub(super) scales: &'a [f32],
+    residuals: &'a [u8],
+}
+
+impl<'a> RowsView<'a> {
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// The codes of a chunk, which point where its vector points.
+    ///
+    /// # Panics
+    /// If there is no such chunk.
+    #[inline]
+    pub fn codes(&self, chunk: u32) -> &'a [i8] {
+        &self.codes[chunk as usize * self.dims..][..self.dims]
+    }
+
+    pub(super) fn has(&self, chunk: u32) -> bool {
+        (chunk as usize) < self.scales.len()
+    }
+
+    /// Whether two chunks have the same row, bit for bit, and so the same score for every query.
+    ///
+    /// # Panics
+    /// If there is no such chunk.
+    pub fn are_equal(&self, left: u32, right: u32) -> bool {
+        self.scales[left as usize].to_bits() == self.scales[right as usize].to_bits()
+            && self.codes(left) == self.codes(right)
+            && self.residuals(left) == self.residuals(right)
+    }
+
+    #[inline]
+    pub(super) fn residuals(&self, chunk: u32) -> &'a [u8] {
+        &self.residuals[chunk as usize * (self.dims / 2)..][..self.dims / 2]
+    }
+}
+
+/// The one value of the section `meta`.
+pub(super) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
+    match file.slice::<T>("meta")? {
+        [meta] => Ok(meta),
+        other => Err(file.damaged(format!("its section meta holds {} entries in place of one", other.len()))),
+    }
+}
+
+pub(super) fn check_space(
+    file: &SectionFile,
+    found: &[u8; NAME_LEN_MAX],
+    expected: &SpaceName,
+) -> Result<(), SectionFileError> {
+    if *found == expected.padded() {
+        return Ok(());
+    }
+    let found = found.split(|&byte| byte == 0).next().unwrap_or_default();
+    Err(file.damaged(format!("it belongs to the embedding space '{}', not to '{expected}'", found.escape_ascii())))
+}

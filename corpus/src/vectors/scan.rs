@@ -1,0 +1,96 @@
+//! The exact scan of a range: estimates for every chunk, scores for those whose estimate leaves the question open.
+//!
+//! Estimate and score of a chunk are at most `error * scale` apart (`Query::error_in_scales`), so each estimate gives a
+//! lower and an upper bound of the score. The bar is the k-th largest lower bound: k chunks score at least as much, so a
+//! chunk whose upper bound lies below the bar is none of the best k, and all others are scored. While the scan runs, the
+//! bar of what was seen so far can only be lower than the last one: nothing is lost by applying it early.
+
+use super::arch::Kernel;
+use super::quantise::Query;
+use super::ranked::{Best, Ranked};
+use super::rows::RowsView;
+use crate::ids::OrdinalRange;
+
+/// Chunks estimated at once; their estimates stay in the first-level cache.
+const BLOCK_LEN: usize = 256;
+/// When so many candidates have gathered, those that the bar has overtaken are dropped.
+const CANDIDATES_BEFORE_SWEEP: usize = 1 << 12;
+
+/// What a scan needs beside its input; reused from query to query.
+#[derive(Debug, Default)]
+pub(super) struct ScanScratch {
+    /// The best lower bounds.
+    lower: Best,
+    /// Chunks with their upper bounds.
+    candidates: Vec<Ranked>,
+}
+
+/// A query, what it is asked of, and how that is computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'a> {
+    pub(super) kernel: Kernel,
+    pub(super) rows: RowsView<'a>,
+    pub(super) query: &'a Query,
+    pub(super) range: OrdinalRange,
+}
+
+impl Request<'_> {
+    /// The score of a chunk: the dot product of the query with its twelve-bit row.
+    #[inline]
+    pub(super) fn score(&self, chunk: u32) -> f32 {
+        let sixteenths = self.kernel.score(&self.query.exact, self.rows.codes(chunk), self.rows.residuals(chunk));
+        sixteenths * (self.rows.scales[chunk as usize] / 16.0)
+    }
+}
+
+/// Offers to `found` every chunk of the range that is among its best `k`, with its score.
+pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut Best) {
+    gather_candidates(request, k, scratch);
+    // Best first, so that soon the worst one found tells that none of the rest can enter.
+    let bar = scratch.lower.bar_score();
+    scratch.candidates.retain(|candidate| candidate.score() >= bar);
+    scratch.candidates.sort_unstable_by(|a, b| b.cmp(a));
+    for candidate in &scratch.candidates {
+        if candidate.score() < found.bar_score() {
+            return;
+        }
+        let chunk = candidate.ordinal();
+        found.offer(Ranked::new(request.score(chunk), chunk));
+    }
+}
+
+fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch) {
+    let Request { kernel, rows, query, range } = *request;
+    let ScanScratch { lower, candidates } = scratch;
+    lower.restart(k);
+    candidates.clear();
+    let error = query.error_in_scales(rows.residual_norm_max);
+    let mut sweep_at = CANDIDATES_BEFORE_SWEEP;
+    let (mut dots, mut upper) = ([0; BLOCK_LEN], [0.0; BLOCK_LEN]);
+    for start in (range.start as usize..range.end as usize).step_by(BLOCK_LEN) {
+        let end = (start + BLOCK_LEN).min(range.end as usize);
+        let (dots, upper) = (&mut dots[..end - start], &mut upper[..end - start]);
+        let scales = &rows.scales[start..end];
+        kernel.dots_in_run(&query.steps, &rows.codes[start * rows.dims..end * rows.dims], dots);
+        for ((upper, &dot), &scale) in upper.iter_mut().zip(&*dots).zip(scales) {
+            *upper = (dot as f32 * query.step + error) * scale;
+        }
+        let bar = lower.bar_score();
+        // Counting has no branches and so is done many at a time; most blocks hold no candidate.
+        if upper.iter().filter(|&&upper| upper >= bar).count() == 0 {
+            continue;
+        }
+        for (place, &upper) in upper.iter().enumerate() {
+            if upper >= lower.bar_score() {
+                let chunk = (start + place) as u32;
+                candidates.push(Ranked::new(upper, chunk));
+                lower.offer(Ranked::new((dots[place] as f32 * query.step - error) * scales[place], chunk));
+            }
+        }
+        if candidates.len() >= sweep_at {
+            let bar = lower.bar_score();
+            candidates.retain(|candidate| candidate.score() >= bar);
+            sweep_at = CANDIDATES_BEFORE_SWEEP.max(2 * candidates.len());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The name of an embedding space: which vectors may be compared with which.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest name; the files' `meta` sections hold exactly as many bytes, zero padded.
+pub(super) const NAME_LEN_MAX: usize = 32;
+
+/// An embedding space, such as `law-static-256`. It names the files, so a second embedding's files lie beside the first's.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SpaceName(String);
+
+/// Why a text names no embedding space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidSpaceName(pub String);
+
+impl fmt::Display for InvalidSpaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "'{}' is no name of an embedding space: write 1 to {NAME_LEN_MAX} lower-case letters, digits or inner dashes, \
+             such as law-static-256",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for InvalidSpaceName {}
+
+impl SpaceName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The file that holds this space's vectors.
+    pub fn vectors_file(&self) -> String {
+        format!("vectors-{self}.bin")
+    }
+
+    /// The file that holds the graph over this space's vectors.
+    pub fn graph_file(&self) -> String {
+        format!("graph-{self}.bin")
+    }
+
+    pub(super) fn padded(&self) -> [u8; NAME_LEN_MAX] {
+        let mut bytes = [0; NAME_LEN_MAX];
+        bytes[..self.0.len()].copy_from_slice(self.0.as_bytes());
+        bytes
+    }
+}
+
+impl FromStr for SpaceName {
+    type Err = InvalidSpaceName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let well_formed = (1..=NAME_LEN_MAX).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && !text.starts_with('-')
+            && !text.ends_with('-');
+        if well_formed { Ok(Self(text.to_owned())) } else { Err(InvalidSpaceName(text.to_owned())) }
+    }
+}
+
+impl fmt::Display for SpaceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_could_leave_the_directory_are_refused() {
+        assert_eq!("law-static-256".parse::<SpaceName>().unwrap().vectors_file(), "vectors-law-static-256.bin");
+        for bad in ["", "-a", "a-", "../a", "a/b", "A", "a b", "ä", &"a".repeat(NAME_LEN_MAX + 1)] {
+            assert!(bad.parse::<SpaceName>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! The folder `zoning/` of a snapshot: each layer's answer in three encodings, and `layers.json` that lists them.
+//!
+//! `CatalogueWriter` makes it, `ZoningLayers` opens it: the catalogue is parsed, the bodies are mapped and only their
+//! sizes compared, so opening costs nothing per vertex. Their content is covered by the hashes of the manifest.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{NodeId, ShortCode};
+use crate::section_file::{SectionFileError, map_file};
+use crate::zoning::layer::{CitationQuality, Layer, LayerSource, LayerStatus, PlaceholderReason, ZoneCitation};
+use crate::zoning::shape::BoundingBox;
+
+/// The layout of `layers.json` and of the bodies that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+const CATALOGUE_NAME: &str = "layers.json";
+/// Far above any real catalogue: a layer takes a few kilobytes.
+const CATALOGUE_BYTES_MAX: u64 = 64 << 20;
+
+/// An encoding in which a body is stored ready to send.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Encoding {
+    Identity,
+    Zstd,
+    Gzip,
+}
+
+impl Encoding {
+    pub const ALL: [Self; 3] = [Self::Identity, Self::Zstd, Self::Gzip];
+
+    /// The file of a layer's body in this encoding, inside the folder.
+    pub fn file_name(self, short_code: &ShortCode) -> String {
+        match self {
+            Self::Identity => format!("{short_code}.json"),
+            Self::Zstd => format!("{short_code}.json.zst"),
+            Self::Gzip => format!("{short_code}.json.gz"),
+        }
+    }
+
+    fn encode(self, body: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Identity => Ok(body.to_vec()),
+            Self::Zstd => encode_zstd(body),
+            Self::Gzip => {
+                // Without a time in the header the same body always gives the same bytes.
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+                encoder.write_all(body)?;
+                encoder.finish()
+            }
+        }
+    }
+}
+
+/// Browsers refuse a window above 8 MiB, so it is held there whatever the level would choose.
+const ZSTD_WINDOW_LOG: u32 = 23;
+/// Within 3 % of level 19 on a real city in less than half its time; level 12 is ten times faster and a fifth larger.
+const ZSTD_LEVEL: i32 = 17;
+
+fn encode_zstd(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+    encoder.window_log(ZSTD_WINDOW_LOG)?;
+    encoder.set_pledged_src_size(Some(body.len() as u64))?;
+    encoder.write_all(body)?;
+    encoder.finish()
+}
+
+/// Bytes of a body in each encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BodySizes {
+    pub identity: u64,
+    pub zstd: u64,
+    pub gzip: u64,
+}
+
+impl BodySizes {
+    pub const fn of(&self, encoding: Encoding) -> u64 {
+        match encoding {
+            Encoding::Identity => self.identity,
+            Encoding::Zstd => self.zstd,
+            Encoding::Gzip => self.gzip,
+        }
+    }
+}
+
+/// A zone that features of a layer belong to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ZoneEntry {
+    pub code: String,
+    pub name: Option<String>,
+    pub category: Option<String>,
+    pub citation: Option<String>,
+    pub node_id: Option<NodeId>,
+    pub features: usize,
+}
+
+/// A zone whose features cite no node, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlaceholderEntry {
+    pub code: String,
+    pub features: usize,
+    pub citation: Option<String>,
+    pub reason: PlaceholderReason,
+    /// Codes of the table of zones that are spelt alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
+}
+
+/// All that is known of a layer without opening its body.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LayerEntry {
+    pub short_code: ShortCode,
+    pub status: LayerStatus,
+    pub citation_quality: CitationQuality,
+    pub feature_count: usize,
+    pub vertex_count: usize,
+    pub bbox: BoundingBox,
+    pub zones: Vec<ZoneEntry>,
+    pub placeholders: Vec<PlaceholderEntry>,
+    pub source: LayerSource,
+    pub sizes: BodySizes,
+}
+
+impl LayerEntry {
+    fn new(layer: &Layer, sizes: BodySizes) -> Self {
+        let counts = layer.feature_counts();
+        let used = || layer.zones().iter().zip(&counts).filter(|(_, count)| **count > 0);
+        let zones = used().map(|(zone, &features)| ZoneEntry {
+            code: zone.code.clone(),
+            name: zone.name.clone(),
+            category: zone.category.clone(),
+            citation: zone.citation.text().map(str::to_owned),
+            node_id: zone.citation.node(),
+            features,
+        });
+        let placeholders = used().filter_map(|(zone, &features)| match &zone.citation {
+            ZoneCitation::Linked { .. } => None,
+            ZoneCitation::Placeholder { citation, reason, near } => Some(PlaceholderEntry {
+                code: zone.code.clone(),
+                features,
+                citation: citation.clone(),
+                reason: *reason,
+                near: near.clone(),
+            }),
+        });
+        Self {
+            short_code: layer.short_code().clone(),
+            status: layer.status(),
+            citation_quality: layer.citation_quality(),
+            feature_count: layer.features().len(),
+            vertex_count: layer.vertex_count(),
+            bbox: layer.bounding_box(),
+            zones: zones.collect(),
+            placeholders: placeholders.collect(),
+            source: layer.source().clone(),
+            sizes,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CatalogueOut<'a> {
+    format: u32,
+    layers: &'a [LayerEntry],
+}
+
+#[derive(Deserialize)]
+struct CatalogueIn {
+    layers: Vec<LayerEntry>,
+}
+
+/// The version alone, so that another version is told as such whatever else changed.
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
+}
+
+/// Why a layer was not stored or the folder not opened.
+#[derive(Debug)]
+pub enum CatalogueError {
+    Io {
+        path: PathBuf,
+        doing: &'static str,
+        source: io::Error,
+    },
+    /// Two sources give a layer to one jurisdiction.
+    TwoLayers {
+        short_code: ShortCode,
+        first: String,
+        second: String,
+    },
+    Version {
+        path: PathBuf,
+        found: u32,
+    },
+    NotCatalogue {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
+    Damaged {
+        path: PathBuf,
+        what: String,
+    },
+    Body(SectionFileError),
+}
+
+impl fmt::Display for CatalogueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::TwoLayers { short_code, first, second } => write!(
+                f,
+                "{short_code} has two zoning layers, {first} and {second}; a jurisdiction has one: merge the files or take one source out of the plan"
+            ),
+            Self::Version { path, found } => write!(
+                f,
+                "{} has format {found}, this hornbook reads {FORMAT_VERSION}; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                path.display()
+            ),
+            Self::NotCatalogue { path, source } => write!(
+                f,
+                "{} is no list of zoning layers: {source}; copy the snapshot again or rebuild it with 'hornbook build'",
+                path.display()
+            ),
+            Self::Damaged { path, what } => write!(
+                f,
+                "{} is damaged: {what}; copy the snapshot again or rebuild it with 'hornbook build'",
+                path.display()
+            ),
+            Self::Body(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CatalogueError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::NotCatalogue { source, .. } => Some(source),
+            Self::Body(error) => error.source(),
+            Self::TwoLayers { .. } | Self::Version { .. } | Self::Damaged { .. } => None,
+        }
+    }
+}
+
+/// Writes the folder of a new snapshot: layers in any order, then the catalogue.
+#[derive(Debug)]
+pub struct CatalogueWriter {
+    dir: PathBuf,
+    entries: Vec<LayerEntry>,
+}
+
+impl CatalogueWriter {
+    /// Makes the folder, which must not exist yet.
+    pub fn create(dir: &Path) -> Result<Self, CatalogueError> {
+        fs::create_dir(dir).map_err(|source| io_error(dir, "create", source))?;
+        Ok(Self { dir: dir.to_owned(), entries: Vec::new() })
+    }
+
+    /// Stores a layer. Layers may be added in any order.
+    pub fn add(&mut self, layer: &Layer) -> Result<&LayerEntry, CatalogueError> {
+        if let Some(first) = self.entries.iter().find(|entry| entry.short_code == *layer.short_code()) {
+            return Err(CatalogueError::TwoLayers {
+                short_code: first.short_code.clone(),
+                first: first.source.file.clone(),
+                second: layer.source().file.clone(),
+            });
+        }
+        let body = layer.body();
+        let sizes = BodySizes {
+            identity: self.write_body(layer, Encoding::Identity, &body)?,
+            zstd: self.write_body(layer, Encoding::Zstd, &body)?,
+            gzip: self.write_body(layer, Encoding::Gzip, &body)?,
+        };
+        let place = self.entries.partition_point(|entry| entry.short_code < *layer.short_code());
+        self.entries.insert(place, LayerEntry::new(layer, sizes));
+        Ok(&self.entries[place])
+    }
+
+    fn write_body(&self, layer: &Layer, encoding: Encoding, body: &[u8]) -> Result<u64, CatalogueError> {
+        let path = self.dir.join(encoding.file_name(layer.short_code()));
+        let bytes = encoding.encode(body).map_err(|source| io_error(&path, "compress", source))?;
+        write_new(&path, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Writes the catalogue, by ascending short code, and gives its entries.
+    pub fn finish(self) -> Result<Vec<LayerEntry>, CatalogueError> {
+        let path = self.dir.join(CATALOGUE_NAME);
+        let catalogue = CatalogueOut { format: FORMAT_VERSION, layers: &self.entries };
+        let mut bytes = serde_json::to_vec_pretty(&catalogue)
+            .map_err(|source| CatalogueError::NotCatalogue { path: path.clone(), source })?;
+        bytes.push(b'\n');
+        write_new(&path, &bytes)?;
+        Ok(self.entries)
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CatalogueError> {
+    let write = || {
+        let mut file = File::create_new(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|source| io_error(path, "write", source))
+}
+
+fn io_error(path: &Path, doing: &'static str, source: io::Error) -> CatalogueError {
+    CatalogueError::Io { path: path.to_owned(), doing, source }
+}
+
+/// All layers of a snapshot, open for reading. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct ZoningLayers {
+    layers: Arc<[ZoningLayer]>,
+}
+
+/// One layer: its entry and its mapped bodies.
+#[derive(Debug)]
+pub struct ZoningLayer {
+    entry: LayerEntry,
+    identity: Mmap,
+    zstd: Mmap,
+    gzip: Mmap,
+}
+
+impl ZoningLayers {
+    /// Opens the folder that `CatalogueWriter` wrote.
+    pub fn open(dir: &Path) -> Result<Self, CatalogueError> {
+        let path = dir.join(CATALOGUE_NAME);
+        let entries = read_catalogue(&path)?;
+        let is_sorted = entries.is_sorted_by(|a, b| a.short_code < b.short_code);
+        if !is_sorted {
+            let what = "its layers are not in the order of their codes, or one stands twice".to_owned();
+            return Err(CatalogueError::Damaged { path, what });
+        }
+        let layers: Result<Vec<_>, _> = entries.into_iter().map(|entry| ZoningLayer::open(dir, entry)).collect();
+        Ok(Self { layers: layers?.into() })
+    }
+
+    pub fn layer(&self, short_code: &ShortCode) -> Option<&ZoningLayer> {
+        let place = self.layers.binary_search_by(|layer| layer.entry.short_code.cmp(short_code)).ok()?;
+        self.layers.get(place)
+    }
+
+    /// By ascending short code, drafts included.
+    pub fn iter(&self) -> std::slice::Iter<'_, ZoningLayer> {
+        self.layers.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a ZoningLayers {
+    type Item = &'a ZoningLayer;
+    type IntoIter = std::slice::Iter<'a, ZoningLayer>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl ZoningLayer {
+    fn open(dir: &Path, entry: LayerEntry) -> Result<Self, CatalogueError> {
+        let claims_too_much = (entry.citation_quality == CitationQuality::Linked) != entry.placeholders.is_empty();
+        if claims_too_much {
+            let what = format!("the citation quality of {} does not fit its placeholders", entry.short_code);
+            return Err(CatalogueError::Damaged { path: dir.join(CATALOGUE_NAME), what });
+        }
+        let map = |encoding| map_body(dir, &entry, encoding);
+        let (identity, zstd, gzip) = (map(Encoding::Identity)?, map(Encoding::Zstd)?, map(Encoding::Gzip)?);
+        Ok(Self { entry, identity, zstd, gzip })
+    }
+
+    pub fn entry(&self) -> &LayerEntry {
+        &self.entry
+    }
+
+    /// The whole reply of the zoning endpoint in an encoding.
+    pub fn body(&self, encoding: Encoding) -> &[u8] {
+        match encoding {
+            Encoding::Identity => &self.identity,
+            Encoding::Zstd => &self.zstd,
+            Encoding::Gzip => &self.gzip,
+        }
+    }
+}
+
+fn map_body(dir: &Path, entry: &LayerEntry, encoding: Encoding) -> Result<Mmap, CatalogueError> {
+    let path = dir.join(encoding.file_name(&entry.short_code));
+    let map = map_file(&path).map_err(CatalogueError::Body)?;
+    let listed = entry.sizes.of(encoding);
+    if map.len() as u64 != listed || map.is_empty() {
+        let what = format!("it has {} bytes, {CATALOGUE_NAME} lists {listed}", map.len());
+        return Err(CatalogueError::Damaged { path, what });
+    }
+    Ok(map)
+}
+
+fn read_catalogue(path: &Path) -> Result<Vec<LayerEntry>, CatalogueError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(CATALOGUE_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .map_err(|source| io_error(path, "read", source))?;
+    if bytes.len() as u64 > CATALOGUE_BYTES_MAX {
+        let what = format!("it has more than {CATALOGUE_BYTES_MAX} bytes");
+        return Err(CatalogueError::Damaged { path: path.to_owned(), what });
+    }
+    let not_catalogue = |source| CatalogueError::NotCatalogue { path: path.to_owned(), source };
+    let FormatOnly { format } = serde_json::from_slice(&bytes).map_err(not_catalogue)?;
+    if format != FORMAT_VERSION {
+        return Err(CatalogueError::Version { path: path.to_owned(), found: format });
+    }
+    let CatalogueIn { layers } = serde_json::from_slice(&bytes).map_err(not_catalogue)?;
+    Ok(layers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zoning::samples::{layer, layer_of};
+
+    fn written(dir: &Path) -> PathBuf {
+        let folder = dir.join("zoning");
+        let mut writer = CatalogueWriter::create(&folder).unwrap();
+        writer.add(&layer("XB-LOWER", false)).unwrap();
+        writer.add(&layer("XA-PORT-ARDEN", true)).unwrap();
+        let entries = writer.finish().unwrap();
+        assert!(entries.is_sorted_by(|a, b| a.short_code < b.short_code));
+        folder
+    }
+
+    fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+    }
+
+    #[test]
+    fn every_encoding_holds_the_reply_of_the_endpoint() {
+        let dir = tempfile::tempdir().unwrap();
+        let layers = ZoningLayers::open(&written(dir.path())).unwrap();
+        let codes: Vec<&str> = layers.iter().map(|layer| layer.entry().short_code.as_str()).collect();
+        assert_eq!(codes, ["XA-PORT-ARDEN", "XB-LOWER"]);
+        assert!(layers.layer(&"XA-NOWHERE".parse().unwrap()).is_none());
+        let arden = layers.layer(&"XA-PORT-ARDEN".parse().unwrap()).unwrap();
+        let body = arden.body(Encoding::Identity);
+        assert_eq!(body, layer("XA-PORT-ARDEN", true).body());
+        assert_eq!(zstd::decode_all(arden.body(Encoding::Zstd)).unwrap(), body);
+        let mut unzipped = Vec::new();
+        flate2::read::GzDecoder::new(arden.body(Encoding::Gzip)).read_to_end(&mut unzipped).unwrap();
+        assert_eq!(unzipped, body);
+        assert_eq!(arden.entry().citation_quality, CitationQuality::Linked);
+        assert!(arden.entry().placeholders.is_empty());
+        let lower = layers.layer(&"XB-LOWER".parse().unwrap()).unwrap();
+        assert_eq!(lower.entry().citation_quality, CitationQuality::Pending);
+        assert_eq!(lower.entry().placeholders[0].reason, PlaceholderReason::ProvisionNotHeld);
+        assert_eq!(lower.entry().bbox, BoundingBox([0.0, 0.0, 30.0, 10.0]));
+    }
+
+    #[test]
+    fn the_same_layers_give_the_same_bytes() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let bytes = |dir: &Path| files(&written(dir)).into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
+        assert_eq!(bytes(first.path()), bytes(second.path()));
+    }
+
+    #[test]
+    fn a_jurisdiction_has_one_layer() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = CatalogueWriter::create(&dir.path().join("zoning")).unwrap();
+        writer.add(&layer_of("XA-PORT-ARDEN", "old.geojson", true)).unwrap();
+        let error = writer.add(&layer_of("XA-PORT-ARDEN", "new.geojson", true)).unwrap_err().to_string();
+        assert!(error.contains("two zoning layers, old.geojson and new.geojson"), "{error}");
+    }
+
+    #[test]
+    fn another_format_is_refused_with_both_versions() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = written(dir.path());
+        fs::write(folder.join(CATALOGUE_NAME), r#"{"format":7,"later":true}"#).unwrap();
+        let error = ZoningLayers::open(&folder).unwrap_err().to_string();
+        assert!(error.contains("has format 7, this hornbook reads 1"), "{error}");
+    }
+
+    #[test]
+    fn a_cut_or_missing_file_is_refused_and_named_and_nothing_panics() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = written(dir.path());
+        for (path, whole) in files(&folder) {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            // The catalogue's last byte is the line end after the JSON: without it nothing is missing.
+            for length in (0..whole.len() - 1).step_by(5) {
+                fs::write(&path, &whole[..length]).unwrap();
+                let error = ZoningLayers::open(&folder).unwrap_err().to_string();
+                assert!(error.contains(name), "{name} cut to {length}: {error}");
+            }
+            fs::remove_file(&path).unwrap();
+            assert!(ZoningLayers::open(&folder).unwrap_err().to_string().contains(name));
+            fs::write(&path, &whole).unwrap();
+        }
+        ZoningLayers::open(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_catalogue_that_claims_linked_beside_placeholders_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = written(dir.path());
+        let path = folder.join(CATALOGUE_NAME);
+        let text = fs::read_to_string(&path).unwrap().replace("\"pending\"", "\"linked\"");
+        fs::write(&path, text).unwrap();
+        let error = ZoningLayers::open(&folder).unwrap_err().to_string();
+        assert!(error.contains("citation quality of XB-LOWER"), "{error}");
+    }
+}

@@ -1,0 +1,358 @@
+//! What can be wrong with a zoning layer: typed problems with a severity and the feature they are about.
+//!
+//! An error means that the layer cannot be served as it is; a warning is repaired or kept, and listed in the build's
+//! report (`--strict` makes it fatal). Messages do not name the file: whoever holds the list knows it.
+
+use std::fmt;
+
+use crate::zoning::shape::Position;
+
+/// Whether a layer can be built in spite of a problem.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+/// The place of a feature in its file, counted from zero as in `features[12]`, and the id it carries there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FeaturePlace {
+    pub index: usize,
+    pub id: Option<String>,
+}
+
+impl fmt::Display for FeaturePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "features[{}]", self.index)?;
+        match &self.id {
+            Some(id) => write!(f, " (id {id})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    /// None: the layer as a whole.
+    pub feature: Option<FeaturePlace>,
+    pub kind: ProblemKind,
+}
+
+/// How two stretches of boundary meet where they should not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Contact {
+    /// At a point that at least one of them has as a vertex.
+    Touch,
+    /// Along a line.
+    Overlap,
+    /// Through each other.
+    Crossing,
+}
+
+impl Contact {
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::Touch => "touches",
+            Self::Overlap => "runs along",
+            Self::Crossing => "crosses",
+        }
+    }
+}
+
+/// Where contacts of one kind lie: the first of them, and how many distinct places there are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Places {
+    pub first: Position,
+    pub count: usize,
+}
+
+impl fmt::Display for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "at {}", self.first),
+            count => write!(f, "at {count} places, the first {}", self.first),
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ProblemKind {
+    // Errors: the file.
+    TooManyBytes { bytes_max: u64 },
+    NotUtf8 { offset: usize },
+    NotJson { line: usize, column: usize, what: String },
+    NotAsExpected { line: usize, column: usize, what: String },
+    NotFeatureCollection { found: String },
+    NoFeatures,
+    WrongCrs { found: String },
+    TooManyFeatures { features_max: usize },
+    TooManyLayerVertices { vertices_max: usize },
+    LooksSwapped { first: Position },
+    TooManyErrors { listed: usize },
+
+    // Errors: a feature.
+    NotAFeature { found: String },
+    BadId,
+    NoGeometry,
+    NotPolygon { found: String },
+    BadCoordinates { what: &'static str },
+    TooManyFeatureVertices { vertices_max: usize },
+    RingTooShort { part: usize, ring: usize, positions: usize },
+    OutOfRange { found: Position },
+    NoZone { property: String },
+
+    // Warnings: repaired, counted over the layer.
+    RingsClosed { rings: usize },
+    RingsTurned { rings: usize },
+    AltitudesDropped { positions: usize },
+    IdsReplaced { features: usize },
+
+    // Warnings: kept as they are.
+    NoArea { part: usize, ring: usize, at: Position },
+    RingMeetsItself { how: Contact, part: usize, ring: usize, places: Places },
+    RingsMeet { how: Contact, part: usize, places: Places },
+    HoleOutside { part: usize, hole: usize, at: Position },
+    HolesOverlap { part: usize, at: Position },
+    PartsMeet { how: Contact, places: Places },
+    PartsOverlap { at: Position },
+    ContactsUnchecked,
+    MoreWarnings { features: usize },
+
+    // Warnings: zones and provisions.
+    UnknownZone { code: String, features: usize, near: Vec<String> },
+    ZoneReadAs { code: String, known: String, features: usize },
+    ProvisionsNotHeld { zones: usize, features: usize, first: String },
+    ZonesWithoutProvision { zones: usize, features: usize, first: String },
+}
+
+impl Problem {
+    pub const fn of_layer(kind: ProblemKind) -> Self {
+        Self { feature: None, kind }
+    }
+
+    pub const fn of_feature(feature: FeaturePlace, kind: ProblemKind) -> Self {
+        Self { feature: Some(feature), kind }
+    }
+
+    pub const fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+}
+
+impl ProblemKind {
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::TooManyBytes { .. }
+            | Self::NotUtf8 { .. }
+            | Self::NotJson { .. }
+            | Self::NotAsExpected { .. }
+            | Self::NotFeatureCollection { .. }
+            | Self::NoFeatures
+            | Self::WrongCrs { .. }
+            | Self::TooManyFeatures { .. }
+            | Self::TooManyLayerVertices { .. }
+            | Self::LooksSwapped { .. }
+            | Self::TooManyErrors { .. }
+            | Self::NotAFeature { .. }
+            | Self::BadId
+            | Self::NoGeometry
+            | Self::NotPolygon { .. }
+            | Self::BadCoordinates { .. }
+            | Self::TooManyFeatureVertices { .. }
+            | Self::RingTooShort { .. }
+            | Self::OutOfRange { .. }
+            | Self::NoZone { .. } => Severity::Error,
+            Self::RingsClosed { .. }
+            | Self::RingsTurned { .. }
+            | Self::AltitudesDropped { .. }
+            | Self::IdsReplaced { .. }
+            | Self::NoArea { .. }
+            | Self::RingMeetsItself { .. }
+            | Self::RingsMeet { .. }
+            | Self::HoleOutside { .. }
+            | Self::HolesOverlap { .. }
+            | Self::PartsMeet { .. }
+            | Self::PartsOverlap { .. }
+            | Self::ContactsUnchecked
+            | Self::MoreWarnings { .. }
+            | Self::UnknownZone { .. }
+            | Self::ZoneReadAs { .. }
+            | Self::ProvisionsNotHeld { .. }
+            | Self::ZonesWithoutProvision { .. } => Severity::Warning,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.feature {
+            Some(place) => write!(f, "{place}: {}", self.kind),
+            None => self.kind.fmt(f),
+        }
+    }
+}
+
+const REPROJECT: &str =
+    "write it in WGS 84, longitude first, for example with 'ogr2ogr -t_srs EPSG:4326 OUT.geojson IN'";
+
+impl fmt::Display for ProblemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyBytes { bytes_max } => {
+                write!(f, "the file has more than {bytes_max} bytes; simplify the layer or split it by jurisdiction")
+            }
+            Self::NotUtf8 { offset } => {
+                write!(f, "byte {offset} is not UTF-8; GeoJSON must be UTF-8, convert the file")
+            }
+            Self::NotJson { line, column, what } => write!(f, "line {line}:{column} is not JSON: {what}"),
+            Self::NotAsExpected { line, column, what } => write!(f, "line {line}:{column} is not GeoJSON: {what}"),
+            Self::NotFeatureCollection { found } => {
+                write!(f, "the file is a {found}, a zoning layer must be a FeatureCollection")
+            }
+            Self::NoFeatures => write!(f, "the FeatureCollection has no features; was the export empty?"),
+            Self::WrongCrs { found } => {
+                write!(f, "the coordinates are in {found}, a layer is served in CRS84 (WGS 84); {REPROJECT}")
+            }
+            Self::TooManyFeatures { features_max } => {
+                write!(f, "there are more than {features_max} features, the limit of one layer")
+            }
+            Self::TooManyLayerVertices { vertices_max } => {
+                write!(f, "there are more than {vertices_max} vertices, the limit of one layer; simplify it")
+            }
+            Self::LooksSwapped { first } => write!(
+                f,
+                "all positions, from {first} on, lie outside the United States but inside it with latitude and longitude \
+                 exchanged; GeoJSON positions are longitude first: exchange them"
+            ),
+            Self::TooManyErrors { listed } => write!(f, "reading stopped after {listed} errors"),
+            Self::NotAFeature { found } => write!(f, "this is a {found}, not a Feature"),
+            Self::BadId => write!(f, "the id of a feature must be a text or a number"),
+            Self::NoGeometry => write!(f, "the feature has no geometry; give it a polygon or take it out"),
+            Self::NotPolygon { found } => {
+                write!(f, "the geometry is a {found}, a zone must be a Polygon or MultiPolygon")
+            }
+            Self::BadCoordinates { what } => write!(f, "the coordinates are malformed: {what}"),
+            Self::TooManyFeatureVertices { vertices_max } => {
+                write!(f, "the feature has more than {vertices_max} vertices, the limit of one feature; simplify it")
+            }
+            Self::RingTooShort { part, ring, positions } => write!(
+                f,
+                "{} has {positions} positions, a closed ring needs 4 or more",
+                RingName { part: *part, ring: *ring }
+            ),
+            Self::OutOfRange { found } => write_out_of_range(f, *found),
+            Self::NoZone { property } => write!(
+                f,
+                "the property '{property}' that should hold the zone code is absent or empty; \
+                 fill it in, take the feature out, or name another zone_property in the plan"
+            ),
+            Self::RingsClosed { rings } => {
+                write!(f, "{rings} rings did not repeat their first position at the end; they were closed")
+            }
+            Self::RingsTurned { rings } => write!(
+                f,
+                "{rings} rings ran the wrong way round; outer rings now run counter-clockwise and holes clockwise"
+            ),
+            Self::AltitudesDropped { positions } => {
+                write!(f, "{positions} positions had more than longitude and latitude; the rest was dropped")
+            }
+            Self::IdsReplaced { features } => {
+                write!(f, "{features} features repeat the id of another; they got a new one")
+            }
+            Self::NoArea { part, ring, at } => {
+                write!(f, "{} at {at} encloses no area", RingName { part: *part, ring: *ring })
+            }
+            Self::RingMeetsItself { how, part, ring, places } => {
+                write!(f, "{} {} itself {places}", RingName { part: *part, ring: *ring }, how.verb())
+            }
+            Self::RingsMeet { how, part, places } => {
+                write!(f, "a ring of part {part} {} another {places}", how.verb())
+            }
+            Self::HoleOutside { part, hole, at } => {
+                write!(f, "{} lies, at {at}, outside the outer ring", RingName { part: *part, ring: *hole })
+            }
+            Self::HolesOverlap { part, at } => write!(f, "two holes of part {part} overlap at {at}"),
+            Self::PartsMeet { how, places } => write!(f, "one part {} another {places}", how.verb()),
+            Self::PartsOverlap { at } => write!(f, "two parts overlap at {at}"),
+            Self::ContactsUnchecked => write!(
+                f,
+                "the boundaries are too entangled to be checked for crossings within bounds; simplify the feature"
+            ),
+            Self::MoreWarnings { features } => write!(f, "{features} more features have warnings that are not listed"),
+            Self::UnknownZone { code, features, near } => {
+                write!(
+                    f,
+                    "zone code '{code}' ({features} features) is not in the table of zones; its features cite nothing"
+                )?;
+                match near.as_slice() {
+                    [] => Ok(()),
+                    near => write!(f, ". Known and alike: {}", near.join(", ")),
+                }
+            }
+            Self::ZoneReadAs { code, known, features } => {
+                write!(f, "zone code '{code}' ({features} features) was read as '{known}'")
+            }
+            Self::ProvisionsNotHeld { zones, features, first } => write!(
+                f,
+                "{zones} zones ({features} features) cite provisions that are not in this snapshot, the first '{first}'; \
+                 add the code they stand in to the plan"
+            ),
+            Self::ZonesWithoutProvision { zones, features, first } => write!(
+                f,
+                "{zones} zones ({features} features) have no provision in the table of zones, the first '{first}'"
+            ),
+        }
+    }
+}
+
+/// A ring as people say it: the outer ring or a hole, of a part counted from zero as in the file.
+struct RingName {
+    part: usize,
+    ring: usize,
+}
+
+impl fmt::Display for RingName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ring {
+            0 => write!(f, "the outer ring of part {}", self.part),
+            ring => write!(f, "hole {ring} of part {}", self.part),
+        }
+    }
+}
+
+fn write_out_of_range(f: &mut fmt::Formatter<'_>, found: Position) -> fmt::Result {
+    write!(f, "position {found} is outside longitude -180 to 180, latitude -90 to 90; ")?;
+    let exchanged = Position { lon: found.lat, lat: found.lon };
+    if exchanged.is_in_range() {
+        write!(f, "it looks like latitude before longitude: GeoJSON positions are longitude first, exchange them")
+    } else {
+        write!(f, "it looks like projected feet or metres: {REPROJECT}")
+    }
+}
+
+/// Why a layer is not used: the errors found in it, the first being the one to start with.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LayerRefused {
+    /// As the user knows the file.
+    pub file: String,
+    /// At least one.
+    pub errors: Vec<Problem>,
+}
+
+impl fmt::Display for LayerRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot use zoning layer {}", self.file)?;
+        let mut errors = self.errors.iter();
+        if let Some(first) = errors.next() {
+            write!(f, ": {first}")?;
+        }
+        match errors.len() {
+            0 => Ok(()),
+            1 => write!(f, " (and 1 more error)"),
+            more => write!(f, " (and {more} more errors)"),
+        }
+    }
+}
+
+impl std::error::Error for LayerRefused {}

@@ -1,0 +1,187 @@
+//! A GeoJSON file as serde sees it, feature by feature, before anything is checked.
+
+use std::fmt;
+
+use geo::Coord;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+#[derive(Deserialize)]
+pub(crate) struct RawFeature {
+    #[serde(rename = "type")]
+    pub kind: Option<Value>,
+    pub id: Option<Value>,
+    pub properties: Option<Map<String, Value>>,
+    pub geometry: Option<RawGeometry>,
+    pub crs: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RawGeometry {
+    #[serde(rename = "type")]
+    pub kind: Option<Value>,
+    pub coordinates: Option<Nested>,
+    pub crs: Option<Value>,
+}
+
+/// Coordinates of any geometry. Positions are told from lists by their first element.
+pub(crate) enum Nested {
+    Number(f64),
+    Position { at: Coord<f64>, has_more: bool },
+    List(Vec<Nested>),
+}
+
+/// The members of the collection beside its features. They may come before or after them.
+#[derive(Default)]
+pub(crate) struct Header {
+    pub kind: Option<Value>,
+    pub crs: Option<Value>,
+    pub has_features_member: bool,
+}
+
+/// Whether to go on after a feature.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Continue,
+    Stop,
+}
+
+/// Parses a file, handing over each feature as it comes. A stop is told as an error: whoever stopped knows why.
+pub(crate) fn each_feature(
+    text: &str,
+    header: &mut Header,
+    each: &mut dyn FnMut(RawFeature) -> Next,
+) -> Result<(), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Collection { header, each }.deserialize(&mut deserializer)?;
+    deserializer.end()
+}
+
+struct Collection<'a> {
+    header: &'a mut Header,
+    each: &'a mut dyn FnMut(RawFeature) -> Next,
+}
+
+impl<'de> DeserializeSeed<'de> for Collection<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Collection<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a FeatureCollection object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "type" => self.header.kind = map.next_value()?,
+                "crs" => self.header.crs = map.next_value()?,
+                "features" if self.header.has_features_member => {
+                    return Err(A::Error::custom("there are two 'features' members"));
+                }
+                "features" => {
+                    self.header.has_features_member = true;
+                    map.next_value_seed(Features { each: self.each })?;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Features<'a> {
+    each: &'a mut dyn FnMut(RawFeature) -> Next,
+}
+
+impl<'de> DeserializeSeed<'de> for Features<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Features<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of features")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(feature) = seq.next_element()? {
+            if (self.each)(feature) == Next::Stop {
+                return Err(A::Error::custom("reading was stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Nested {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NestedVisitor)
+    }
+}
+
+struct NestedVisitor;
+
+impl<'de> Visitor<'de> for NestedVisitor {
+    type Value = Nested;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("coordinates: a number or an array")
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Nested, E> {
+        Ok(Nested::Number(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Nested, E> {
+        Ok(Nested::Number(number as f64))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Nested, E> {
+        Ok(Nested::Number(number as f64))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Nested, A::Error> {
+        match seq.next_element::<Nested>()? {
+            None => Ok(Nested::List(Vec::new())),
+            Some(Nested::Number(lon)) => position(lon, seq),
+            Some(first) => list(first, seq),
+        }
+    }
+}
+
+fn position<'de, A: SeqAccess<'de>>(lon: f64, mut seq: A) -> Result<Nested, A::Error> {
+    let lat = seq.next_element::<f64>()?;
+    let lat =
+        lat.ok_or_else(|| A::Error::custom("a position needs a longitude and a latitude, there is one number"))?;
+    let mut has_more = false;
+    while seq.next_element::<f64>()?.is_some() {
+        has_more = true;
+    }
+    Ok(Nested::Position { at: Coord { x: lon, y: lat }, has_more })
+}
+
+fn list<'de, A: SeqAccess<'de>>(first: Nested, mut seq: A) -> Result<Nested, A::Error> {
+    let mut items = vec![first];
+    while let Some(item) = seq.next_element()? {
+        if matches!(item, Nested::Number(_)) {
+            return Err(A::Error::custom("a number stands among arrays of coordinates"));
+        }
+        items.push(item);
+    }
+    Ok(Nested::List(items))
+}

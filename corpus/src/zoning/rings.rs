@@ -1,0 +1,100 @@
+//! From nested coordinates to closed rings with the right winding, counting what had to be mended.
+
+use geo::Coord;
+
+use crate::zoning::problem::ProblemKind;
+use crate::zoning::raw::Nested;
+use crate::zoning::shape::{Polygon, Position, Ring, Shape};
+
+/// What was mended, over a whole layer.
+#[derive(Default)]
+pub(crate) struct Repairs {
+    pub rings_closed: usize,
+    pub rings_turned: usize,
+    pub altitudes_dropped: usize,
+}
+
+const NOT_LIST: ProblemKind = ProblemKind::BadCoordinates {
+    what: "a Polygon is a list of rings of positions, a MultiPolygon a list of Polygons",
+};
+
+/// Reads the coordinates of one feature.
+pub(crate) struct RingReader<'a> {
+    repairs: &'a mut Repairs,
+    vertices_max: usize,
+    vertices: usize,
+}
+
+impl<'a> RingReader<'a> {
+    pub(crate) fn new(repairs: &'a mut Repairs, vertices_max: usize) -> Self {
+        Self { repairs, vertices_max, vertices: 0 }
+    }
+
+    pub(crate) fn polygon(&mut self, coordinates: Nested) -> Result<Shape, ProblemKind> {
+        self.part(coordinates, 0).map(Shape::Polygon)
+    }
+
+    pub(crate) fn multi_polygon(&mut self, coordinates: Nested) -> Result<Shape, ProblemKind> {
+        let parts = list(coordinates)?;
+        if parts.is_empty() {
+            return Err(ProblemKind::BadCoordinates { what: "the MultiPolygon has no parts" });
+        }
+        let parts = parts.into_iter().enumerate().map(|(part, rings)| self.part(rings, part));
+        parts.collect::<Result<_, _>>().map(Shape::MultiPolygon)
+    }
+
+    fn part(&mut self, coordinates: Nested, part: usize) -> Result<Polygon, ProblemKind> {
+        let rings = list(coordinates)?;
+        if rings.is_empty() {
+            return Err(ProblemKind::BadCoordinates { what: "a polygon has no rings" });
+        }
+        let rings = rings.into_iter().enumerate().map(|(number, positions)| {
+            let coords = self.coords(list(positions)?)?;
+            self.ring(coords, part, number)
+        });
+        rings.collect::<Result<_, _>>().map(Polygon::new)
+    }
+
+    fn coords(&mut self, positions: Vec<Nested>) -> Result<Vec<Coord<f64>>, ProblemKind> {
+        self.vertices += positions.len();
+        if self.vertices > self.vertices_max {
+            return Err(ProblemKind::TooManyFeatureVertices { vertices_max: self.vertices_max });
+        }
+        let mut coords = Vec::with_capacity(positions.len() + 1);
+        for position in positions {
+            let Nested::Position { at, has_more } = position else { return Err(NOT_LIST) };
+            if !Position::from(at).is_in_range() {
+                return Err(ProblemKind::OutOfRange { found: at.into() });
+            }
+            self.repairs.altitudes_dropped += usize::from(has_more);
+            coords.push(at);
+        }
+        Ok(coords)
+    }
+
+    fn ring(&mut self, mut coords: Vec<Coord<f64>>, part: usize, number: usize) -> Result<Ring, ProblemKind> {
+        let was_left_open = coords.len() >= 3 && coords.first() != coords.last();
+        if was_left_open {
+            coords.push(coords[0]);
+            self.repairs.rings_closed += 1;
+        }
+        if coords.len() < Ring::POSITIONS_MIN {
+            return Err(ProblemKind::RingTooShort { part, ring: number, positions: coords.len() });
+        }
+        let mut ring = Ring::new(coords);
+        let area = ring.signed_area();
+        let is_turned = if number == 0 { area < 0.0 } else { area > 0.0 };
+        if is_turned {
+            ring.turn();
+            self.repairs.rings_turned += 1;
+        }
+        Ok(ring)
+    }
+}
+
+fn list(nested: Nested) -> Result<Vec<Nested>, ProblemKind> {
+    match nested {
+        Nested::List(items) => Ok(items),
+        Nested::Number(_) | Nested::Position { .. } => Err(NOT_LIST),
+    }
+}

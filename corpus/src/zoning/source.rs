@@ -1,0 +1,302 @@
+//! Reading a GeoJSON FeatureCollection of polygons: what is structurally wrong is refused, what can be is mended.
+//!
+//! Features are checked one by one while the file is parsed, so limits stop a hostile file early; errors are collected
+//! so that one run shows what has to be mended. Winding and rings left open are repaired and counted; how rings lie to
+//! each other is left to `topology` and only ever warned about. Foreign members and `bbox` are not kept.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use crate::zoning::contacts::Budget;
+use crate::zoning::problem::{FeaturePlace, LayerRefused, Problem, ProblemKind};
+use crate::zoning::raw::{Header, Next, RawFeature, RawGeometry, each_feature};
+use crate::zoning::rings::{Repairs, RingReader};
+use crate::zoning::shape::{Position, Ring, Shape};
+use crate::zoning::topology;
+
+/// What a layer may cost. The defaults hold the largest US cities several times over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub bytes_max: u64,
+    pub features_max: usize,
+    pub feature_vertices_max: usize,
+    pub layer_vertices_max: usize,
+    /// Elementary steps of the search for crossings; the default is used up in a few seconds at worst.
+    pub check_steps_max: u64,
+    pub errors_listed_max: usize,
+    pub warned_features_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes_max: 256 << 20,
+            features_max: 500_000,
+            feature_vertices_max: 500_000,
+            layer_vertices_max: 8_000_000,
+            check_steps_max: 200_000_000,
+            errors_listed_max: 100,
+            warned_features_max: 1_000,
+        }
+    }
+}
+
+/// The id of a feature, as RFC 7946 allows it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FeatureId {
+    Number(Number),
+    Text(String),
+}
+
+impl FeatureId {
+    /// None when the value is no text or number.
+    pub fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => Some(Self::Number(number)),
+            Value::String(text) => Some(Self::Text(text)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FeatureId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// A feature with a checked shape and its properties as they came.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SourceFeature {
+    pub index: usize,
+    pub id: Option<FeatureId>,
+    pub properties: Map<String, Value>,
+    pub shape: Shape,
+}
+
+impl SourceFeature {
+    pub fn place(&self) -> FeaturePlace {
+        FeaturePlace { index: self.index, id: self.id.as_ref().map(FeatureId::to_string) }
+    }
+}
+
+/// A layer that can be served, and what was mended in it or should be looked at.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SourceLayer {
+    pub features: Vec<SourceFeature>,
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads and checks a whole file; `file` is its name in messages.
+pub fn read_layer(bytes: &[u8], file: &str, limits: &Limits) -> Result<SourceLayer, LayerRefused> {
+    let refuse = |errors| LayerRefused { file: file.to_owned(), errors };
+    let text = decode(bytes, limits).map_err(|kind| refuse(vec![Problem::of_layer(kind)]))?;
+    let mut header = Header::default();
+    let mut reading = Reading::new(limits);
+    let parsed = each_feature(text, &mut header, &mut |raw| reading.add(raw));
+    let mut errors = reading.layer_errors(&header, parsed);
+    errors.append(&mut reading.errors);
+    if !errors.is_empty() {
+        return Err(refuse(errors));
+    }
+    let warnings = reading.warnings();
+    Ok(SourceLayer { features: reading.features, warnings })
+}
+
+fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, ProblemKind> {
+    if bytes.len() as u64 > limits.bytes_max {
+        return Err(ProblemKind::TooManyBytes { bytes_max: limits.bytes_max });
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| ProblemKind::NotUtf8 { offset: error.valid_up_to() })?;
+    // Some exporters write a byte order mark, which JSON does not have.
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// What has been read so far.
+struct Reading<'a> {
+    limits: &'a Limits,
+    features_seen: usize,
+    features: Vec<SourceFeature>,
+    errors: Vec<Problem>,
+    vertices: usize,
+    repairs: Repairs,
+    wrong_crs: Option<String>,
+    was_stopped: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            features_seen: 0,
+            features: Vec::new(),
+            errors: Vec::new(),
+            vertices: 0,
+            repairs: Repairs::default(),
+            wrong_crs: None,
+            was_stopped: false,
+        }
+    }
+
+    fn add(&mut self, raw: RawFeature) -> Next {
+        let index = self.features_seen;
+        self.features_seen += 1;
+        if self.features_seen > self.limits.features_max {
+            return self.stop(ProblemKind::TooManyFeatures { features_max: self.limits.features_max });
+        }
+        let id = raw.id.clone().and_then(FeatureId::from_value);
+        let place = FeaturePlace { index, id: id.as_ref().map(FeatureId::to_string) };
+        match self.check(raw, index, id) {
+            Ok(feature) => {
+                self.vertices += feature.shape.vertex_count();
+                self.features.push(feature);
+            }
+            Err(kind) => self.errors.push(Problem::of_feature(place, kind)),
+        }
+        if self.vertices > self.limits.layer_vertices_max {
+            return self.stop(ProblemKind::TooManyLayerVertices { vertices_max: self.limits.layer_vertices_max });
+        }
+        if self.errors.len() >= self.limits.errors_listed_max {
+            return self.stop(ProblemKind::TooManyErrors { listed: self.errors.len() });
+        }
+        Next::Continue
+    }
+
+    fn stop(&mut self, kind: ProblemKind) -> Next {
+        self.was_stopped = true;
+        self.errors.push(Problem::of_layer(kind));
+        Next::Stop
+    }
+
+    fn check(&mut self, raw: RawFeature, index: usize, id: Option<FeatureId>) -> Result<SourceFeature, ProblemKind> {
+        if type_name(raw.kind.as_ref()) != "Feature" {
+            return Err(ProblemKind::NotAFeature { found: type_name(raw.kind.as_ref()).to_owned() });
+        }
+        if raw.id.is_some() && id.is_none() {
+            return Err(ProblemKind::BadId);
+        }
+        self.note_crs(raw.crs.as_ref());
+        let geometry = raw.geometry.ok_or(ProblemKind::NoGeometry)?;
+        self.note_crs(geometry.crs.as_ref());
+        let shape = self.shape(geometry)?;
+        Ok(SourceFeature { index, id, properties: raw.properties.unwrap_or_default(), shape })
+    }
+
+    fn note_crs(&mut self, crs: Option<&Value>) {
+        if let Some(crs) = crs
+            && self.wrong_crs.is_none()
+            && !is_wgs84(crs)
+        {
+            self.wrong_crs = Some(crs_name(crs).map_or_else(|| crs.to_string(), str::to_owned));
+        }
+    }
+
+    fn shape(&mut self, geometry: RawGeometry) -> Result<Shape, ProblemKind> {
+        let kind = type_name(geometry.kind.as_ref());
+        if !matches!(kind, "Polygon" | "MultiPolygon") {
+            return Err(ProblemKind::NotPolygon { found: kind.to_owned() });
+        }
+        let coordinates = geometry.coordinates.ok_or(ProblemKind::BadCoordinates { what: "there are none" })?;
+        let mut rings = RingReader::new(&mut self.repairs, self.limits.feature_vertices_max);
+        if kind == "Polygon" { rings.polygon(coordinates) } else { rings.multi_polygon(coordinates) }
+    }
+
+    /// What is wrong with the whole; it is told before what is wrong with a feature.
+    fn layer_errors(&mut self, header: &Header, parsed: Result<(), serde_json::Error>) -> Vec<Problem> {
+        let mut errors = Vec::new();
+        match parsed {
+            Err(_) if self.was_stopped => {}
+            Err(error) => errors.push(self.parse_problem(header, &error)),
+            Ok(()) => errors.extend(self.kind_error(header).map(Problem::of_layer)),
+        }
+        self.note_crs(header.crs.as_ref());
+        errors.extend(self.wrong_crs.take().map(|found| Problem::of_layer(ProblemKind::WrongCrs { found })));
+        errors.extend(looks_swapped(&self.features).map(Problem::of_layer));
+        errors
+    }
+
+    fn parse_problem(&self, header: &Header, error: &serde_json::Error) -> Problem {
+        let (line, column) = (error.line(), error.column());
+        let what = error.to_string();
+        // The place is told before the message, in the form of the other messages.
+        let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what).to_owned();
+        if !error.is_data() {
+            return Problem::of_layer(ProblemKind::NotJson { line, column, what });
+        }
+        let place = header.has_features_member.then_some(FeaturePlace { index: self.features_seen, id: None });
+        Problem { feature: place, kind: ProblemKind::NotAsExpected { line, column, what } }
+    }
+
+    fn kind_error(&self, header: &Header) -> Option<ProblemKind> {
+        match type_name(header.kind.as_ref()) {
+            "FeatureCollection" => (self.features_seen == 0).then_some(ProblemKind::NoFeatures),
+            found => Some(ProblemKind::NotFeatureCollection { found: found.to_owned() }),
+        }
+    }
+
+    fn warnings(&self) -> Vec<Problem> {
+        let Repairs { rings_closed, rings_turned, altitudes_dropped } = self.repairs;
+        let repaired = [
+            (rings_closed, ProblemKind::RingsClosed { rings: rings_closed }),
+            (rings_turned, ProblemKind::RingsTurned { rings: rings_turned }),
+            (altitudes_dropped, ProblemKind::AltitudesDropped { positions: altitudes_dropped }),
+        ];
+        let mut warnings: Vec<Problem> =
+            repaired.into_iter().filter(|(count, _)| *count > 0).map(|(_, kind)| Problem::of_layer(kind)).collect();
+        let mut budget = Budget::new(self.limits.check_steps_max);
+        let mut warned_features = 0;
+        for feature in &self.features {
+            let problems = topology::check(&feature.shape, &mut budget);
+            if problems.is_empty() {
+                continue;
+            }
+            warned_features += 1;
+            if warned_features <= self.limits.warned_features_max {
+                warnings.extend(problems.into_iter().map(|kind| Problem::of_feature(feature.place(), kind)));
+            }
+        }
+        let unlisted = warned_features.saturating_sub(self.limits.warned_features_max);
+        if unlisted > 0 {
+            warnings.push(Problem::of_layer(ProblemKind::MoreWarnings { features: unlisted }));
+        }
+        warnings
+    }
+}
+
+fn type_name(kind: Option<&Value>) -> &str {
+    kind.and_then(Value::as_str).unwrap_or("JSON object without a type")
+}
+
+/// The older GeoJSON names its reference system; only those that mean WGS 84, longitude first, are let pass.
+fn is_wgs84(crs: &Value) -> bool {
+    let Some(name) = crs_name(crs) else { return false };
+    let name = name.to_ascii_uppercase();
+    // EPSG:4326 has latitude first by the book, but every GeoJSON writer that names it means longitude first.
+    let is_known = |end: &str| name == end || name.ends_with(&format!(":{end}")) || name.ends_with(&format!("/{end}"));
+    is_known("CRS84") || is_known("EPSG:4326") || is_known("EPSG::4326") || is_known("EPSG/0/4326")
+}
+
+fn crs_name(crs: &Value) -> Option<&str> {
+    crs.pointer("/properties/name").and_then(Value::as_str)
+}
+
+/// Latitude before longitude is often still in range: `[41.8, -87.6]` is a place in the Antarctic. But a layer of this
+/// service lies in the United States, so a layer wholly outside it that would lie wholly inside exchanged is refused.
+fn looks_swapped(features: &[SourceFeature]) -> Option<ProblemKind> {
+    let positions = || features.iter().flat_map(|feature| feature.shape.rings()).flat_map(Ring::positions);
+    let first = positions().next()?;
+    let is_swapped = |at: Position| !is_in_us(at) && is_in_us(Position { lon: at.lat, lat: at.lon });
+    positions().all(is_swapped).then_some(ProblemKind::LooksSwapped { first })
+}
+
+/// The states and territories, from American Samoa to Alaska and from Guam to Puerto Rico, roughly.
+fn is_in_us(at: Position) -> bool {
+    let is_in_longitude = (-180.0..=-64.0).contains(&at.lon) || (144.0..=180.0).contains(&at.lon);
+    is_in_longitude && (-15.0..=72.0).contains(&at.lat)
+}

@@ -1,0 +1,515 @@
+//! The citation grammar against its table of written forms and near misses, as properties, and over the corpora at hand.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::path::Path;
+
+use hornbook_corpus::citation::{
+    Body, BodyForm, Citation, CitationKey, ConstitutionUnit, Coverage, Grammar, Holdings, Home, Place, Resolution, Unit,
+};
+use hornbook_corpus::ids::NodeOrdinal;
+use proptest::prelude::*;
+
+const FORMS: &str = include_str!("citations/forms.txt");
+const NEAR_MISSES: &str = include_str!("citations/near_misses.txt");
+
+fn grammar() -> Grammar {
+    let body = |jurisdiction: &str, name: &str, key: &str, template: &str, aliases: &[&str]| BodyForm {
+        jurisdiction: jurisdiction.parse().expect("a short code"),
+        name: name.to_owned(),
+        key: key.to_owned(),
+        template: template.to_owned(),
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+    };
+    Grammar::with_bodies(&[
+        body(
+            "UT-SPANISH-FORK",
+            "Spanish Fork Municipal Code",
+            "ut-spanish-fork/code",
+            "Spanish Fork Mun. Code § {number}",
+            &["SFMC"],
+        ),
+        body("XA", "Arden Revised Statutes", "xa/rs", "Arden Rev. Stat. § {number}", &["A.R.S.A."]),
+    ])
+    .expect("no name is taken")
+}
+
+/// Every written form with the canonical one it stands under.
+fn written_forms() -> Vec<(&'static str, &'static str)> {
+    let mut canonical = "";
+    let mut forms = Vec::new();
+    for line in FORMS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        canonical = line.strip_prefix("= ").unwrap_or(canonical);
+        forms.push((line.strip_prefix("= ").unwrap_or(line), canonical));
+    }
+    forms
+}
+
+#[test]
+fn written_forms_read_as_their_canonical_form() {
+    let grammar = grammar();
+    let forms = written_forms();
+    assert!(forms.len() >= 400, "only {} written forms", forms.len());
+    let mut failures = Vec::new();
+    for (written, canonical) in forms {
+        match grammar.parse(written) {
+            Ok(citation) if grammar.format(&citation) == canonical => {}
+            Ok(citation) => failures.push(format!("{written}: {} instead of {canonical}", grammar.format(&citation))),
+            Err(error) => failures.push(format!("{written}: {error}")),
+        }
+    }
+    assert!(failures.is_empty(), "{} forms fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn written_forms_are_found_whole_in_running_text() {
+    let grammar = grammar();
+    let mut failures = Vec::new();
+    for (written, canonical) in written_forms() {
+        let text = format!("As held in 1990 (see {written}); however, 12 others did not.");
+        let found: Vec<_> = grammar.find_in(&text).collect();
+        let forms: Vec<String> = found.iter().map(|(_, citation)| grammar.format(citation)).collect();
+        if forms != [canonical] {
+            failures.push(format!("{written}: found {forms:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} forms fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn every_jurisdiction_has_written_forms() {
+    let grammar = grammar();
+    let covered: BTreeSet<String> = written_forms()
+        .iter()
+        .filter_map(|(written, _)| grammar.parse(written).ok())
+        .filter_map(|citation| grammar.body(citation.body).map(|body| body.jurisdiction.to_owned()))
+        .collect();
+    let all: BTreeSet<String> = grammar.bodies().map(|(_, body)| body.jurisdiction.to_owned()).collect();
+    assert_eq!(all.difference(&covered).collect::<Vec<_>>(), Vec::<&String>::new());
+    // The federation, 50 states, DC, five territories, and the two bodies added above.
+    assert_eq!(all.len(), 59);
+}
+
+#[test]
+fn near_misses_are_not_taken_for_what_they_resemble() {
+    let grammar = grammar();
+    let lines: Vec<&str> = NEAR_MISSES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    assert!(lines.len() >= 100, "only {} near misses", lines.len());
+    let mut failures = Vec::new();
+    for line in lines {
+        let (text, forbidden) = line.split_once(" => ").unwrap_or((line, ""));
+        let mut read: Vec<Citation> = grammar.parse(text).into_iter().collect();
+        read.extend(grammar.find_in(text).map(|(_, citation)| citation));
+        let taken = if forbidden.is_empty() {
+            !read.is_empty()
+        } else {
+            let forbidden = grammar.parse(forbidden).expect("the forbidden citation reads");
+            read.iter()
+                .any(|citation| *citation == forbidden || without_subdivisions_same_key(&grammar, citation, &forbidden))
+        };
+        if taken {
+            let forms: Vec<String> = read.iter().map(|citation| grammar.format(citation)).collect();
+            failures.push(format!("{line}: read as {forms:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} near misses fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Two citations that differ in more than a subdivision may never share a key.
+fn without_subdivisions_same_key(grammar: &Grammar, a: &Citation, b: &Citation) -> bool {
+    a.subdivisions == b.subdivisions && grammar.key(a) == grammar.key(b)
+}
+
+#[test]
+fn lists_give_every_section() {
+    let grammar = grammar();
+    for (text, expected) in [
+        ("42 U.S.C. §§ 1981, 1983, and 1985", &["42 U.S.C. § 1981", "42 U.S.C. § 1983", "42 U.S.C. § 1985"][..]),
+        ("Cal. Penal Code §§ 1-3, 5", &["Cal. Penal Code §§ 1 to 3", "Cal. Penal Code § 5"]),
+        ("42 U.S.C. § 1983, 5 U.S.C. § 552", &["42 U.S.C. § 1983", "5 U.S.C. § 552"]),
+        ("42 U.S.C. §§ 1983, 1985, 5 U.S.C. § 552", &["42 U.S.C. § 1983", "42 U.S.C. § 1985", "5 U.S.C. § 552"]),
+        ("sections 101, 102, and 103 of title 5", &["5 U.S.C. § 101", "5 U.S.C. § 102", "5 U.S.C. § 103"]),
+        ("Va. Code §§ 1-3, 1-5", &["Va. Code § 1-3", "Va. Code § 1-5"]),
+        ("42 U.S.C. § 1983; § 1985", &["42 U.S.C. § 1983", "42 U.S.C. § 1985"]),
+        ("under 42 U.S.C. § 1983, 12 persons sued", &["42 U.S.C. § 1983"]),
+        ("under article I of the U.S. Constitution.\n(b) Others", &["U.S. Const. art. I"]),
+        ("see 42 U.S.C. § 1983\n(b) Others", &["42 U.S.C. § 1983"]),
+        ("750 ILCS 36/101 to 750 ILCS 36/405", &["750 ILCS 36/101", "750 ILCS 36/405"]),
+        ("2 U.S.C. § 1 to 5 U.S.C. § 5", &["2 U.S.C. § 1", "5 U.S.C. § 5"]),
+        ("Title 13, CCR, §§2113—2121", &["Cal. Code Regs. tit. 13, §§ 2113 to 2121"]),
+        ("Article 4, §§ 94540, CCR Title 17", &["Cal. Code Regs. tit. 17, § 94540"]),
+        ("Title 13, Chapter 24, of the Spanish Fork Municipal Code", &["Spanish Fork Mun. Code ch. 24"]),
+        ("Chapter 41, Title 17, Utah Code Annotated", &[]),
+        ("Title 20A, Chapter 7, and title 19, chapter 5", &[]),
+        ("section 1983 of title 42, Cal. Penal Code § 187", &["42 U.S.C. § 1983", "Cal. Penal Code § 187"]),
+        ("Chapter 1, § 223(d) of the Internal Revenue Code", &["26 U.S.C. § 223(d)"]),
+        ("under the Internal Revenue Code.\n2.2. Benefit", &[]),
+        ("pursuant to 42\nU.S.C.\n§ 1983 and ORS\n63.047", &["42 U.S.C. § 1983", "ORS 63.047"]),
+        ("of the Florida Statutes\n\n775.082", &[]),
+        ("CHAPTER 589, AS CODIFIED IN SECTION 4", &[]),
+        ("Chapter 73–131 of the Florida Statutes", &["Fla. Stat. ch. 73-131"]),
+        ("ORS 63.047 and RCW 25.15.071", &["ORS 63.047", "RCW 25.15.071"]),
+        ("42 U.S.C. § 1983(a), (b)", &["42 U.S.C. § 1983(a)"]),
+    ] {
+        let found: Vec<String> = grammar.find_in(text).map(|(_, citation)| grammar.format(&citation)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_provision_cites_its_own_code() {
+    let grammar = grammar();
+    let home = |key: &str, title| Home { body: grammar.body_with_key(key).expect("a known body"), title };
+    for (home, text, expected) in [
+        (home("us/usc", Some("42")), "as in section 1983 of this title, and", &["42 U.S.C. § 1983"][..]),
+        (home("us/usc", Some("42")), "sections 1981 to 1985 of this chapter", &["42 U.S.C. §§ 1981 to 1985"]),
+        (home("us/usc", Some("42")), "section 5 of that Act and section 7", &[]),
+        (home("us/usc", Some("42")), "subsection (b) of section 1395w–4 of this title", &["42 U.S.C. § 1395w-4(b)"]),
+        (
+            home("va/code", None),
+            "pursuant to § 13.1-345 or subsection A of § 13.1-346.1,",
+            &["Va. Code § 13.1-345", "Va. Code § 13.1-346.1(A)"],
+        ),
+        (home("va/code", None), "section 5 of title 12", &[]),
+        (home("us/cfr", Some("12")), "section 1983 of title 42", &["42 U.S.C. § 1983"]),
+        (home("va/code", None), "section 5 of the Act, 1950, § 12", &[]),
+        (
+            home("dc/code", None),
+            "as defined in § 29-1004.07 and 42 U.S.C. § 1983",
+            &["D.C. Code § 29-1004.07", "42 U.S.C. § 1983"],
+        ),
+        (home("sd/codified-laws", None), "§§ 1-1-1 to 1-1-5, inclusive", &["SDCL §§ 1-1-1 to 1-1-5"]),
+    ] {
+        let found = grammar.find_in_provision(text, home);
+        let forms: Vec<String> = found.map(|(_, citation)| grammar.format(&citation)).collect();
+        assert_eq!(forms, expected, "{text}");
+    }
+}
+
+#[test]
+fn ranges_cover_what_lies_between() {
+    let grammar = grammar();
+    let read = |text: &str| grammar.parse(text).expect(text);
+    let range = read("2 U.S.C. §§ 293a to 293c");
+    for inside in ["2 U.S.C. § 293a", "2 U.S.C. § 293b", "2 U.S.C. § 293c", "2 U.S.C. § 293b-1(a)"] {
+        assert!(range.covers(&read(inside)), "{inside}");
+    }
+    for outside in ["2 U.S.C. § 293", "2 U.S.C. § 293d", "2 U.S.C. § 293aa", "3 U.S.C. § 293b", "2 U.S.C. App. § 293b"]
+    {
+        assert!(!range.covers(&read(outside)), "{outside}");
+    }
+}
+
+#[test]
+fn names_and_keys_of_added_bodies_are_checked() {
+    let body = |name: &str, key: &str, template: &str| BodyForm {
+        jurisdiction: "XA".parse().expect("a short code"),
+        name: name.to_owned(),
+        key: key.to_owned(),
+        template: template.to_owned(),
+        aliases: Vec::new(),
+    };
+    for (bad, message) in [
+        (body("Arden Code", "xa/code", "Arden Code §"), "template"),
+        (body("Arden Code", "us/usc", "Arden Code § {number}"), "another body has this key"),
+        (body("Code of Virginia", "xa/code", "Arden Code § {number}"), "already means 'va/code'"),
+        (body("", "xa/code", "Arden Code § {number}"), "two letters"),
+    ] {
+        let error = Grammar::with_bodies(std::slice::from_ref(&bad)).expect_err("refused").to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+/// Holds the United States Code in part; Virginia is listed and empty.
+struct FewHoldings {
+    stored: Vec<(CitationKey, Citation, NodeOrdinal)>,
+    unread: (CitationKey, NodeOrdinal),
+}
+
+impl FewHoldings {
+    fn new(grammar: &Grammar) -> Self {
+        let texts = ["42 U.S.C. § 1983", "42 U.S.C. § 1985", "42 U.S.C. § 1985", "2 U.S.C. § 293a...293c"];
+        let stored = texts.iter().zip(10..).map(|(text, ordinal)| {
+            let citation = grammar.parse(text).expect(text);
+            (grammar.key(&citation), citation, NodeOrdinal(ordinal))
+        });
+        let unread = (grammar.key_or_folded("Ruritania Code § 5-1"), NodeOrdinal(99));
+        Self { stored: stored.collect(), unread }
+    }
+
+    fn ordinals(&self, wanted: impl Fn(&CitationKey, &Citation) -> bool) -> Vec<NodeOrdinal> {
+        self.stored.iter().filter(|(key, citation, _)| wanted(key, citation)).map(|(_, _, ordinal)| *ordinal).collect()
+    }
+}
+
+impl Holdings for FewHoldings {
+    fn provisions(&self, key: &CitationKey) -> Vec<NodeOrdinal> {
+        let mut found = self.ordinals(|stored, _| stored == key);
+        found.extend((self.unread.0 == *key).then_some(self.unread.1));
+        found
+    }
+
+    fn ranges_over(&self, citation: &Citation) -> Vec<NodeOrdinal> {
+        self.ordinals(|_, stored| stored.covers(citation))
+    }
+
+    fn coverage(&self, body: Body<'_>) -> Coverage {
+        match body.key {
+            "us/usc" => Coverage::Held,
+            "va/code" => Coverage::Placeholder,
+            _ => Coverage::Outside,
+        }
+    }
+}
+
+#[test]
+fn resolving_gives_a_typed_answer() {
+    let grammar = grammar();
+    let holdings = FewHoldings::new(&grammar);
+    let resolve = |text: &str| grammar.resolve(text, &holdings);
+    let provision = |text: &str| match resolve(text) {
+        Resolution::Resolved { provision, .. } => provision.0,
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(provision("section 1983(b) of title 42"), 10);
+    assert_eq!(provision("2 USC 293b"), 13);
+    assert_eq!(provision("ruritania code § 5–1"), 99);
+    assert_eq!(resolve("42 USC 1985"), Resolution::Ambiguous { candidates: vec![NodeOrdinal(11), NodeOrdinal(12)] });
+    let listed = Resolution::Ambiguous { candidates: vec![NodeOrdinal(10), NodeOrdinal(11), NodeOrdinal(12)] };
+    assert_eq!(resolve("42 U.S.C. §§ 1983, 1985"), listed);
+    assert!(matches!(resolve("42 USC 1984"), Resolution::NotHeld { .. }));
+    assert!(matches!(resolve("42 USC 19830"), Resolution::NotHeld { .. }));
+    assert!(matches!(resolve("Va. Code § 13.1-345"), Resolution::Placeholder { .. }));
+    assert!(matches!(resolve("ORS 63.047"), Resolution::OutsideCoverage { .. }));
+    assert!(matches!(resolve("99 U.S.C. § 1"), Resolution::Malformed(_)));
+    assert!(matches!(resolve("civil rights"), Resolution::Malformed(_)));
+}
+
+#[test]
+fn unknown_citations_have_folded_keys_of_their_own() {
+    let grammar = grammar();
+    assert_eq!(grammar.key_or_folded("Ruritania Code § 5–1"), grammar.key_or_folded("RURITANIA  code 5-1"));
+    assert_ne!(grammar.key_or_folded("Ruritania Code § 5-1"), grammar.key_or_folded("Ruritania Code § 51"));
+    assert_ne!(grammar.key_or_folded("SDCL § retary"), grammar.key_or_folded("SDCL § ondary"));
+    assert_eq!(grammar.key_or_folded("42 USC 300AA–1").as_str(), "us/usc/42/300aa-1");
+}
+
+fn citations() -> impl Strategy<Value = (usize, u16, String, bool, Vec<String>, u8)> {
+    let number = "[1-9][0-9]{0,3}[a-z]{0,2}(\\.[0-9]{1,3})?(-[1-9][0-9]{0,2}[a-z]?)?";
+    let subdivision = prop_oneof!["[a-hj-z]", "[1-9][0-9]?", "[A-H]", "i{1,3}"];
+    (0..10_000usize, 1..16u16, number, any::<bool>(), prop::collection::vec(subdivision, 0..4), 0..8u8)
+}
+
+/// Any citation of a numbered body that its own form can write.
+fn make_citation(
+    grammar: &Grammar,
+    (row, title, number, in_range, subdivisions, unit): (usize, u16, String, bool, Vec<String>, u8),
+) -> Option<Citation> {
+    let bodies: Vec<_> = grammar.bodies().collect();
+    let (reference, body) = bodies[row % bodies.len()];
+    let titled = grammar.parse(&format!("{} tit. {title}, § 1.1", body.name)).ok();
+    let sample = titled.or_else(|| grammar.parse(&format!("{} § 1.1", body.name)).ok())?;
+    if sample.body != reference || body.key.ends_with("/const") {
+        return None;
+    }
+    let unit = match unit {
+        0 => Unit::Part,
+        _ => Unit::Section,
+    };
+    let last = in_range.then(|| format!("9{number}").into());
+    Some(Citation {
+        place: Place::Numbered { unit, number: number.into(), last, wording: None },
+        subdivisions: subdivisions.into_iter().map(String::into_boxed_str).collect(),
+        ..sample
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// A canonical form reads back as the same citation: whatever could be read once can be read again.
+    #[test]
+    fn what_was_read_reads_back(parts in citations()) {
+        let grammar = Grammar::built_in();
+        if let Some(citation) = make_citation(grammar, parts)
+            && let Ok(read) = grammar.parse(&grammar.format(&citation))
+        {
+            let canonical = grammar.format(&read);
+            prop_assert_eq!(grammar.parse(&canonical).ok(), Some(read), "{}", canonical);
+        }
+    }
+
+    #[test]
+    fn constitutions_read_back(row in 0..56usize, article in 1..60u16, letter in "[A-D]?", section in prop::option::of(1..99u16), is_amendment in any::<bool>()) {
+        let grammar = Grammar::built_in();
+        let bodies: Vec<_> = grammar.bodies().filter(|(_, body)| body.key.ends_with("/const")).collect();
+        let (body, _) = bodies[row % bodies.len()];
+        let unit = if is_amendment { ConstitutionUnit::Amendment } else { ConstitutionUnit::Article };
+        let mut parts = vec![(unit, format!("{article}{letter}").into_boxed_str())];
+        parts.extend(section.map(|section| (ConstitutionUnit::Section, section.to_string().into_boxed_str())));
+        let citation = Citation { body, title: None, appendix: false, place: Place::Constitution(parts), subdivisions: Vec::new() };
+        let canonical = grammar.format(&citation);
+        prop_assert_eq!(grammar.parse(&canonical).ok(), Some(citation), "{}", canonical);
+    }
+
+    #[test]
+    fn any_text_is_read_without_panic(text in "\\PC{0,80}") {
+        let grammar = Grammar::built_in();
+        let _ = grammar.parse(&text);
+        let _ = grammar.key_or_folded(&text);
+        let mut end = 0;
+        for (range, _) in grammar.find_in(&text) {
+            prop_assert!(range.start >= end && range.start < range.end && text.get(range.clone()).is_some());
+            end = range.end;
+        }
+    }
+
+    /// Texts made of the grammar's own pieces reach further than random ones.
+    #[test]
+    fn pieces_of_citations_in_any_order_are_read_without_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24)) {
+        let text = pieces.concat();
+        let grammar = Grammar::built_in();
+        let mut end = 0;
+        for (range, citation) in grammar.find_in(&text) {
+            prop_assert!(range.start >= end && range.start < range.end && text.get(range.clone()).is_some(), "{:?} {:?}", text, range);
+            end = range.end;
+            let canonical = grammar.format(&citation);
+            prop_assert_eq!(grammar.parse(&canonical).ok(), Some(citation), "{:?} {}", text, canonical);
+        }
+    }
+}
+
+const PIECES: &[&str] = &[
+    "42",
+    " ",
+    " ",
+    "U.S.C.",
+    "§",
+    "§§",
+    "1983",
+    "300aa–1",
+    "(b)",
+    "(2)",
+    "-",
+    "–",
+    " to ",
+    "...",
+    "…",
+    ",",
+    ", ",
+    " and ",
+    "title 42",
+    "section ",
+    "sections ",
+    " of ",
+    "the ",
+    "Va. Code",
+    "13.1-345",
+    "App.",
+    "et seq.",
+    "(West 2020)",
+    "é",
+    "\u{a0}",
+    "[",
+    "]",
+    "(Perm)",
+    "U.S. Const.",
+    "art. ",
+    "XIII A",
+    "amend. ",
+    "I",
+    "COMAR",
+    "26.08.02.01",
+    "A",
+    "subd. ",
+    "subsection ",
+    ".",
+    ";",
+    "5/2-1401",
+    "735 ILCS",
+    "Mass. Gen. Laws",
+    "ch. ",
+    "93A",
+    "(",
+    ")",
+    "ORS ",
+    "63.047",
+    "through -9",
+    "¶",
+    "part ",
+    "1,129",
+    "K.S.A. 8-",
+    "\u{1F600}",
+];
+
+#[test]
+fn looking_through_hostile_text_takes_time_in_proportion() {
+    let grammar = grammar();
+    for piece in [
+        "§ 1, ",
+        "section 1, ",
+        "42 ",
+        "U.",
+        "§",
+        "(",
+        "1",
+        "a",
+        " ",
+        "title 1 ",
+        "42 U.S.C. ",
+        "U.S.C. § 1-",
+        "subsection (a) of ",
+    ] {
+        // Quadratic work on these lengths would take hours.
+        let text = piece.repeat(1_000_000 / piece.len());
+        let last = grammar.find_in(&text).last().map(|(range, _)| range.end);
+        assert!(last.is_none_or(|end| end <= text.len()));
+    }
+}
+
+/// Citations of the corpora that are no citations at all: faults of the files, not forms to learn.
+fn is_fault(citation: &str) -> bool {
+    let number = citation.rsplit('§').next().unwrap_or("").trim();
+    // An empty number; a heading cut into the number; the same number twice.
+    number.is_empty() || !number.bytes().any(|byte| byte.is_ascii_digit()) || number == "30-19.1, 30-19.1"
+}
+
+#[derive(serde::Deserialize)]
+struct CorpusLine {
+    citation: String,
+}
+
+#[test]
+fn every_citation_of_the_corpora_reads_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
+    if !folder.is_dir() {
+        println!("skipped: {} is not there", folder.display());
+        return;
+    }
+    let grammar = grammar();
+    let mut count = 0;
+    for file in [
+        "us-code-text-2016",
+        "us-code-text-2016-empty",
+        "dc-code",
+        "va-code",
+        "sd-statutes",
+        "md-comar",
+        "ut-spanish-fork-code",
+    ] {
+        let file = std::fs::File::open(folder.join(format!("{file}.jsonl.zst"))).expect(file);
+        let lines = std::io::BufReader::new(zstd::Decoder::new(file).expect("a zstd file")).lines();
+        for line in lines {
+            let line = line.expect("a line of text");
+            let line: CorpusLine = serde_json::from_str(&line).expect("a JSON line");
+            let written = &line.citation;
+            if is_fault(written) {
+                continue;
+            }
+            count += 1;
+            let read = grammar.parse(written).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(grammar.parse(&grammar.format(&read)).as_ref(), Ok(&read), "{written}");
+        }
+    }
+    assert!(count > 170_000, "only {count} citations");
+}
