@@ -1,0 +1,473 @@
+//! A build from plan to published snapshot: check, fingerprint, gather, compile, link, seal, publish.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::catalogue::{Catalogue, CodeBody, Source, grammar_of};
+use hornbook_corpus::citation::Grammar;
+use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
+use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
+use hornbook_corpus::vectors::VectorRows;
+
+use crate::compile::{Compiled, GatheredBody, compile};
+use crate::error::BuildError;
+use crate::gather::{Gatherer, Spool};
+use crate::graph::{GraphOptions, build_graph};
+use crate::import::{Target, native, provisions_jsonl};
+use crate::plan::{Format, Plan, PlannedSource};
+use crate::progress::Progress;
+use crate::publish::{WorkFolder, point_current};
+use crate::report::{GraphReport, LayerReport, Report, Warnings};
+use crate::stage_clock::StageClock;
+use crate::territory::{self, Territory};
+use crate::{source_files, usage, zoning_layers};
+
+/// Where the finished snapshot goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Exactly this folder.
+    Folder(PathBuf),
+    /// `snapshots/<id>` in a data directory, whose link `current` is then pointed at it.
+    DataDirectory(PathBuf),
+}
+
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    pub plan: PathBuf,
+    /// What the plan's paths are relative to; the plan's own folder where absent.
+    pub sources: Option<PathBuf>,
+    pub destination: Destination,
+    /// Warnings are errors.
+    pub strict: bool,
+    /// Put the new snapshot in the place of another one.
+    pub replace: bool,
+    /// Build anew even where nothing changed, and take nothing over.
+    pub fresh: bool,
+    pub progress: Progress,
+}
+
+/// What a build came to.
+#[derive(Debug)]
+pub struct Outcome {
+    pub path: PathBuf,
+    pub manifest: Manifest,
+    pub report: Report,
+    /// Nothing had changed: the snapshot that was there is still the one.
+    pub unchanged: bool,
+}
+
+/// Builds the snapshot that a plan describes.
+pub fn build(options: &BuildOptions) -> Result<Outcome, BuildError> {
+    let mut clock = StageClock::start();
+    let plan = Plan::open(&options.plan)?;
+    let territories =
+        territory::order(&plan.jurisdictions).map_err(|error| BuildError::in_plan(&options.plan, error))?;
+    for source in &plan.sources {
+        territory::check_known(&source.jurisdiction, &territories)
+            .map_err(|error| BuildError::in_plan(&options.plan, error))?;
+    }
+    let sources = open_sources(&plan, options)?;
+    let inputs = inputs_hash(&plan, &sources);
+    clock.lap("hash sources");
+    let earlier = earlier_snapshot(options);
+    if let Some(outcome) = unchanged(options, &inputs, earlier.as_deref())? {
+        return Ok(outcome);
+    }
+    let work = WorkFolder::create(&options.destination.folder_for("new"))?;
+    let context = Context { plan: &plan, territories: &territories, sources: &sources, options };
+    let (mut report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
+    let path = options.destination.folder_for(&manifest.snapshot);
+    report.snapshot_bytes = manifest.files.iter().map(|file| file.size).sum();
+    // A data directory keeps snapshots by content: one that is there already is this very one.
+    let is_there = matches!(options.destination, Destination::DataDirectory(_)) && path.exists();
+    if !is_there {
+        work.publish(&path, options.replace)?;
+    }
+    if let Destination::DataDirectory(data) = &options.destination {
+        point_current(data, &manifest.snapshot)?;
+    }
+    Ok(Outcome { path, manifest, report, unchanged: false })
+}
+
+impl Destination {
+    fn folder_for(&self, snapshot: &str) -> PathBuf {
+        match self {
+            Self::Folder(path) => path.clone(),
+            Self::DataDirectory(data) => data.join("snapshots").join(snapshot),
+        }
+    }
+}
+
+/// A source of the plan with what was found out about its files before reading them.
+pub(crate) struct OpenedSource<'a> {
+    pub(crate) planned: &'a PlannedSource,
+    pub(crate) path: PathBuf,
+    content_hash: String,
+    pub(crate) zones_path: Option<PathBuf>,
+}
+
+fn open_sources<'a>(plan: &'a Plan, options: &BuildOptions) -> Result<Vec<OpenedSource<'a>>, BuildError> {
+    let base = options.sources.clone().unwrap_or_else(|| options.plan.parent().unwrap_or(Path::new("")).to_owned());
+    let beside_plan = options.plan.parent().unwrap_or(Path::new("")).to_owned();
+    let mut stage = options.progress.stage("hashing sources", "sources", Some(plan.sources.len() as u64));
+    let mut opened = Vec::with_capacity(plan.sources.len());
+    // Not the plan's order but one that follows from the sources: reordering a plan changes nothing.
+    let mut planned_sources: Vec<&PlannedSource> = plan.sources.iter().collect();
+    planned_sources.sort_by(|a, b| {
+        let place = |source: &'a PlannedSource| (&source.jurisdiction, &source.key, &source.path, &source.member);
+        place(a).cmp(&place(b))
+    });
+    for planned in planned_sources {
+        let path = base.join(&planned.path);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(source_files::content_hash(&path)?.as_bytes());
+        let zones = planned.zoning.as_ref().and_then(|zoning| zoning.zones.as_ref());
+        let zones_path = zones.map(|zones| first_existing(&[base.join(zones), beside_plan.join(zones)]));
+        if let Some(zones) = &zones_path {
+            hasher.update(source_files::content_hash(zones)?.as_bytes());
+        }
+        opened.push(OpenedSource { planned, path, content_hash: hasher.finalize().to_hex().to_string(), zones_path });
+        stage.add(1);
+    }
+    stage.finish();
+    Ok(opened)
+}
+
+/// A table of zones may be ours while the layer is the publisher's: it is looked for beside both.
+fn first_existing(candidates: &[PathBuf]) -> PathBuf {
+    candidates.iter().find(|path| path.exists()).unwrap_or(&candidates[0]).clone()
+}
+
+/// Equal for equal plans, source files and programs.
+fn inputs_hash(plan: &Plan, sources: &[OpenedSource<'_>]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&FORMAT.to_le_bytes());
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    for fingerprint in [analyzer_fingerprint(), embedder_fingerprint()] {
+        hasher.update(fingerprint.hash.as_bytes());
+    }
+    hasher.update(format!("{:?}", GraphOptions::default()).as_bytes());
+    hasher.update(format!("{plan:?}").as_bytes());
+    for source in sources {
+        hasher.update(source.content_hash.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The snapshot that an earlier build left where this one goes.
+fn earlier_snapshot(options: &BuildOptions) -> Option<PathBuf> {
+    let path = match &options.destination {
+        Destination::Folder(path) => path.clone(),
+        Destination::DataDirectory(data) => data.join("current"),
+    };
+    let path = fs::canonicalize(path).ok()?;
+    (!options.fresh && Manifest::open(&path).is_ok()).then_some(path)
+}
+
+/// Reuses an earlier snapshot of the same inputs, after verifying that it is whole.
+fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Result<Option<Outcome>, BuildError> {
+    let Some(path) = earlier else { return Ok(None) };
+    let Ok(manifest) = Manifest::open(path) else { return Ok(None) };
+    if manifest.inputs != inputs {
+        return Ok(None);
+    }
+    let total = manifest.files.iter().map(|file| file.size).sum();
+    let mut stage = options.progress.stage("verifying", "bytes", Some(total));
+    let verified = Snapshot::verify(path, |bytes| stage.add(bytes));
+    stage.finish();
+    if let Err(error) = verified {
+        options.progress.say(format_args!("warning: {error}; building anew"));
+        return Ok(None);
+    }
+    let report_path = path.join(REPORT_FILE_NAME);
+    let Ok(report) = fs::read(&report_path).map_err(drop).and_then(|text| serde_json::from_slice(&text).map_err(drop))
+    else {
+        return Ok(None);
+    };
+    let path = match &options.destination {
+        Destination::Folder(path) => path.clone(),
+        Destination::DataDirectory(_) => path.to_owned(),
+    };
+    Ok(Some(Outcome { path, manifest, report, unchanged: true }))
+}
+
+/// What every step of filling a snapshot needs to know.
+struct Context<'a> {
+    plan: &'a Plan,
+    territories: &'a [Territory],
+    sources: &'a [OpenedSource<'a>],
+    options: &'a BuildOptions,
+}
+
+impl Context<'_> {
+    /// Writes all files of the snapshot, the manifest last.
+    fn fill(
+        &self,
+        dir: &Path,
+        inputs: &str,
+        earlier: Option<&Path>,
+        clock: &mut StageClock,
+    ) -> Result<(Report, Manifest), BuildError> {
+        let mut warnings = Warnings::default();
+        let (bodies, spool) = self.gather(dir, &mut warnings)?;
+        clock.lap("read");
+        let tags = self.all_tags(&bodies, &spool)?;
+        let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
+        let mut stage = self.options.progress.stage("indexing", "nodes", Some(total as u64));
+        let grammar = self.grammar()?;
+        let compiled = compile(dir, &spool, bodies, self.territories, &tags, &grammar, &mut stage)?;
+        stage.finish();
+        drop(spool);
+        clock.lap("index");
+        let mut reused = Vec::new();
+        let graph = self.graph(dir, earlier, &mut reused)?;
+        clock.lap("graph");
+        let catalogue = Catalogue {
+            jurisdictions: compiled.jurisdictions.clone(),
+            code_bodies: compiled.code_bodies.clone(),
+            sources: self.catalogue_sources(),
+            tags,
+        };
+        write(&dir.join(hornbook_corpus::catalogue::FILE_NAME), &catalogue.to_json())?;
+        let layers = zoning_layers::write(dir, self.sources, self.grammar()?, &mut warnings)?;
+        clock.lap("zoning");
+        if let Some(first) = warnings.first().filter(|_| self.options.strict) {
+            return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
+        }
+        let mut report = self.report(&compiled, layers, graph, reused, warnings);
+        clock.tell(&mut report);
+        let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
+        write(&dir.join(REPORT_FILE_NAME), &text)?;
+        let manifest = self.manifest(inputs, &compiled, &catalogue, report.zoning_layers.len()).seal(dir)?;
+        Ok((report, manifest))
+    }
+
+    /// Reads every source of law. Sources of one code body are read together.
+    fn gather(&self, dir: &Path, warnings: &mut Warnings) -> Result<(Vec<GatheredBody>, Spool), BuildError> {
+        let mut gatherer = Gatherer::new(dir)?;
+        let mut bodies = Vec::new();
+        let law = || self.sources.iter().filter(|source| source.planned.format != Format::GeojsonZoning);
+        let keys: BTreeSet<&str> = law().filter_map(|source| source.planned.key.as_deref()).collect();
+        for key in keys {
+            let of_body: Vec<_> =
+                (0_u16..).zip(self.sources).filter(|(_, source)| source.planned.key.as_deref() == Some(key)).collect();
+            let first = of_body[0].1.planned;
+            let name = first.code_body.clone().unwrap_or_default();
+            for (number, source) in &of_body {
+                self.check_same_body(first, source.planned)?;
+                self.import(*number, source, key, &mut gatherer, warnings)?;
+            }
+            bodies.push(GatheredBody {
+                key: key.to_owned(),
+                name,
+                jurisdiction: first.jurisdiction.clone(),
+                citation: first.citation.clone(),
+                canonical_citations: first.format == Format::ProvisionsJsonl,
+                nodes: gatherer.finish_body(warnings)?,
+            });
+        }
+        Ok((bodies, gatherer.into_spool()))
+    }
+
+    /// The citation grammar with the forms of the plan's own code bodies.
+    fn grammar(&self) -> Result<Grammar, BuildError> {
+        let law =
+            self.sources.iter().map(|source| source.planned).filter(|planned| planned.format != Format::GeojsonZoning);
+        let mut bodies: Vec<CodeBody> = Vec::new();
+        for planned in law {
+            let key = planned.key.as_deref().unwrap_or_default();
+            if bodies.iter().all(|body| body.key != key) {
+                bodies.push(CodeBody {
+                    id: CodeBodyId::from_source_key(key),
+                    key: key.to_owned(),
+                    name: planned.code_body.clone().unwrap_or_default(),
+                    jurisdiction: planned.jurisdiction.clone(),
+                    citation: planned.citation.clone(),
+                    nodes: OrdinalRange::default(),
+                    provisions: 0,
+                    chunks: 0,
+                });
+            }
+        }
+        grammar_of(&bodies).map_err(|error| BuildError::in_plan(&self.options.plan, error))
+    }
+
+    fn check_same_body(&self, first: &PlannedSource, other: &PlannedSource) -> Result<(), BuildError> {
+        if first.jurisdiction == other.jurisdiction && first.code_body == other.code_body {
+            return Ok(());
+        }
+        let what = format!(
+            "the sources '{}' and '{}' share the key '{}' but not jurisdiction and code_body; a key names one code body",
+            first.path.display(),
+            other.path.display(),
+            first.key.as_deref().unwrap_or_default()
+        );
+        Err(BuildError::in_plan(&self.options.plan, what))
+    }
+
+    fn import(
+        &self,
+        number: u16,
+        source: &OpenedSource<'_>,
+        key: &str,
+        gatherer: &mut Gatherer,
+        warnings: &mut Warnings,
+    ) -> Result<(), BuildError> {
+        let planned = source.planned;
+        let target = Target {
+            jurisdiction: planned.jurisdiction.as_str(),
+            code_body: planned.code_body.as_deref().unwrap_or_default(),
+            key,
+            citation: planned.citation.as_deref(),
+            source: number,
+            tags: &planned.tags,
+        };
+        let mut stage = self.options.progress.stage("reading", "nodes", None);
+        source_files::for_each(&source.path, planned.member.as_deref(), |file| {
+            let count = match planned.format {
+                Format::Native => native::import(file, target, gatherer, warnings),
+                Format::ProvisionsJsonl => provisions_jsonl::import(file, target, gatherer, warnings),
+                Format::GeojsonZoning => Ok(0),
+            };
+            stage.add(count?);
+            Ok::<(), crate::import::ImportError>(())
+        })?;
+        stage.finish();
+        Ok(())
+    }
+
+    /// Every tag that any node bears, ascending.
+    fn all_tags(&self, bodies: &[GatheredBody], spool: &Spool) -> Result<Vec<String>, BuildError> {
+        let mut tags: BTreeSet<String> =
+            self.plan.sources.iter().flat_map(|source| source.tags.iter().cloned()).collect();
+        let native =
+            |key: &str| self.plan.sources.iter().any(|s| s.key.as_deref() == Some(key) && s.format == Format::Native);
+        for body in bodies.iter().filter(|body| native(&body.key)) {
+            for node in &body.nodes {
+                tags.extend(spool.read(node.content)?.tags);
+            }
+        }
+        if tags.len() > usize::from(u16::MAX) {
+            return Err(BuildError::in_plan(&self.options.plan, "the sources bear more than 65,535 different tags"));
+        }
+        Ok(tags.into_iter().collect())
+    }
+
+    /// Builds the graph, or takes that of the earlier snapshot where it stands over the very same vectors.
+    fn graph(&self, dir: &Path, earlier: Option<&Path>, reused: &mut Vec<String>) -> Result<GraphReport, BuildError> {
+        let space = embedding_space();
+        let rows = VectorRows::open(dir, &space)?;
+        if let Some(report) = earlier.and_then(|earlier| self.take_over_graph(earlier, dir, &space)) {
+            reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
+            self.options.progress.say("graph: taken over from the earlier snapshot, whose vectors are the same");
+            return Ok(report);
+        }
+        let mut stage =
+            self.options.progress.stage("building the graph", "chunks", Some(u64::from(rows.chunk_count())));
+        let stats = build_graph(&rows, &GraphOptions::default(), &mut |done, _| stage.set(u64::from(done)))?;
+        stage.finish();
+        Ok(GraphReport { chunks: stats.chunks, points: stats.points, mended: stats.links_added })
+    }
+
+    fn take_over_graph(
+        &self,
+        earlier: &Path,
+        dir: &Path,
+        space: &hornbook_corpus::vectors::SpaceName,
+    ) -> Option<GraphReport> {
+        let manifest = Manifest::open(earlier).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
+        let entry = |name: &str| manifest.files.iter().find(|file| file.path == name);
+        let hash = |path: &Path| {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_mmap(path).ok()?;
+            Some(hasher.finalize().to_hex().to_string())
+        };
+        let same_vectors = hash(&dir.join(space.vectors_file()))? == entry(&space.vectors_file())?.blake3;
+        let graph = earlier.join(space.graph_file());
+        let graph_is_whole = same_vectors && hash(&graph)? == entry(&space.graph_file())?.blake3;
+        let report: Report = serde_json::from_slice(&fs::read(earlier.join(REPORT_FILE_NAME)).ok()?).ok()?;
+        if !graph_is_whole {
+            return None;
+        }
+        fs::copy(graph, dir.join(space.graph_file())).ok()?;
+        report.graph
+    }
+
+    fn catalogue_sources(&self) -> Vec<Source> {
+        let sources = self.sources.iter().map(|source| Source {
+            name: source.planned.name(),
+            format: source.planned.format.as_str().to_owned(),
+            publisher: source.planned.publisher.clone(),
+            edition: source.planned.edition.clone(),
+            current_through: source.planned.current_through.clone(),
+            retrieved: source.planned.retrieved.clone(),
+            license: source.planned.license.clone(),
+            url: source.planned.url.clone(),
+            content_hash: source.content_hash.clone(),
+        });
+        sources.collect()
+    }
+
+    fn report(
+        &self,
+        compiled: &Compiled,
+        zoning_layers: Vec<LayerReport>,
+        graph: GraphReport,
+        reused: Vec<String>,
+        warnings: Warnings,
+    ) -> Report {
+        let (warnings, warning_counts) = warnings.into_parts();
+        Report {
+            plan: self.options.plan.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            seconds: 0.0,
+            cpu_seconds: 0.0,
+            peak_memory_bytes: usage::peak_memory_bytes(),
+            source_text_bytes: compiled.text_bytes,
+            snapshot_bytes: 0,
+            code_bodies: compiled.reports.clone(),
+            zoning_layers,
+            graph: Some(graph),
+            stages: Vec::new(),
+            warning_counts,
+            warnings,
+            reused,
+        }
+    }
+
+    fn manifest(&self, inputs: &str, compiled: &Compiled, catalogue: &Catalogue, zoning_layers: usize) -> Manifest {
+        let jurisdictions = catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.is_placeholder());
+        Manifest {
+            format: FORMAT,
+            snapshot: String::new(),
+            name: self.plan.name.clone(),
+            builder: env!("CARGO_PKG_VERSION").to_owned(),
+            inputs: inputs.to_owned(),
+            analyzer: analyzer_fingerprint(),
+            embedders: vec![embedder_fingerprint()],
+            counts: Counts {
+                nodes: compiled.nodes,
+                provisions: compiled.provisions,
+                chunks: compiled.chunks,
+                code_bodies: compiled.code_bodies.len() as u32,
+                zoning_layers: zoning_layers as u32,
+                text_bytes: compiled.text_bytes,
+            },
+            jurisdictions: jurisdictions
+                .map(|jurisdiction| JurisdictionCounts {
+                    short_code: jurisdiction.short_code.clone(),
+                    nodes: jurisdiction.nodes.len(),
+                    provisions: jurisdiction.provisions,
+                    chunks: jurisdiction.chunks,
+                })
+                .collect(),
+            sources: catalogue.sources.clone(),
+            files: Vec::new(),
+        }
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
+    fs::write(path, bytes).map_err(|source| BuildError::Write { path: path.to_owned(), source })
+}

@@ -1,0 +1,543 @@
+//! Writing a snapshot: one pass over the gathered nodes in code order, batch by batch.
+//!
+//! Each batch is read from the spool, cut into chunks, embedded and hashed on all cores, then appended in order to
+//! every file. Nothing but flat columns of numbers grows with the corpus.
+
+use std::fmt;
+use std::path::Path;
+
+use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
+use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter, Chunker};
+use hornbook_corpus::citation::Grammar;
+use hornbook_corpus::citation_index::{CitationIndexWriter, CitationKind};
+use hornbook_corpus::embed::{Embedder, TokenId, Vector, embedder};
+use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, OrdinalRange, ShortCode};
+use hornbook_corpus::keyword::{KeywordDocument, KeywordError, KeywordWriter};
+use hornbook_corpus::nodes::{NodeRecord, NodeWriter, NodesError, Note, Wording};
+use hornbook_corpus::outline::{OutlineError, OutlineNode, Status};
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::snapshot::embedding_space;
+use hornbook_corpus::tags::TagWriter;
+use hornbook_corpus::texts::{Span, TextWriter};
+use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
+use hornbook_corpus::vectors::{VectorWriteError, VectorWriter};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::gather::{Content, GatherError, GatheredNode, Spool};
+use crate::progress::Stage;
+use crate::report::CodeBodyReport;
+use crate::territory::Territory;
+use crate::wordings::as_wording;
+
+/// A batch is full when it has this many nodes or bytes: what is in memory at a time.
+const BATCH_NODES_MAX: usize = 2_048;
+const BATCH_BYTES_MAX: usize = 16 << 20;
+/// What tantivy may hold before it writes a run.
+const KEYWORD_BUDGET_BYTES: usize = 256 << 20;
+
+/// A code body as gathered: its nodes are numbered from zero.
+#[derive(Debug)]
+pub(crate) struct GatheredBody {
+    pub key: String,
+    pub name: String,
+    pub jurisdiction: ShortCode,
+    pub citation: Option<String>,
+    /// Whether citations are brought into their canonical form; a source that states its own keeps them as they are.
+    pub canonical_citations: bool,
+    pub nodes: Vec<GatheredNode>,
+}
+
+/// Why a snapshot's files could not be written.
+#[derive(Debug)]
+pub enum CompileError {
+    File(SectionFileError),
+    Outline(OutlineError),
+    Nodes(NodesError),
+    Keyword(KeywordError),
+    Vectors(VectorWriteError),
+    Chunks(ChunkTableError),
+    Spool(GatherError),
+    TooManyNodes,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Outline(error) => error.fmt(f),
+            Self::Nodes(error) => error.fmt(f),
+            Self::Keyword(error) => error.fmt(f),
+            Self::Vectors(error) => error.fmt(f),
+            Self::Chunks(error) => error.fmt(f),
+            Self::Spool(error) => error.fmt(f),
+            Self::TooManyNodes => f.write_str("the sources hold more than 2,000,000,000 nodes; split the plan"),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File(error) => Some(error),
+            Self::Outline(error) => Some(error),
+            Self::Nodes(error) => Some(error),
+            Self::Keyword(error) => Some(error),
+            Self::Vectors(error) => Some(error),
+            Self::Chunks(error) => Some(error),
+            Self::Spool(error) => Some(error),
+            Self::TooManyNodes => None,
+        }
+    }
+}
+
+macro_rules! from_error {
+    ($($error:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$error> for CompileError {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+from_error!(
+    SectionFileError => File,
+    OutlineError => Outline,
+    NodesError => Nodes,
+    KeywordError => Keyword,
+    VectorWriteError => Vectors,
+    ChunkTableError => Chunks,
+    GatherError => Spool,
+);
+
+/// What the pass found out, for catalogue, manifest and report.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub jurisdictions: Vec<Jurisdiction>,
+    pub code_bodies: Vec<CodeBody>,
+    pub reports: Vec<CodeBodyReport>,
+    pub nodes: u32,
+    pub provisions: u32,
+    pub chunks: u32,
+    pub text_bytes: u64,
+}
+
+/// Writes everything but graph, zoning layers, catalogue and manifest into `dir`. `bodies` may come in any order.
+pub(crate) fn compile(
+    dir: &Path,
+    spool: &Spool,
+    bodies: Vec<GatheredBody>,
+    territories: &[Territory],
+    tags: &[String],
+    grammar: &Grammar,
+    stage: &mut Stage,
+) -> Result<Compiled, CompileError> {
+    let bodies = in_territory_order(bodies, territories);
+    let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
+    if total > i32::MAX as usize - 1 {
+        return Err(CompileError::TooManyNodes);
+    }
+    let mut writers = Writers::create(dir, total, grammar.clone())?;
+    let mut reports = Vec::with_capacity(bodies.len());
+    let mut code_bodies = Vec::with_capacity(bodies.len());
+    for body in &bodies {
+        let start = writers.next_ordinal();
+        let report = write_body(body, spool, tags, &mut writers, stage)?;
+        code_bodies.push(CodeBody {
+            id: CodeBodyId::from_source_key(&body.key),
+            key: body.key.clone(),
+            name: body.name.clone(),
+            jurisdiction: body.jurisdiction.clone(),
+            citation: body.citation.clone(),
+            nodes: OrdinalRange::new(start, writers.next_ordinal()),
+            provisions: report.provisions,
+            chunks: report.chunks,
+        });
+        reports.push(report);
+    }
+    let jurisdictions = jurisdictions_of(territories, &code_bodies);
+    let sum = |count: fn(&CodeBody) -> u32| code_bodies.iter().map(count).sum();
+    let (nodes, text_bytes) = (writers.next_ordinal(), writers.texts.position());
+    let (provisions, chunks) = (sum(|body| body.provisions), sum(|body| body.chunks));
+    writers.finish(dir)?;
+    Ok(Compiled { jurisdictions, code_bodies, reports, nodes, provisions, chunks, text_bytes })
+}
+
+fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[Territory]) -> Vec<GatheredBody> {
+    let rank = |body: &GatheredBody| territories.iter().position(|territory| territory.code == body.jurisdiction);
+    bodies.sort_by_cached_key(|body| (rank(body), body.key.clone()));
+    bodies
+}
+
+/// Gives every jurisdiction its own range and the one that takes in what lies in it.
+fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Jurisdiction> {
+    let mut position = 0;
+    let mut jurisdictions: Vec<Jurisdiction> = territories
+        .iter()
+        .map(|territory| {
+            let own = || bodies.iter().filter(|body| body.jurisdiction == territory.code);
+            let start = position;
+            position = own().map(|body| body.nodes.end).max().unwrap_or(position);
+            Jurisdiction {
+                short_code: territory.code.clone(),
+                name: territory.name.clone(),
+                level: territory.level,
+                parent: territory.parent.clone(),
+                subtree: OrdinalRange::new(start, position),
+                nodes: OrdinalRange::new(start, position),
+                provisions: own().map(|body| body.provisions).sum(),
+                chunks: own().map(|body| body.chunks).sum(),
+            }
+        })
+        .collect();
+    for place in (0..territories.len()).rev() {
+        let below = territories[place + 1..].iter().take_while(|other| other.depth > territories[place].depth).count();
+        jurisdictions[place].subtree.end = jurisdictions[place + below].nodes.end.max(jurisdictions[place].nodes.end);
+    }
+    jurisdictions
+}
+
+/// Every file that grows node by node.
+struct Writers {
+    outline: Vec<OutlineNode>,
+    nodes: NodeWriter,
+    texts: TextWriter,
+    tags: TagWriter,
+    chunks: ChunkTableWriter,
+    token_sets: TokenSetWriter,
+    vectors: VectorWriter,
+    keyword: KeywordWriter,
+    citations: CitationIndexWriter,
+    grammar: Grammar,
+}
+
+impl Writers {
+    fn create(dir: &Path, nodes: usize, grammar: Grammar) -> Result<Self, CompileError> {
+        Ok(Self {
+            outline: Vec::with_capacity(nodes),
+            nodes: NodeWriter::create(dir)?,
+            texts: TextWriter::create(dir)?,
+            tags: TagWriter::default(),
+            chunks: ChunkTableWriter::create(dir)?,
+            token_sets: TokenSetWriter::create(dir)?,
+            vectors: VectorWriter::create(dir, &embedding_space(), Embedder::DIMS)?,
+            keyword: KeywordWriter::create(&dir.join(hornbook_corpus::keyword::DIRECTORY_NAME), KEYWORD_BUDGET_BYTES)?,
+            citations: CitationIndexWriter::default(),
+            grammar,
+        })
+    }
+
+    fn next_ordinal(&self) -> u32 {
+        self.outline.len() as u32
+    }
+
+    fn finish(self, dir: &Path) -> Result<(), CompileError> {
+        self.nodes.finish()?;
+        self.texts.finish()?;
+        self.tags.finish(dir)?;
+        self.chunks.finish()?;
+        self.token_sets.finish()?;
+        self.vectors.finish()?;
+        self.citations.finish(dir)?;
+        self.keyword.finish()?;
+        hornbook_corpus::outline::write(dir, &self.outline)?;
+        Ok(())
+    }
+}
+
+fn write_body(
+    body: &GatheredBody,
+    spool: &Spool,
+    tags: &[String],
+    writers: &mut Writers,
+    stage: &mut Stage,
+) -> Result<CodeBodyReport, CompileError> {
+    let first = writers.next_ordinal();
+    let text_start = writers.texts.position();
+    let mut report = CodeBodyReport {
+        jurisdiction: body.jurisdiction.to_string(),
+        name: body.name.clone(),
+        nodes: body.nodes.len() as u32,
+        provisions: 0,
+        living: 0,
+        chunks: 0,
+        text_bytes: 0,
+    };
+    // The headings of the containers that are open at the node at hand.
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = body.nodes.as_slice();
+    while !rest.is_empty() {
+        let (batch, after) = rest.split_at(batch_len(rest));
+        rest = after;
+        let contents: Result<Vec<Content>, GatherError> = batch.par_iter().map(|node| load(spool, node)).collect();
+        let mut contents = contents?;
+        let mut above = Vec::with_capacity(batch.len());
+        for (gathered, content) in batch.iter().zip(&mut contents) {
+            if body.canonical_citations && content.text.is_some() {
+                content.citation = canonical(&writers.grammar, std::mem::take(&mut content.citation));
+            }
+            open.truncate(gathered.depth as usize);
+            above.push(open.clone());
+            open.push(content.heading.clone());
+        }
+        let prepared: Vec<Prepared> = (batch.par_iter(), contents, above)
+            .into_par_iter()
+            .map(|(node, content, above)| prepare(node, content, above, tags))
+            .collect();
+        for node in &prepared {
+            stage.add(1);
+            report.provisions += u32::from(node.content.text.is_some());
+            report.living += u32::from(node.content.text.is_some() && node.status.is_living());
+            report.chunks += node.chunks.len() as u32;
+            write_node(node, first, writers)?;
+        }
+    }
+    report.text_bytes = writers.texts.position() - text_start;
+    Ok(report)
+}
+
+/// How many of the nodes that are left make the next batch.
+fn batch_len(nodes: &[GatheredNode]) -> usize {
+    let mut bytes = 0;
+    let fits = nodes.iter().take(BATCH_NODES_MAX).take_while(|node| {
+        let fits = bytes < BATCH_BYTES_MAX;
+        bytes += node.content.bytes();
+        fits
+    });
+    fits.count()
+}
+
+/// A citation as it is to be cited, where the grammar knows its code; never one that means another place.
+fn canonical(grammar: &Grammar, citation: String) -> String {
+    let Ok(parsed) = grammar.parse(&citation) else { return citation };
+    let formatted = grammar.format(&parsed);
+    if grammar.parse(&formatted).as_ref() == Ok(&parsed) { formatted } else { citation }
+}
+
+/// The content of a node with the nodes joined to it as wordings.
+fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, GatherError> {
+    let mut content = spool.read(node.content)?;
+    for &wording in &node.wordings {
+        content.wordings.push(as_wording(spool.read(wording)?));
+    }
+    content
+        .wordings
+        .sort_by(|a, b| (&a.effective_from, &a.label, &a.text).cmp(&(&b.effective_from, &b.label, &b.text)));
+    Ok(content)
+}
+
+/// A node with everything that can be worked out apart from its neighbours.
+struct Prepared<'a> {
+    gathered: &'a GatheredNode,
+    content: Content,
+    status: Status,
+    above: Vec<String>,
+    chunks: Vec<PreparedChunk>,
+    token_set: Vec<TokenId>,
+    text_sha256: [u8; 32],
+    wording_sha256: Vec<[u8; 32]>,
+    tags: Vec<u16>,
+}
+
+struct PreparedChunk {
+    /// 0 is the text, then the wordings.
+    part: usize,
+    offset: usize,
+    length: u32,
+    vector: Vector,
+}
+
+fn prepare<'a>(gathered: &'a GatheredNode, content: Content, above: Vec<String>, tags: &[String]) -> Prepared<'a> {
+    let parts: Vec<&str> =
+        content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str())).collect();
+    let mut tokens = context_tokens(&content.heading, &above);
+    let context = embedder().embed_tokens(&tokens);
+    let mut chunks = Vec::new();
+    let mut chunker = Chunker::new();
+    for (part, text) in parts.iter().enumerate() {
+        let cut = chunker.chunk(text);
+        for chunk in cut.iter() {
+            let vector = embedder().passage_vector(chunk.tokens, &context);
+            chunks.push(PreparedChunk { part, offset: chunk.range.start, length: chunk.range.len() as u32, vector });
+        }
+        tokens.extend_from_slice(cut.tokens());
+    }
+    // A provision of a heading alone is still to be found by what the heading means.
+    if chunks.is_empty() && content.text.is_some() && !content.heading.trim().is_empty() {
+        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector: embedder().passage_vector(&[], &context) });
+    }
+    sort_unique(&mut tokens);
+    let token_set = if content.text.is_some() { tokens } else { Vec::new() };
+    let sha256 = |text: &str| -> [u8; 32] { Sha256::digest(text.as_bytes()).into() };
+    let known_tags = content.tags.iter().filter_map(|tag| tags.binary_search(tag).ok()).map(|place| place as u16);
+    let mut known_tags: Vec<u16> = known_tags.collect();
+    known_tags.sort_unstable();
+    known_tags.dedup();
+    Prepared {
+        status: content.status.unwrap_or(Status::InForce),
+        text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
+        wording_sha256: content.wordings.iter().map(|wording| sha256(&wording.text)).collect(),
+        tags: known_tags,
+        gathered,
+        content,
+        above,
+        chunks,
+        token_set,
+    }
+}
+
+fn context_tokens(heading: &str, above: &[String]) -> Vec<TokenId> {
+    let mut tokens = Vec::with_capacity(512);
+    embedder().tokenize(heading, &mut tokens);
+    for ancestor in above {
+        embedder().tokenize(ancestor, &mut tokens);
+    }
+    tokens
+}
+
+fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) -> Result<(), CompileError> {
+    let ordinal = NodeOrdinal(writers.next_ordinal());
+    let content = &node.content;
+    writers.outline.push(OutlineNode {
+        id: NodeId::from_source_key(&node.gathered.key),
+        parent: node.gathered.parent.map(|parent| NodeOrdinal(first_of_body + parent)),
+        subtree_end: NodeOrdinal(first_of_body + node.gathered.subtree_end),
+        depth: node.gathered.depth,
+        status: node.status,
+        is_provision: content.text.is_some(),
+    });
+    let record = record_of(node, &mut writers.texts)?;
+    write_chunks(node, ordinal, &record, writers)?;
+    write_keywords(node, writers)?;
+    writers.token_sets.push(&node.token_set)?;
+    writers.tags.push(&node.tags);
+    let canonical = [(&content.citation, CitationKind::Canonical)].into_iter();
+    let parallel = content.parallel_citations.iter().map(|citation| (citation, CitationKind::Parallel));
+    let former = content.former_citations.iter().map(|citation| (citation, CitationKind::Former));
+    for (citation, kind) in canonical.chain(parallel).chain(former) {
+        let key = writers.grammar.key_or_folded(citation);
+        writers.citations.push(&key, ordinal, kind);
+    }
+    writers.nodes.push(&record)?;
+    Ok(())
+}
+
+fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, SectionFileError> {
+    let content = &node.content;
+    let text = texts.push(content.text.as_deref().unwrap_or_default())?;
+    let mut wordings = Vec::with_capacity(content.wordings.len());
+    for (wording, sha256) in content.wordings.iter().zip(&node.wording_sha256) {
+        wordings.push(Wording {
+            label: wording.label.clone(),
+            effective_from: wording.effective_from.clone(),
+            effective_to: wording.effective_to.clone(),
+            text: texts.push(&wording.text)?,
+            text_sha256: *sha256,
+        });
+    }
+    let mut notes = Vec::with_capacity(content.notes.len());
+    for note in &content.notes {
+        notes.push(Note { topic: note.topic.clone(), text: texts.push(&note.text)? });
+    }
+    let source_credit = content.source_credit.as_deref().map(|credit| texts.push(credit)).transpose()?;
+    Ok(NodeRecord {
+        source_key: node.gathered.key.clone(),
+        citation: content.citation.clone(),
+        heading: content.heading.clone(),
+        level: content.level.clone(),
+        number: content.number.clone(),
+        status: node.status,
+        source: content.source,
+        source_url: content.source_url.clone(),
+        current_through: content.current_through.clone(),
+        text,
+        text_sha256: node.text_sha256,
+        effective_from: content.effective_from.clone(),
+        effective_to: content.effective_to.clone(),
+        wordings,
+        notes,
+        source_credit,
+        former_citations: content.former_citations.clone(),
+        parallel_citations: content.parallel_citations.clone(),
+        tags: node.tags.clone(),
+    })
+}
+
+fn write_chunks(
+    node: &Prepared<'_>,
+    ordinal: NodeOrdinal,
+    record: &NodeRecord,
+    writers: &mut Writers,
+) -> Result<(), CompileError> {
+    let spans: Vec<Span> =
+        std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)).collect();
+    let placed = node
+        .chunks
+        .iter()
+        .map(|chunk| Span { offset: spans[chunk.part].offset + chunk.offset as u64, length: chunk.length });
+    let placed: Vec<Span> = placed.collect();
+    writers.chunks.push_node(ordinal, &placed)?;
+    for chunk in &node.chunks {
+        writers.vectors.push(&chunk.vector.0)?;
+    }
+    Ok(())
+}
+
+fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), KeywordError> {
+    // Containers are documents too, so that numbers agree, but have nothing to find: what is below them has.
+    let Some(text) = &node.content.text else { return writers.keyword.push(KeywordDocument::default()) };
+    let texts: Vec<&str> = std::iter::once(text.as_str())
+        .chain(node.content.wordings.iter().map(|wording| wording.text.as_str()))
+        .collect();
+    let breadcrumb: Vec<&str> = node.above.iter().map(String::as_str).collect();
+    writers.keyword.push(KeywordDocument {
+        heading: &node.content.heading,
+        text: &texts,
+        citation: &node.content.citation,
+        breadcrumb: &breadcrumb,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hornbook_corpus::jurisdictions::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_state_takes_in_its_counties_and_cities() {
+        let territory = |code: &str, parent: Option<&str>, depth| Territory {
+            code: code.parse().unwrap(),
+            name: code.into(),
+            level: Level::State,
+            parent: parent.map(|parent| parent.parse().unwrap()),
+            depth,
+        };
+        let territories = [
+            territory("US", None, 0),
+            territory("XA", None, 0),
+            territory("XA-C", Some("XA"), 1),
+            territory("XA-T", Some("XA-C"), 2),
+            territory("XB", None, 0),
+        ];
+        let body = |key: &str, code: &str, start, end| CodeBody {
+            id: CodeBodyId::from_source_key(key),
+            key: key.into(),
+            name: key.into(),
+            jurisdiction: code.parse().unwrap(),
+            citation: None,
+            nodes: OrdinalRange::new(start, end),
+            provisions: 1,
+            chunks: 1,
+        };
+        let bodies = [body("us", "US", 0, 4), body("xa", "XA", 4, 6), body("xa-t", "XA-T", 6, 9)];
+        let jurisdictions = jurisdictions_of(&territories, &bodies);
+        let range = |place: usize| (jurisdictions[place].nodes, jurisdictions[place].subtree);
+        let run = OrdinalRange::new;
+        assert_eq!(range(0), (run(0, 4), run(0, 4)));
+        assert_eq!(range(1), (run(4, 6), run(4, 9)));
+        assert_eq!(range(2), (run(6, 6), run(6, 9)));
+        assert_eq!(range(3), (run(6, 9), run(6, 9)));
+        assert_eq!(range(4), (run(9, 9), run(9, 9)));
+    }
+}

@@ -1,0 +1,97 @@
+//! Why a build ended without a snapshot: one line that names the file and the place.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::catalogue::CatalogueError;
+use hornbook_corpus::manifest::ManifestError;
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
+
+use crate::compile::CompileError;
+use crate::gather::GatherError;
+use crate::graph::GraphBuildError;
+use crate::import::ImportError;
+use crate::import::zoning::ZoningImportError;
+use crate::plan::PlanError;
+use crate::publish::PublishError;
+use crate::report::Warning;
+use crate::source_files::SourceError;
+
+#[derive(Debug)]
+pub enum BuildError {
+    Plan(PlanError),
+    Source(SourceError),
+    Import(ImportError),
+    Zoning(ZoningImportError),
+    Gather(GatherError),
+    Compile(CompileError),
+    Graph(GraphBuildError),
+    Publish(PublishError),
+    Manifest(ManifestError),
+    Catalogue(CatalogueError),
+    ZoningFile(ZoningError),
+    File(SectionFileError),
+    Nodes(NodesError),
+    Write { path: PathBuf, source: io::Error },
+    Strict { first: Warning, total: u64 },
+}
+
+impl BuildError {
+    pub(crate) fn in_plan(plan: &Path, what: impl fmt::Display) -> Self {
+        Self::Plan(PlanError::Invalid { place: plan.display().to_string(), what: what.to_string() })
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(f),
+            Self::Source(error) => error.fmt(f),
+            Self::Import(error) => error.fmt(f),
+            Self::Zoning(error) => error.fmt(f),
+            Self::Gather(error) => error.fmt(f),
+            Self::Compile(error) => error.fmt(f),
+            Self::Graph(error) => error.fmt(f),
+            Self::Publish(error) => error.fmt(f),
+            Self::Manifest(error) => error.fmt(f),
+            Self::Catalogue(error) => error.fmt(f),
+            Self::ZoningFile(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::Nodes(error) => error.fmt(f),
+            Self::Write { path, source } => write!(f, "cannot write {}: {source}", path.display()),
+            Self::Strict { first, total } => {
+                write!(f, "{first} (the first of {total} warnings, which --strict makes errors)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+macro_rules! from_error {
+    ($($error:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$error> for BuildError {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+from_error!(
+    PlanError => Plan,
+    SourceError => Source,
+    ImportError => Import,
+    ZoningImportError => Zoning,
+    GatherError => Gather,
+    CompileError => Compile,
+    GraphBuildError => Graph,
+    PublishError => Publish,
+    ManifestError => Manifest,
+    CatalogueError => Catalogue,
+    ZoningError => ZoningFile,
+    SectionFileError => File,
+    NodesError => Nodes,
+);

@@ -1,0 +1,254 @@
+//! Builds the graph over a space's vectors and writes it beside them, shard by shard, so that memory stays bounded.
+//!
+//! Per shard: equal and nearly equal vectors are collapsed to points (`collapse`), hnsw_rs links the points, its links are
+//! read out and bettered (`refine`), and points that no walk could reach are linked in (`connect`). Insertion is serial and hnsw_rs draws its
+//! levels from a fixed seed, so the same vectors give the same bytes. hnsw_rs is used here and nowhere else.
+
+mod collapse;
+mod connect;
+mod refine;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use hnsw_rs::prelude::{Distance, Hnsw};
+use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
+use hornbook_corpus::vectors::{ChunkLinks, GraphWriteError, GraphWriter, Kernel, RowsView, VectorRows};
+
+use collapse::collapse;
+use connect::{Links, connect};
+use refine::{RefineOptions, refine};
+
+/// Levels that hnsw_rs may use; it never needs as many.
+const LEVELS_MAX: usize = 16;
+/// Searches compare the query with every entry first, so there are few.
+const ENTRIES_MAX: usize = 512;
+/// How many chunks pass between two reports of progress.
+const PROGRESS_INTERVAL: u32 = 1024;
+
+/// How the graph is built. The defaults were measured on the United States Code.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphOptions {
+    /// The most chunks of a shard: building one takes some 4 KiB of memory for each.
+    pub shard_chunks_max: u32,
+    /// hnsw_rs's M: a point keeps at most twice as many links.
+    pub links_per_point: usize,
+    /// How many candidates hnsw_rs keeps while it looks for a point's neighbours.
+    pub ef_construction: usize,
+    /// Vectors at least this similar become one point.
+    pub near_cosine_min: f32,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        Self { shard_chunks_max: 1 << 19, links_per_point: 16, ef_construction: 80, near_cosine_min: 0.999 }
+    }
+}
+
+/// What was built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphStats {
+    pub chunks: u32,
+    pub shards: u32,
+    pub points: u32,
+    /// Chunks whose row another chunk has too.
+    pub collapsed_equal: u32,
+    /// Chunks that were nearly equal to a point.
+    pub collapsed_near: u32,
+    pub links: u64,
+    /// Links added because a walk could not have reached or left a point without them.
+    pub links_added: u32,
+}
+
+/// Why no graph was built.
+#[derive(Debug)]
+pub enum GraphBuildError {
+    Write(GraphWriteError),
+    Unreachable { point: ChunkOrdinal, points_unreachable: usize, shard: OrdinalRange },
+}
+
+impl fmt::Display for GraphBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(error) => error.fmt(f),
+            Self::Unreachable { point, points_unreachable, shard } => write!(
+                f,
+                "cannot link the vectors of chunks {}..{} into one graph: {points_unreachable} points, the first at chunk {point}, \
+                 stay out of reach because every point beside them has all the links it may have; build with more links per point",
+                shard.start, shard.end
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GraphBuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Write(error) => Some(error),
+            Self::Unreachable { .. } => None,
+        }
+    }
+}
+
+impl From<GraphWriteError> for GraphBuildError {
+    fn from(error: GraphWriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// Writes `graph-<space>.bin` beside the vectors. `progress` is told how many chunks of how many are done.
+pub fn build_graph(
+    rows: &VectorRows,
+    options: &GraphOptions,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<GraphStats, GraphBuildError> {
+    let total = rows.chunk_count();
+    let mut writer = GraphWriter::create(rows)?;
+    let mut stats = GraphStats { chunks: total, ..GraphStats::default() };
+    let mut start = 0;
+    while start < total {
+        let shard = OrdinalRange::new(start, start.saturating_add(options.shard_chunks_max.max(1)).min(total));
+        let mut shard_progress = |done: u32| progress(shard.start + done, total);
+        build_shard(&ShardRows::new(rows, shard), options, &mut writer, &mut stats, &mut shard_progress)?;
+        start = shard.end;
+    }
+    writer.finish()?;
+    progress(total, total);
+    Ok(stats)
+}
+
+/// The rows of one shard, with what cosines between them need.
+struct ShardRows<'a> {
+    rows: RowsView<'a>,
+    kernel: Kernel,
+    chunks: OrdinalRange,
+    inverse_norms: Vec<f32>,
+}
+
+impl<'a> ShardRows<'a> {
+    fn new(rows: &'a VectorRows, chunks: OrdinalRange) -> Self {
+        let (rows, kernel) = (rows.view(), Kernel::detect());
+        let inverse_norms = chunks
+            .iter()
+            .map(|chunk| match kernel.dot_of_codes(rows.codes(chunk), rows.codes(chunk)) {
+                0 => 0.0,
+                squares => 1.0 / (squares as f32).sqrt(),
+            })
+            .collect();
+        Self { rows, kernel, chunks, inverse_norms }
+    }
+
+    fn inverse_norm(&self, chunk: u32) -> f32 {
+        self.inverse_norms[(chunk - self.chunks.start) as usize]
+    }
+
+    fn cosine(&self, left: u32, right: u32) -> f32 {
+        let dot = self.kernel.dot_of_codes(self.rows.codes(left), self.rows.codes(right));
+        dot as f32 * self.inverse_norm(left) * self.inverse_norm(right)
+    }
+}
+
+fn build_shard(
+    shard: &ShardRows<'_>,
+    options: &GraphOptions,
+    writer: &mut GraphWriter,
+    stats: &mut GraphStats,
+    progress: &mut dyn FnMut(u32),
+) -> Result<(), GraphBuildError> {
+    let clusters = collapse(shard, options.near_cosine_min);
+    let (links, entries) = link(shard, &clusters.points, options, progress);
+    let mut links = refine(shard, &clusters.points, &links, &RefineOptions::default());
+    stats.links_added += connect(shard, &clusters.points, &mut links)?;
+    writer.begin_shard(shard.chunks.len(), &entries);
+    for chunk in shard.chunks.iter() {
+        let lists = ChunkLinks { links: links.of(chunk), near: clusters.near(chunk), equal: clusters.equal(chunk) };
+        stats.links += lists.links.len() as u64;
+        stats.collapsed_near += lists.near.len() as u32;
+        stats.collapsed_equal += lists.equal.len() as u32;
+        writer.push(lists)?;
+    }
+    stats.points += clusters.points.len() as u32;
+    stats.shards += 1;
+    Ok(())
+}
+
+/// Links the points by hnsw_rs; also gives the points that searches may start from.
+fn link(
+    shard: &ShardRows<'_>,
+    points: &[u32],
+    options: &GraphOptions,
+    progress: &mut dyn FnMut(u32),
+) -> (Links, Vec<u32>) {
+    let distance = CodeDistance { kernel: shard.kernel };
+    let hnsw = Hnsw::new(options.links_per_point, points.len(), LEVELS_MAX, options.ef_construction, distance);
+    let mut row = Vec::new();
+    for &point in points {
+        distance.encode(shard, point, &mut row);
+        hnsw.insert((&row, point as usize));
+        let done = point - shard.chunks.start;
+        if done.is_multiple_of(PROGRESS_INTERVAL) {
+            progress(done);
+        }
+    }
+    let mut links = Links::new(shard.chunks, 2 * options.links_per_point);
+    let mut levels = Vec::with_capacity(points.len());
+    let indexation = hnsw.get_point_indexation();
+    for level in 0..=indexation.get_max_level_observed() {
+        for point in indexation.get_layer_iterator(level.into()) {
+            let chunk = point.get_origin_id() as u32;
+            levels.push((Reverse(level), scattered(chunk), chunk));
+            for neighbour in point.get_neighborhood_id().first().into_iter().flatten() {
+                links.add(chunk, neighbour.get_origin_id() as u32);
+            }
+        }
+    }
+    (links, highest(levels))
+}
+
+/// The points of the highest levels, as many as their number's root; those of the last level are drawn from all over.
+fn highest(mut levels: Vec<(Reverse<u8>, u32, u32)>) -> Vec<u32> {
+    let count = levels.len().isqrt().clamp(1, ENTRIES_MAX);
+    levels.sort_unstable();
+    let mut entries: Vec<u32> = levels.iter().take(count).map(|&(.., chunk)| chunk).collect();
+    entries.sort_unstable();
+    entries
+}
+
+/// A fixed shuffle of the ordinals: neighbours in the text land far apart.
+fn scattered(chunk: u32) -> u32 {
+    chunk.wrapping_mul(0x9E37_79B1).reverse_bits()
+}
+
+/// One minus the cosine of two rows of codes. Each row given to hnsw_rs carries its inverse norm in four bytes at its end.
+#[derive(Clone, Copy)]
+struct CodeDistance {
+    kernel: Kernel,
+}
+
+const NORM_LEN: usize = size_of::<f32>();
+
+impl CodeDistance {
+    fn encode(self, shard: &ShardRows<'_>, chunk: u32, row: &mut Vec<i8>) {
+        row.clear();
+        row.extend_from_slice(shard.rows.codes(chunk));
+        row.extend(shard.inverse_norm(chunk).to_le_bytes().map(|byte| byte as i8));
+    }
+}
+
+impl Distance<i8> for CodeDistance {
+    fn eval(&self, left: &[i8], right: &[i8]) -> f32 {
+        let ((left, left_norm), (right, right_norm)) = (split_norm(left), split_norm(right));
+        let cosine = self.kernel.dot_of_codes(left, right) as f32 * left_norm * right_norm;
+        // hnsw_rs insists on distances that are not negative; rounding can make a cosine exceed one.
+        (1.0 - cosine).max(0.0)
+    }
+}
+
+fn split_norm(row: &[i8]) -> (&[i8], f32) {
+    match row.split_last_chunk::<NORM_LEN>() {
+        Some((codes, norm)) => (codes, f32::from_le_bytes(norm.map(|byte| byte as u8))),
+        None => (&[], 0.0),
+    }
+}

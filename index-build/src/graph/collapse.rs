@@ -1,0 +1,109 @@
+//! Finds equal and nearly equal vectors, so that each cluster becomes one point of the graph.
+//!
+//! Statutes repeat themselves: a graph whose points have only their own copies for neighbours has no way in or out. The
+//! first chunk of a cluster leads it. Equal rows are found by their hash; nearly equal ones by the signs of their codes:
+//! vectors with a cosine of 0.999 differ in some four signs of 256, so some run of 32 signs is the same in both.
+//! What the bounded tables forget only costs a point more, never an answer.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher};
+
+use hornbook_corpus::vectors::NEAR_MAX;
+
+use super::ShardRows;
+
+/// Signs that must agree in a run for two vectors to be compared.
+const BAND_LEN: usize = 32;
+const BANDS_MAX: usize = 8;
+/// Leaders remembered per slot; a newer one drives out the oldest.
+const WAYS: usize = 4;
+const VACANT: u32 = u32::MAX;
+
+/// The clusters of a shard.
+pub(super) struct Clusters {
+    /// The leaders, ascending.
+    pub(super) points: Vec<u32>,
+    near: BTreeMap<u32, Vec<u32>>,
+    equal: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Clusters {
+    pub(super) fn near(&self, chunk: u32) -> &[u32] {
+        self.near.get(&chunk).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn equal(&self, chunk: u32) -> &[u32] {
+        self.equal.get(&chunk).map_or(&[], Vec::as_slice)
+    }
+}
+
+pub(super) fn collapse(shard: &ShardRows<'_>, near_cosine_min: f32) -> Clusters {
+    let mut clusters = Clusters { points: Vec::new(), near: BTreeMap::new(), equal: BTreeMap::new() };
+    // Only ever looked up, never iterated: the order of a hash map reaches no file.
+    let mut first_with_hash = HashMap::new();
+    let mut leaders = LeaderTable::new(shard);
+    for chunk in shard.chunks.iter() {
+        let first = *first_with_hash.entry(hash_of_row(shard, chunk)).or_insert(chunk);
+        if first != chunk && shard.rows.are_equal(first, chunk) {
+            clusters.equal.entry(first).or_default().push(chunk);
+            continue;
+        }
+        let has_room = |leader: &u32| clusters.near(*leader).len() < NEAR_MAX;
+        let nearest = leaders
+            .candidates(shard, chunk)
+            .filter(has_room)
+            .map(|leader| (shard.cosine(leader, chunk), leader))
+            .filter(|(cosine, _)| *cosine >= near_cosine_min)
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        match nearest {
+            Some((_, leader)) => clusters.near.entry(leader).or_default().push(chunk),
+            None => {
+                leaders.insert(shard, chunk);
+                clusters.points.push(chunk);
+            }
+        }
+    }
+    clusters
+}
+
+fn hash_of_row(shard: &ShardRows<'_>, chunk: u32) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    shard.rows.codes(chunk).iter().for_each(|&code| hasher.write_i8(code));
+    hasher.finish()
+}
+
+/// Leaders by the signs of their codes: a table of fixed size per band.
+struct LeaderTable {
+    bands: usize,
+    slots_per_band: usize,
+    leaders: Vec<[u32; WAYS]>,
+}
+
+impl LeaderTable {
+    fn new(shard: &ShardRows<'_>) -> Self {
+        let bands = (shard.rows.dims() / BAND_LEN).min(BANDS_MAX);
+        let slots_per_band = (shard.chunks.len() as usize / 2).next_power_of_two();
+        Self { bands, slots_per_band, leaders: vec![[VACANT; WAYS]; bands * slots_per_band] }
+    }
+
+    fn slot(&self, band: usize, codes: &[i8]) -> usize {
+        let signs =
+            codes[band * BAND_LEN..][..BAND_LEN].iter().fold(0u32, |signs, &code| signs << 1 | u32::from(code < 0));
+        let mixed = u64::from(signs).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        band * self.slots_per_band + (mixed as usize & (self.slots_per_band - 1))
+    }
+
+    fn candidates<'a>(&'a self, shard: &'a ShardRows<'_>, chunk: u32) -> impl Iterator<Item = u32> + 'a {
+        let codes = shard.rows.codes(chunk);
+        (0..self.bands).flat_map(move |band| self.leaders[self.slot(band, codes)]).filter(|&leader| leader != VACANT)
+    }
+
+    fn insert(&mut self, shard: &ShardRows<'_>, leader: u32) {
+        let codes = shard.rows.codes(leader);
+        for band in 0..self.bands {
+            let slot = self.slot(band, codes);
+            self.leaders[slot].rotate_right(1);
+            self.leaders[slot][0] = leader;
+        }
+    }
+}

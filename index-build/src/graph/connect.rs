@@ -1,0 +1,223 @@
+//! Sees to it that a walk can get from every point to every other.
+//!
+//! hnsw_rs keeps a point's nearest links and drops the rest, so a tight cluster can end up with no link leading in, or
+//! none leading out. Each part that is out of reach is linked in at its nearest point within reach. A walk may start at any
+//! entry; therefore both directions count: what the first point reaches, and what reaches the first point.
+
+use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
+
+use super::{GraphBuildError, ShardRows};
+
+/// Links that a point may have beyond those hnsw_rs gave it. The last place is kept for a link that leads out.
+const SLACK: usize = 16;
+
+/// The links of a shard's points, in rows of equal length.
+pub(super) struct Links {
+    chunks: OrdinalRange,
+    capacity: usize,
+    counts: Vec<u16>,
+    ends: Vec<u32>,
+}
+
+impl Links {
+    pub(super) fn new(chunks: OrdinalRange, links_per_point_max: usize) -> Self {
+        let capacity = links_per_point_max + SLACK;
+        let count = chunks.len() as usize;
+        Self { chunks, capacity, counts: vec![0; count], ends: vec![0; count * capacity] }
+    }
+
+    pub(super) fn of(&self, point: u32) -> &[u32] {
+        let place = self.place(point);
+        &self.ends[place * self.capacity..][..usize::from(self.counts[place])]
+    }
+
+    /// Adds a link unless it exists, leads to itself, or finds no room.
+    pub(super) fn add(&mut self, from: u32, to: u32) {
+        if from == to || self.room(from) == 0 || self.of(from).contains(&to) {
+            return;
+        }
+        let place = self.place(from);
+        self.ends[place * self.capacity + usize::from(self.counts[place])] = to;
+        self.counts[place] += 1;
+    }
+
+    fn room(&self, point: u32) -> usize {
+        self.capacity - usize::from(self.counts[self.place(point)])
+    }
+
+    fn place(&self, point: u32) -> usize {
+        (point - self.chunks.start) as usize
+    }
+
+    /// The same links from their ends to their beginnings.
+    fn reversed(&self, points: &[u32]) -> Vec<Vec<u32>> {
+        let mut reversed = vec![Vec::new(); self.counts.len()];
+        for &from in points {
+            for &to in self.of(from) {
+                reversed[self.place(to)].push(from);
+            }
+        }
+        reversed
+    }
+}
+
+/// Adds what is missing; gives the number of links added.
+pub(super) fn connect(shard: &ShardRows<'_>, points: &[u32], links: &mut Links) -> Result<u32, GraphBuildError> {
+    let Some(&root) = points.first() else {
+        return Ok(0);
+    };
+    let added = lead_in(shard, points, root, links) + lead_out(shard, points, root, links);
+    let mut reached = Reached::new(shard.chunks);
+    reached.spread(root, |point| links.of(point));
+    refuse_missing(points, &reached)?;
+    let reversed = links.reversed(points);
+    let mut reaching = Reached::new(shard.chunks);
+    reaching.spread(root, |point| &reversed[links.place(point)]);
+    refuse_missing(points, &reaching)?;
+    Ok(added)
+}
+
+/// Gives every point a way that leads to it from the root.
+fn lead_in(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
+    let mut reached = Reached::new(shard.chunks);
+    reached.spread(root, |point| links.of(point));
+    let mut added = 0;
+    for &point in points {
+        if reached.has(point) {
+            continue;
+        }
+        let can_take = |other: &u32| reached.has(*other) && links.room(*other) > 1;
+        let own = nearest(shard, point, links.of(point).iter().copied().filter(can_take));
+        let found = own.or_else(|| nearest(shard, point, points.iter().copied().filter(can_take)));
+        let Some(nearest) = found else { continue };
+        links.add(nearest, point);
+        if links.room(point) > 1 {
+            links.add(point, nearest);
+        }
+        added += 1;
+        reached.spread(point, |point| links.of(point));
+    }
+    added
+}
+
+/// Gives every point a way that leads from it to the root.
+fn lead_out(shard: &ShardRows<'_>, points: &[u32], root: u32, links: &mut Links) -> u32 {
+    let reversed = links.reversed(points);
+    let place = |point: u32| (point - shard.chunks.start) as usize;
+    let mut reaching = Reached::new(shard.chunks);
+    reaching.spread(root, |point| &reversed[place(point)]);
+    let mut added = 0;
+    for &point in points {
+        if reaching.has(point) {
+            continue;
+        }
+        let Some(nearest) = nearest(shard, point, points.iter().copied().filter(|&other| reaching.has(other))) else {
+            continue;
+        };
+        links.add(point, nearest);
+        added += 1;
+        reaching.spread(point, |point| &reversed[place(point)]);
+    }
+    added
+}
+
+fn nearest(shard: &ShardRows<'_>, point: u32, others: impl Iterator<Item = u32>) -> Option<u32> {
+    let ranked = others.map(|other| (shard.cosine(point, other), other));
+    ranked.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, other)| other)
+}
+
+fn refuse_missing(points: &[u32], reached: &Reached) -> Result<(), GraphBuildError> {
+    let mut missing = points.iter().filter(|&&point| !reached.has(point));
+    match missing.next() {
+        None => Ok(()),
+        Some(&first) => Err(GraphBuildError::Unreachable {
+            point: ChunkOrdinal(first),
+            points_unreachable: 1 + missing.count(),
+            shard: reached.chunks,
+        }),
+    }
+}
+
+/// The points found so far to be within reach.
+struct Reached {
+    chunks: OrdinalRange,
+    marks: Vec<bool>,
+    to_follow: Vec<u32>,
+}
+
+impl Reached {
+    fn new(chunks: OrdinalRange) -> Self {
+        Self { chunks, marks: vec![false; chunks.len() as usize], to_follow: Vec::new() }
+    }
+
+    fn has(&self, point: u32) -> bool {
+        self.marks[(point - self.chunks.start) as usize]
+    }
+
+    /// Marks a point and everything that the links lead to from it.
+    fn spread<'a>(&mut self, from: u32, links: impl Fn(u32) -> &'a [u32]) {
+        self.mark(from);
+        while let Some(point) = self.to_follow.pop() {
+            links(point).iter().for_each(|&next| self.mark(next));
+        }
+    }
+
+    fn mark(&mut self, point: u32) {
+        let mark = &mut self.marks[(point - self.chunks.start) as usize];
+        if !*mark {
+            *mark = true;
+            self.to_follow.push(point);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hornbook_corpus::vectors::{SpaceName, VectorRows, VectorWriter};
+
+    const DIMS: usize = 32;
+
+    /// Rows that all differ, so none collapses.
+    fn rows(dir: &std::path::Path, count: usize) -> VectorRows {
+        let space: SpaceName = "test-32".parse().unwrap();
+        let mut writer = VectorWriter::create(dir, &space, DIMS).unwrap();
+        for chunk in 0..count {
+            let vector: Vec<f32> =
+                (0..DIMS).map(|d| if d == chunk % DIMS { 1.0 } else { 0.01 * chunk as f32 }).collect();
+            writer.push(&vector).unwrap();
+        }
+        writer.finish().unwrap();
+        VectorRows::open(dir, &space).unwrap()
+    }
+
+    #[test]
+    fn parts_without_a_way_in_or_out_are_linked_both_ways() {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = rows(dir.path(), 9);
+        let shard = ShardRows::new(&rows, OrdinalRange::new(0, 9));
+        let points: Vec<u32> = (0..9).collect();
+        let mut links = Links::new(shard.chunks, 4);
+        // A ring of three; a ring that only leads in; one that only leads out.
+        for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8), (8, 6), (6, 0)] {
+            links.add(from, to);
+        }
+        assert!(connect(&shard, &points, &mut links).unwrap() >= 2);
+        assert_eq!(connect(&shard, &points, &mut links).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_point_for_which_no_other_has_room_is_an_error_that_names_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = rows(dir.path(), 30);
+        let shard = ShardRows::new(&rows, OrdinalRange::new(0, 30));
+        let points: Vec<u32> = (0..30).collect();
+        let mut links = Links::new(shard.chunks, 1);
+        // All but the last are linked to as many others as they may be, and none to the last.
+        for from in 0..29 {
+            (1..=18).for_each(|step| links.add(from, (from + step) % 29));
+        }
+        let error = connect(&shard, &points, &mut links).unwrap_err().to_string();
+        assert!(error.contains("1 points, the first at chunk 29"), "{error}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Built graphs: whole, repeatable, in reach, and good enough to search.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use hornbook_corpus::vectors::{Effort, Neighbour, SpaceName, VectorIndex, VectorWriter};
+use proptest::prelude::*;
+
+use super::*;
+
+const DIMS: usize = 64;
+
+fn space() -> SpaceName {
+    "test-64".parse().unwrap()
+}
+
+/// Numbers that look random and are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 40) as f32 / (1 << 24) as f32) * 2.0 - 1.0
+    }
+
+    fn vector(&mut self) -> Vec<f32> {
+        (0..DIMS).map(|_| self.next()).collect()
+    }
+
+    /// Vectors around centres; a spread of zero makes them equal, a small one nearly equal.
+    fn clustered(&mut self, clusters: usize, per_cluster: usize, spread: f32) -> Vec<Vec<f32>> {
+        let mut vectors = Vec::new();
+        for _ in 0..clusters {
+            let centre = self.vector();
+            for _ in 0..per_cluster {
+                vectors.push(unit(&centre.iter().map(|value| value + spread * self.next()).collect::<Vec<_>>()));
+            }
+        }
+        vectors
+    }
+}
+
+fn unit(vector: &[f32]) -> Vec<f32> {
+    let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter().map(|value| value / norm).collect()
+}
+
+fn build(dir: &Path, vectors: &[Vec<f32>], options: &GraphOptions) -> (VectorIndex, GraphStats) {
+    let mut writer = VectorWriter::create(dir, &space(), DIMS).unwrap();
+    vectors.iter().for_each(|vector| writer.push(vector).unwrap());
+    writer.finish().unwrap();
+    let rows = VectorRows::open(dir, &space()).unwrap();
+    let mut last = 0;
+    let stats = build_graph(&rows, options, &mut |done, total| {
+        assert!(last <= done && done <= total, "progress went from {last} to {done} of {total}");
+        last = done;
+    });
+    assert_eq!(last as usize, vectors.len());
+    (VectorIndex::open(dir, &space()).unwrap(), stats.unwrap())
+}
+
+fn small() -> GraphOptions {
+    GraphOptions { links_per_point: 6, ef_construction: 24, ..GraphOptions::default() }
+}
+
+/// Every chunk stands in the graph once, and from every entry a walk can reach every point.
+fn assert_whole_and_in_reach(index: &VectorIndex) {
+    let graph = index.graph().view();
+    let mut seen = BTreeSet::new();
+    for shard in graph.shards() {
+        let points: BTreeSet<u32> = points_of(shard.entries, index);
+        for &entry in shard.entries {
+            assert_eq!(points_of(&[entry], index), points, "entry {entry} does not reach all that others reach");
+        }
+        for &point in &points {
+            assert!(shard.chunks.contains(point));
+            let near = graph.near(point).iter().copied();
+            for chunk in std::iter::once(point).chain(near) {
+                for chunk in std::iter::once(chunk).chain(graph.equal(chunk).iter().copied()) {
+                    assert!(seen.insert(chunk), "chunk {chunk} stands in the graph twice");
+                }
+            }
+        }
+    }
+    let missing: Vec<u32> = (0..index.rows().chunk_count()).filter(|chunk| !seen.contains(chunk)).collect();
+    assert!(missing.is_empty(), "out of reach: {missing:?}");
+}
+
+fn points_of(from: &[u32], index: &VectorIndex) -> BTreeSet<u32> {
+    let graph = index.graph().view();
+    let mut reached: BTreeSet<u32> = from.iter().copied().collect();
+    let mut to_follow = from.to_vec();
+    while let Some(point) = to_follow.pop() {
+        to_follow.extend(graph.links(point).iter().copied().filter(|&next| reached.insert(next)));
+    }
+    reached
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_chunk_stays_in_reach_in_clusters_of_near_duplicates(
+        seed in any::<u64>(),
+        clusters in 1usize..40,
+        per_cluster in 1usize..60,
+        spread in prop_oneof![Just(0.0f32), Just(1e-4), Just(0.02), Just(0.06), Just(0.3)],
+        shard_chunks_max in prop_oneof![Just(1u32), Just(37), Just(500), Just(1 << 19)],
+        collapsing in any::<bool>(),
+    ) {
+        let vectors = Numbers(seed).clustered(clusters, per_cluster, spread);
+        let dir = tempfile::tempdir().unwrap();
+        // A cosine above one collapses only what is equal, and leaves the near-duplicates to hnsw_rs.
+        let near_cosine_min = if collapsing { 0.999 } else { 1.1 };
+        let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8 };
+        let (index, stats) = build(dir.path(), &vectors, &options);
+        assert_whole_and_in_reach(&index);
+        prop_assert_eq!(stats.points + stats.collapsed_equal + stats.collapsed_near, vectors.len() as u32);
+        prop_assert_eq!(stats.shards, (vectors.len() as u32).div_ceil(shard_chunks_max));
+        if spread == 0.0 && vectors.len() <= shard_chunks_max as usize {
+            prop_assert_eq!(stats.points, clusters as u32);
+        }
+    }
+}
+
+#[test]
+fn near_duplicates_become_one_point_and_are_found_as_themselves() {
+    let vectors = Numbers(7).clustered(30, 40, 0.01);
+    let dir = tempfile::tempdir().unwrap();
+    let (index, stats) = build(dir.path(), &vectors, &small());
+    assert!(stats.points <= 60, "{stats:?}");
+    let everything = OrdinalRange::new(0, vectors.len() as u32);
+    let walked = Effort { ef: 8, scan_chunks_max: 0 };
+    for query in vectors.iter().step_by(97) {
+        assert_eq!(index.nearest(query, everything, 10, walked), index.nearest_exact(query, everything, 10));
+    }
+}
+
+#[test]
+fn two_builds_write_the_same_bytes() {
+    let mut vectors = Numbers(3).clustered(60, 20, 0.2);
+    vectors.extend(Numbers(4).clustered(10, 20, 0.0));
+    let options = GraphOptions { shard_chunks_max: 500, ..small() };
+    let files = [0, 1].map(|_| {
+        let dir = tempfile::tempdir().unwrap();
+        build(dir.path(), &vectors, &options);
+        fs::read(dir.path().join(space().graph_file())).unwrap()
+    });
+    assert!(files[0] == files[1], "a second build wrote other bytes");
+}
+
+#[test]
+fn walks_find_nearly_all_that_a_scan_finds() {
+    let vectors = Numbers(11).clustered(200, 15, 0.5);
+    let dir = tempfile::tempdir().unwrap();
+    let options = GraphOptions { shard_chunks_max: 2000, ..small() };
+    let (index, _) = build(dir.path(), &vectors, &options);
+    let mut numbers = Numbers(12);
+    for range in [OrdinalRange::new(0, 3000), OrdinalRange::new(700, 2300)] {
+        let (mut hits, mut wanted) = (0, 0);
+        for place in (0..vectors.len()).step_by(50) {
+            let query = unit(&vectors[place].iter().map(|value| value + 0.05 * numbers.next()).collect::<Vec<_>>());
+            let exact = index.nearest_exact(&query, range, 10);
+            let walked = index.nearest(&query, range, 10, Effort { ef: 64, scan_chunks_max: 0 });
+            hits += exact.iter().filter(|&found| walked.contains(found)).count();
+            wanted += exact.len();
+        }
+        assert!(hits * 100 >= wanted * 97, "{hits} of {wanted} in {range:?}");
+    }
+}
+
+#[test]
+fn ten_thousand_equal_chunks_are_one_point() {
+    let mut vectors = Numbers(5).clustered(1, 10_000, 0.0);
+    vectors.extend(Numbers(6).clustered(100, 1, 0.0));
+    let dir = tempfile::tempdir().unwrap();
+    let (index, stats) = build(dir.path(), &vectors, &small());
+    assert_eq!((stats.points, stats.collapsed_equal), (101, 9_999));
+    let found = index.nearest(&vectors[0], OrdinalRange::new(5_000, 10_100), 3, Effort { ef: 5, scan_chunks_max: 0 });
+    let chunks: Vec<u32> = found.iter().map(|Neighbour { chunk, .. }| chunk.0).collect();
+    assert_eq!(chunks, [5_000, 5_001, 5_002]);
+}
+
+#[test]
+fn zero_vectors_and_no_vectors_build() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, stats) = build(dir.path(), &[], &small());
+    assert_eq!(stats, GraphStats::default());
+    let dir = tempfile::tempdir().unwrap();
+    let (index, stats) = build(dir.path(), &[vec![0.0; DIMS], unit(&[1.0; DIMS]), vec![0.0; DIMS]], &small());
+    assert_eq!((stats.points, stats.collapsed_equal), (2, 1));
+    assert_whole_and_in_reach(&index);
+}

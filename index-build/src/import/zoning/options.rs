@@ -1,0 +1,132 @@
+//! The `[source.zoning]` table of a plan, as written and as used.
+
+use regex::Regex;
+use serde::Deserialize;
+
+use hornbook_corpus::zoning::layer::{LayerStatus, PlaceholderReason, ZoneCitation};
+
+use super::{Resolve, ZoningImportError};
+
+/// What a plan says about one zoning source.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ZoningOptions {
+    #[serde(default)]
+    pub status: LayerStatus,
+    /// The property of a feature that holds its zone code.
+    pub zone_property: String,
+    /// Properties that name a feature's zone or category better than the table does.
+    pub name_property: Option<String>,
+    pub category_property: Option<String>,
+    /// A property that tells features apart better than their id or their place in the file.
+    pub id_property: Option<String>,
+    /// The file of the table of zones, relative to the plan.
+    pub zones: Option<String>,
+    /// Rows of the table of zones, written in the plan itself.
+    #[serde(default)]
+    pub zone: Vec<ZoneRow>,
+    /// How a provision of the table becomes a citation: `{number}` stands for what the table has.
+    pub citation: Option<String>,
+    #[serde(default)]
+    pub normalise: Vec<NormaliseRule>,
+    /// Whether a code that differs from one known code in dashes, spaces, periods and case alone is read as that one.
+    #[serde(default)]
+    pub lenient_codes: bool,
+}
+
+/// A row of the table of zones.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneRow {
+    pub zone: String,
+    pub name: Option<String>,
+    pub category: Option<String>,
+    /// A citation, the number that the plan's `citation` makes one of, or a source key.
+    pub provision: Option<String>,
+}
+
+/// A rewriting of zone codes: a regular expression, and what replaces each match.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NormaliseRule {
+    pub pattern: String,
+    pub replace: String,
+}
+
+/// The rules of a plan, compiled.
+pub(super) struct Normaliser {
+    rules: Vec<(Regex, String)>,
+}
+
+impl Normaliser {
+    pub(super) fn new(options: &ZoningOptions, file: &str) -> Result<Self, ZoningImportError> {
+        let compile = |rule: &NormaliseRule| match Regex::new(&rule.pattern) {
+            Ok(regex) => Ok((regex, rule.replace.clone())),
+            Err(error) => Err(ZoningImportError::Options {
+                file: file.to_owned(),
+                what: format!("the pattern '{}' is no regular expression: {error}", rule.pattern),
+            }),
+        };
+        let rules = options.normalise.iter().map(compile).collect::<Result<_, _>>()?;
+        Ok(Self { rules })
+    }
+
+    /// Applies all rules in their order. A code that the rules would erase stays as it was.
+    pub(super) fn apply(&self, code: &str) -> String {
+        let mut text = code.trim().to_owned();
+        for (regex, replace) in &self.rules {
+            text = regex.replace_all(&text, replace).into_owned();
+        }
+        let text = text.trim();
+        if text.is_empty() { code.trim().to_owned() } else { text.to_owned() }
+    }
+}
+
+/// How the provisions of a table are cited.
+pub(super) struct Citing<'a> {
+    template: Option<&'a str>,
+}
+
+const NUMBER: &str = "{number}";
+
+impl<'a> Citing<'a> {
+    pub(super) fn new(options: &'a ZoningOptions, file: &str) -> Result<Self, ZoningImportError> {
+        let template = options.citation.as_deref();
+        if let Some(text) = template
+            && !text.contains(NUMBER)
+        {
+            return Err(ZoningImportError::Options {
+                file: file.to_owned(),
+                what: format!(
+                    "citation = '{text}' would give all zones the same citation; write {NUMBER} where the table's provision belongs, \
+                     as in 'Chicago Zoning Ordinance § {NUMBER}'"
+                ),
+            });
+        }
+        Ok(Self { template })
+    }
+
+    /// The node of a provision, else a placeholder with the citation as far as it is known.
+    pub(super) fn cite(&self, provision: &str, resolve: &Resolve<'_>) -> ZoneCitation {
+        let is_source_key = is_source_key(provision);
+        let written = match self.template {
+            Some(template) if !is_source_key => template.replace(NUMBER, provision),
+            _ => provision.to_owned(),
+        };
+        // The table may hold whole citations even where the plan has a template.
+        match resolve(&written).or_else(|| resolve(provision)) {
+            Some(found) => ZoneCitation::Linked { node: found.id, citation: found.citation },
+            None => ZoneCitation::Placeholder {
+                // A source key is no citation that anyone could look up.
+                citation: (!is_source_key).then_some(written),
+                reason: PlaceholderReason::ProvisionNotHeld,
+                near: Vec::new(),
+            },
+        }
+    }
+}
+
+/// `xa/port-arden/zoning/s12`, as no citation is written.
+fn is_source_key(provision: &str) -> bool {
+    provision.contains('/') && !provision.contains(char::is_whitespace)
+}

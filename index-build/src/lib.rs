@@ -1,0 +1,24 @@
+//! Compiles statutes, regulations and zoning layers into a snapshot.
+//!
+//! `plan` says what to read, `source_files` opens it, `import` understands it, `gather` brings it into code order,
+//! `compile` and `graph` write it, `publish` puts it in its place, and `build` leads through all of that. Nothing here
+//! knows who will serve the snapshot.
+#![forbid(unsafe_code)]
+
+pub mod build;
+mod compile;
+pub mod error;
+pub mod gather;
+pub mod graph;
+pub mod import;
+mod order;
+pub mod plan;
+pub mod progress;
+mod publish;
+pub mod report;
+pub mod source_files;
+mod stage_clock;
+mod territory;
+mod usage;
+mod wordings;
+mod zoning_layers;

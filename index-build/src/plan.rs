@@ -1,0 +1,254 @@
+//! The build plan: a TOML file that lists what goes into a snapshot and where each part comes from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::jurisdictions::Level;
+use serde::Deserialize;
+
+use crate::import::zoning::ZoningOptions;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the snapshot is called in manifest and coverage.
+    pub name: String,
+    /// Counties, cities, and anything else the built-in inventory does not know.
+    #[serde(default, rename = "jurisdiction")]
+    pub jurisdictions: Vec<PlannedJurisdiction>,
+    #[serde(default, rename = "source")]
+    pub sources: Vec<PlannedSource>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedJurisdiction {
+    pub code: ShortCode,
+    pub name: String,
+    pub level: Level,
+    #[serde(default)]
+    pub parent: Option<ShortCode>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    Native,
+    ProvisionsJsonl,
+    GeojsonZoning,
+}
+
+impl Format {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::ProvisionsJsonl => "provisions-jsonl",
+            Self::GeojsonZoning => "geojson-zoning",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedSource {
+    pub format: Format,
+    /// A file, a folder or an archive, relative to the plan (or to `--sources DIR`).
+    pub path: PathBuf,
+    /// Only the file of this path within the folder or archive.
+    #[serde(default)]
+    pub member: Option<String>,
+    pub jurisdiction: ShortCode,
+    /// The name of the code body; needed by every format but zoning.
+    #[serde(default)]
+    pub code_body: Option<String>,
+    /// The stable key of the code body, such as `us/usc`; ids are made from it.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// How a provision without its own citation is cited: `Arden Rev. Stat. § {number}`.
+    #[serde(default)]
+    pub citation: Option<String>,
+    pub publisher: String,
+    pub edition: String,
+    #[serde(default)]
+    pub current_through: Option<String>,
+    pub retrieved: String,
+    pub license: String,
+    pub url: String,
+    /// Given to every provision of the source.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    #[serde(default)]
+    pub zoning: Option<ZoningOptions>,
+}
+
+impl PlannedSource {
+    /// How messages and the manifest call it.
+    pub fn name(&self) -> String {
+        match &self.code_body {
+            Some(body) => body.clone(),
+            None => format!("zoning of {}", self.jurisdiction),
+        }
+    }
+}
+
+/// Why a plan cannot be followed; `place` is `file:line` or the file.
+#[derive(Debug)]
+pub enum PlanError {
+    Read { path: PathBuf, source: std::io::Error },
+    Invalid { place: String, what: String },
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => write!(f, "cannot read the plan {}: {source}", path.display()),
+            Self::Invalid { place, what } => write!(f, "{place}: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Invalid { .. } => None,
+        }
+    }
+}
+
+impl Plan {
+    pub fn open(path: &Path) -> Result<Self, PlanError> {
+        let text = std::fs::read_to_string(path).map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    pub fn parse(text: &str, path: &Path) -> Result<Self, PlanError> {
+        let plan: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            PlanError::Invalid { place: format!("{}:{line}", path.display()), what: error.message().to_owned() }
+        })?;
+        plan.check().map_err(|what| PlanError::Invalid { place: path.display().to_string(), what })?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.sources.is_empty() {
+            return Err("the plan has no [[source]], so there is nothing to build".into());
+        }
+        self.sources.iter().try_for_each(check_source)
+    }
+}
+
+fn check_source(source: &PlannedSource) -> Result<(), String> {
+    let at = format!("source '{}'", source.path.display());
+    for (field, value) in [
+        ("publisher", &source.publisher),
+        ("edition", &source.edition),
+        ("license", &source.license),
+        ("url", &source.url),
+    ] {
+        if value.trim().is_empty() {
+            return Err(format!("{at}: {field} is empty; a provision must tell where it comes from"));
+        }
+    }
+    for (field, value) in [("retrieved", Some(&source.retrieved)), ("current_through", source.current_through.as_ref())]
+    {
+        if let Some(date) = value.filter(|date| !is_date(date)) {
+            return Err(format!("{at}: {field} = '{date}' is no date; write it as 2026-01-31"));
+        }
+    }
+    match source.format {
+        Format::GeojsonZoning => {
+            if source.zoning.is_none() {
+                return Err(format!("{at}: format geojson-zoning needs a [source.zoning] table"));
+            }
+        }
+        Format::Native | Format::ProvisionsJsonl => {
+            if source.code_body.as_deref().is_none_or(|name| name.trim().is_empty()) {
+                return Err(format!("{at}: code_body is missing; name the code, such as 'Code of Virginia'"));
+            }
+            let key = source.key.as_deref().unwrap_or_default();
+            if !is_source_key(key) {
+                return Err(format!(
+                    "{at}: key = '{key}' is no key; write lower-case letters, digits, '.', '-', '_' and '/', such as 'va/code'"
+                ));
+            }
+            if source.citation.as_deref().is_some_and(|template| template.matches("{number}").count() != 1) {
+                return Err(format!("{at}: citation must contain {{number}} once, such as 'Va. Code § {{number}}'"));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn is_source_key(key: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'_' | b'~');
+    key.len() <= 300 && key.split('/').all(|part| !part.is_empty() && part.bytes().all(plain))
+}
+
+/// A calendar date as `2026-01-31`.
+pub(crate) fn is_date(text: &str) -> bool {
+    let mut parts = text.split('-').map(|part| (part.len(), part.parse::<u32>().ok()));
+    let shape = (parts.next(), parts.next(), parts.next(), parts.next());
+    let (Some((4, Some(year))), Some((2, Some(month))), Some((2, Some(day))), None) = shape else { return false };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    text.bytes().all(|b| b.is_ascii_digit() || b == b'-') && (1..=days).contains(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = r#"
+name = "t"
+[[source]]
+format = "native"
+path = "a.jsonl"
+jurisdiction = "xa"
+code_body = "Arden Code"
+key = "xa/code"
+publisher = "p"
+edition = "1"
+retrieved = "2026-01-31"
+license = "l"
+url = "u"
+"#;
+
+    fn message(text: &str) -> String {
+        Plan::parse(text, Path::new("plan.toml")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_good_plan_is_read() {
+        let plan = Plan::parse(SOURCE, Path::new("plan.toml")).unwrap();
+        assert_eq!(plan.sources[0].jurisdiction.as_str(), "XA");
+    }
+
+    #[test]
+    fn bad_plans_are_told_with_file_line_and_the_way_out() {
+        assert!(message("name = 'x'").contains("no [[source]]"));
+        assert!(message(&SOURCE.replace("format = \"native\"", "format = \"word\"")).starts_with("plan.toml:4: "));
+        assert!(message(&SOURCE.replace("edition", "edtion")).contains("edtion"));
+        assert!(message(&SOURCE.replace("2026-01-31", "2026-02-30")).contains("write it as 2026-01-31"));
+        assert!(message(&SOURCE.replace("xa/code", "XA Code")).contains("lower-case"));
+        assert!(
+            message(&SOURCE.replace("jurisdiction = \"xa\"", "jurisdiction = \"x!\"")).contains("no jurisdiction code")
+        );
+        assert!(message("name = ").starts_with("plan.toml:1"));
+    }
+
+    #[test]
+    fn dates_are_real_days() {
+        assert!(is_date("2024-02-29") && is_date("2026-12-31"));
+        for bad in ["2026-02-29", "2026-13-01", "2026-1-01", "26-01-01", "2026-01-00", "2026-01-01-01", "+026-01-01"] {
+            assert!(!is_date(bad), "{bad}");
+        }
+    }
+}

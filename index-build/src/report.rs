@@ -1,0 +1,138 @@
+//! What a build has to tell: warnings with their places while it runs, and a closing report that is kept in the snapshot.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Beyond this many warnings of one kind only the count goes on: a broken source must not drown the rest.
+const WARNINGS_KEPT_PER_KIND: usize = 200;
+
+/// A place in a source, as `file:line` where lines exist.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub file: String,
+    pub line: Option<u32>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file),
+            None => f.write_str(&self.file),
+        }
+    }
+}
+
+/// What kind of oddity a warning is about; `--strict` makes all of them fatal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarningKind {
+    RepeatedProvision,
+    SecondWording,
+    SharedCitation,
+    MissingNumber,
+    EmptyProvision,
+    UnknownStatus,
+    Zoning,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Warning {
+    pub kind: WarningKind,
+    pub place: String,
+    pub what: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Collects warnings in the order they were found.
+#[derive(Debug, Default)]
+pub struct Warnings {
+    kept: Vec<Warning>,
+    counts: BTreeMap<WarningKind, u64>,
+}
+
+impl Warnings {
+    pub fn add(&mut self, kind: WarningKind, place: impl fmt::Display, what: impl Into<String>) {
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        if *count <= WARNINGS_KEPT_PER_KIND as u64 {
+            self.kept.push(Warning { kind, place: place.to_string(), what: what.into() });
+        }
+    }
+
+    pub fn first(&self) -> Option<&Warning> {
+        self.kept.first()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    pub fn into_parts(self) -> (Vec<Warning>, BTreeMap<WarningKind, u64>) {
+        (self.kept, self.counts)
+    }
+}
+
+/// The closing report, as `report.json` in the snapshot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    pub plan: String,
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    pub peak_memory_bytes: u64,
+    pub source_text_bytes: u64,
+    pub snapshot_bytes: u64,
+    pub code_bodies: Vec<CodeBodyReport>,
+    pub zoning_layers: Vec<LayerReport>,
+    pub graph: Option<GraphReport>,
+    pub stages: Vec<StageReport>,
+    pub warning_counts: BTreeMap<WarningKind, u64>,
+    pub warnings: Vec<Warning>,
+    /// What was taken over from an earlier snapshot instead of being made again.
+    pub reused: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CodeBodyReport {
+    pub jurisdiction: String,
+    pub name: String,
+    pub nodes: u32,
+    pub provisions: u32,
+    pub living: u32,
+    pub chunks: u32,
+    pub text_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LayerReport {
+    pub jurisdiction: String,
+    pub citation_quality: String,
+    pub features: u32,
+    pub placeholders: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphReport {
+    pub chunks: u32,
+    pub points: u32,
+    pub mended: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StageReport {
+    pub name: String,
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+}

@@ -1,0 +1,183 @@
+//! The jurisdictions of a snapshot in the order of its ordinals: the inventory, then what the plan adds, each state
+//! followed by its counties and cities.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+
+use crate::plan::PlannedJurisdiction;
+
+/// One jurisdiction with its place in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Territory {
+    pub code: ShortCode,
+    pub name: String,
+    pub level: Level,
+    pub parent: Option<ShortCode>,
+    pub depth: usize,
+}
+
+/// Why the plan's jurisdictions make no tree.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TerritoryError {
+    Duplicate(ShortCode),
+    NoParent { code: ShortCode, parent: ShortCode },
+    NeedsParent { code: ShortCode, level: Level },
+    Cycle(ShortCode),
+    Unknown { code: ShortCode, nearest: Option<ShortCode> },
+}
+
+impl fmt::Display for TerritoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate(code) => {
+                write!(f, "jurisdiction {code} is defined twice (the states, DC and the territories are built in)")
+            }
+            Self::NoParent { code, parent } => write!(f, "jurisdiction {code} lies in {parent}, which is not defined"),
+            Self::NeedsParent { code, level } => {
+                write!(f, "jurisdiction {code} is a {} without a parent; name its state or county", level.as_str())
+            }
+            Self::Cycle(code) => {
+                write!(f, "jurisdiction {code} lies in itself; follow the parents and break the circle")
+            }
+            Self::Unknown { code, nearest } => {
+                write!(f, "jurisdiction {code} is unknown; define it with [[jurisdiction]]")?;
+                nearest.as_ref().map_or(Ok(()), |nearest| write!(f, ", or did you mean {nearest}?"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for TerritoryError {}
+
+/// All jurisdictions, each before those that lie in it.
+pub(crate) fn order(planned: &[PlannedJurisdiction]) -> Result<Vec<Territory>, TerritoryError> {
+    let mut known: HashSet<ShortCode> = HashSet::new();
+    let mut roots = Vec::new();
+    let mut below: BTreeMap<ShortCode, Vec<Territory>> = BTreeMap::new();
+    for entry in INVENTORY {
+        let code: ShortCode = entry.code.parse().expect("a test checks the inventory");
+        known.insert(code.clone());
+        roots.push(Territory { code, name: entry.name.to_owned(), level: entry.level, parent: None, depth: 0 });
+    }
+    let mut planned: Vec<&PlannedJurisdiction> = planned.iter().collect();
+    planned.sort_by(|a, b| a.code.cmp(&b.code));
+    for entry in &planned {
+        if !known.insert(entry.code.clone()) {
+            return Err(TerritoryError::Duplicate(entry.code.clone()));
+        }
+    }
+    for entry in planned {
+        let territory = Territory {
+            code: entry.code.clone(),
+            name: entry.name.clone(),
+            level: entry.level,
+            parent: entry.parent.clone(),
+            depth: 0,
+        };
+        match &entry.parent {
+            Some(parent) if !known.contains(parent) => {
+                return Err(TerritoryError::NoParent { code: entry.code.clone(), parent: parent.clone() });
+            }
+            Some(parent) => below.entry(parent.clone()).or_default().push(territory),
+            None if matches!(entry.level, Level::County | Level::City) => {
+                return Err(TerritoryError::NeedsParent { code: entry.code.clone(), level: entry.level });
+            }
+            None => roots.push(territory),
+        }
+    }
+    let mut ordered = Vec::with_capacity(known.len());
+    for root in roots {
+        push_with_below(root, &mut below, &mut ordered);
+    }
+    // What no root led to hangs in a circle.
+    match below.into_values().flatten().next() {
+        Some(lost) => Err(TerritoryError::Cycle(lost.code)),
+        None => Ok(ordered),
+    }
+}
+
+fn push_with_below(
+    territory: Territory,
+    below: &mut BTreeMap<ShortCode, Vec<Territory>>,
+    ordered: &mut Vec<Territory>,
+) {
+    let children = below.remove(&territory.code).unwrap_or_default();
+    let depth = territory.depth + 1;
+    ordered.push(territory);
+    for child in children {
+        push_with_below(Territory { depth, ..child }, below, ordered);
+    }
+}
+
+/// Refuses a code that no territory has, naming the nearest.
+pub(crate) fn check_known(code: &ShortCode, territories: &[Territory]) -> Result<(), TerritoryError> {
+    if territories.iter().any(|territory| territory.code == *code) {
+        return Ok(());
+    }
+    let nearest =
+        territories.iter().map(|territory| (distance(code.as_str(), territory.code.as_str()), &territory.code)).min();
+    let nearest = nearest.filter(|(distance, _)| *distance <= 2).map(|(_, code)| code.clone());
+    Err(TerritoryError::Unknown { code: code.clone(), nearest })
+}
+
+/// How many letters must change, come or go to make one text the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(code: &str, level: Level, parent: Option<&str>) -> PlannedJurisdiction {
+        let parent = parent.map(|parent| parent.parse().unwrap());
+        PlannedJurisdiction { code: code.parse().unwrap(), name: code.into(), level, parent }
+    }
+
+    #[test]
+    fn cities_follow_their_county_and_counties_their_state() {
+        let plan = [
+            planned("UT-SPANISH-FORK", Level::City, Some("UT")),
+            planned("XA-TOWN", Level::City, Some("XA-COUNTY")),
+            planned("XA-COUNTY", Level::County, Some("XA")),
+            planned("XA", Level::State, None),
+        ];
+        let codes: Vec<_> = order(&plan).unwrap().into_iter().map(|t| t.code.as_str().to_owned()).collect();
+        assert_eq!(codes[0], "US");
+        let at = |code: &str| codes.iter().position(|c| c == code).unwrap();
+        assert_eq!(at("UT-SPANISH-FORK"), at("UT") + 1);
+        assert_eq!((at("XA-COUNTY"), at("XA-TOWN")), (at("XA") + 1, at("XA") + 2));
+    }
+
+    #[test]
+    fn broken_trees_are_told() {
+        let city = |code, parent| planned(code, Level::City, parent);
+        assert_eq!(order(&[city("VA", Some("US"))]), Err(TerritoryError::Duplicate("VA".parse().unwrap())));
+        assert!(order(&[city("XX-A", Some("XX"))]).unwrap_err().to_string().contains("XX, which is not defined"));
+        assert!(order(&[city("XX-A", None)]).unwrap_err().to_string().contains("name its state or county"));
+        let circle = [city("XX-A", Some("XX-B")), city("XX-B", Some("XX-A"))];
+        assert!(order(&circle).unwrap_err().to_string().contains("lies in itself"));
+    }
+
+    #[test]
+    fn an_unknown_code_names_the_nearest() {
+        let all = order(&[planned("UT-SPANISH-FORK", Level::City, Some("UT"))]).unwrap();
+        let message = check_known(&"UT-SPANISH-FORKS".parse().unwrap(), &all).unwrap_err().to_string();
+        assert!(message.contains("did you mean UT-SPANISH-FORK?"), "{message}");
+        assert!(check_known(&"VA".parse().unwrap(), &all).is_ok());
+    }
+}

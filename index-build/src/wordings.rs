@@ -1,0 +1,164 @@
+//! Two nodes under one citation: is the second the same again, another wording, or another provision?
+//!
+//! Real sources hold all three. Virginia prints a section once "(Effective until July 1, 2022)" and once
+//! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
+//! The answer depends on content alone, never on the order of files.
+
+use crate::gather::{Content, ContentWording, Handle};
+use crate::order::SortKey;
+
+/// One of several nodes whose keys are equal.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub node: u32,
+    pub parent: Option<Handle>,
+    pub content: Content,
+}
+
+/// A node that stays, with the nodes that are wordings of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub node: u32,
+    pub citation: String,
+    pub is_provision: bool,
+    pub wordings: Vec<u32>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reconciled {
+    /// The first keeps the key, the others get keys of their own.
+    pub kept: Vec<Kept>,
+    /// Exact repeats, each with the node it repeats.
+    pub repeats: Vec<(u32, u32)>,
+}
+
+pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
+    members.sort_by_cached_key(|member| {
+        let content = &member.content;
+        // The wording that is law longest goes first; then as the source orders them; then by the words themselves.
+        let ends = ends_soon(content);
+        (
+            ends,
+            SortKey::of_citation(&content.reference),
+            content.reference.clone(),
+            content.heading.clone(),
+            content.text.clone(),
+        )
+    });
+    let mut result = Reconciled::default();
+    let mut heads: Vec<&Member> = Vec::new();
+    for member in &members {
+        let twin = heads.iter().position(|head| is_repeat(head, member));
+        let sibling = heads.iter().position(|head| is_wording(head, member));
+        match (twin, sibling) {
+            (Some(twin), _) => result.repeats.push((member.node, heads[twin].node)),
+            (None, Some(sibling)) => result.kept[sibling].wordings.push(member.node),
+            (None, None) => {
+                heads.push(member);
+                result.kept.push(Kept {
+                    node: member.node,
+                    citation: member.content.citation.clone(),
+                    is_provision: member.content.text.is_some(),
+                    wordings: Vec::new(),
+                });
+            }
+        }
+    }
+    result
+}
+
+fn is_repeat(head: &Member, other: &Member) -> bool {
+    head.parent == other.parent
+        && head.content.heading == other.content.heading
+        && head.content.text == other.content.text
+}
+
+fn is_wording(head: &Member, other: &Member) -> bool {
+    let both_provisions = head.content.text.is_some() && other.content.text.is_some();
+    let (a, b) = (without_remark(&head.content.heading), without_remark(&other.content.heading));
+    both_provisions
+        && head.parent == other.parent
+        && (a.eq_ignore_ascii_case(b) || remark(&other.content.heading).is_some())
+}
+
+/// The remark about effect that stands in parentheses before a heading, such as `Effective until July 1, 2022`.
+pub(crate) fn remark(heading: &str) -> Option<&str> {
+    let inner = heading.trim_start().strip_prefix('(')?;
+    let (remark, _) = inner.split_once(')')?;
+    let first = remark.split_whitespace().next()?.to_ascii_lowercase();
+    matches!(first.as_str(), "effective" | "contingently" | "contingent" | "delayed" | "expires" | "repealed" | "text")
+        .then_some(remark)
+}
+
+fn without_remark(heading: &str) -> &str {
+    match remark(heading) {
+        Some(_) => heading.split_once(')').map_or(heading, |(_, rest)| rest.trim_start()),
+        None => heading.trim(),
+    }
+}
+
+fn ends_soon(content: &Content) -> bool {
+    content.effective_to.is_some()
+        || remark(&content.heading).is_some_and(|remark| remark.to_ascii_lowercase().contains("until"))
+}
+
+/// Turns a node that was joined to another into a wording of it.
+pub(crate) fn as_wording(content: Content) -> ContentWording {
+    let label = remark(&content.heading).unwrap_or(&content.heading).to_owned();
+    ContentWording {
+        label,
+        effective_from: content.effective_from,
+        effective_to: content.effective_to,
+        text: content.text.unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(node: u32, parent: &str, heading: &str, text: &str) -> Member {
+        Member {
+            node,
+            parent: Some(Handle::new("b", parent)),
+            content: Content {
+                heading: heading.into(),
+                text: Some(text.into()),
+                reference: format!("r{node}"),
+                ..Content::default()
+            },
+        }
+    }
+
+    /// Each node kept with its wordings, and the repeats.
+    type Outcome = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
+
+    fn outcome(members: Vec<Member>) -> Outcome {
+        let result = reconcile(members);
+        (result.kept.into_iter().map(|kept| (kept.node, kept.wordings)).collect(), result.repeats)
+    }
+
+    #[test]
+    fn the_wording_that_stays_law_is_the_provision_and_the_other_its_wording() {
+        let old = || member(1, "c", "(Effective until July 1, 2022) Powers.", "Old.");
+        let new = || member(2, "c", "(Effective July 1, 2022) Powers.", "New.");
+        let expected = (vec![(2, vec![1])], vec![]);
+        assert_eq!(outcome(vec![old(), new()]), expected);
+        assert_eq!(outcome(vec![new(), old()]), expected);
+        assert_eq!(as_wording(old().content).label, "Effective until July 1, 2022");
+    }
+
+    #[test]
+    fn the_same_number_in_another_act_is_another_provision() {
+        let pair = vec![member(1, "act-a", "Short title", "A."), member(2, "act-b", "Short title", "B.")];
+        assert_eq!(outcome(pair).0, [(1, vec![]), (2, vec![])]);
+        let unrelated = vec![member(1, "c", "Payment of expenses", "A."), member(2, "c", "Extended assignment", "B.")];
+        assert_eq!(outcome(unrelated).0, [(1, vec![]), (2, vec![])]);
+    }
+
+    #[test]
+    fn a_page_published_twice_is_kept_once() {
+        let pair = vec![member(1, "c", "Powers", "A."), member(2, "c", "Powers", "A.")];
+        assert_eq!(outcome(pair), (vec![(1, vec![])], vec![(2, 1)]));
+    }
+}

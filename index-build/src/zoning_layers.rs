@@ -1,0 +1,124 @@
+//! The zoning layers of a build: read, tied to the provisions just written, stored.
+
+use std::fs;
+use std::path::Path;
+
+use hornbook_corpus::catalogue::Catalogue;
+use hornbook_corpus::citation::Grammar;
+use hornbook_corpus::citation_index::CitationIndex;
+use hornbook_corpus::ids::{NodeId, ShortCode};
+use hornbook_corpus::nodes::Nodes;
+use hornbook_corpus::outline::Outline;
+use hornbook_corpus::zoning::catalogue::CatalogueWriter;
+use hornbook_corpus::zoning::layer::{Layer, LayerSource};
+
+use crate::build::OpenedSource;
+use crate::error::BuildError;
+use crate::import::zoning;
+use crate::plan::Format;
+use crate::report::{LayerReport, WarningKind, Warnings};
+use crate::source_files::{self, SourceError};
+
+/// Imports every zoning source of the plan into `dir`, whose law is already written.
+pub(crate) fn write(
+    dir: &Path,
+    sources: &[OpenedSource<'_>],
+    grammar: Grammar,
+    warnings: &mut Warnings,
+) -> Result<Vec<LayerReport>, BuildError> {
+    let resolver = Resolver::open(dir, grammar)?;
+    let mut writer = CatalogueWriter::create(&dir.join(hornbook_corpus::zoning::DIRECTORY_NAME))?;
+    for source in sources.iter().filter(|source| source.planned.format == Format::GeojsonZoning) {
+        let layer = import_zoning(source, &resolver, warnings)?;
+        writer.add(&layer)?;
+    }
+    let entries = writer.finish()?;
+    let reports = entries.iter().map(|entry| LayerReport {
+        jurisdiction: entry.short_code.to_string(),
+        citation_quality: entry.citation_quality.as_str().to_owned(),
+        features: entry.feature_count as u32,
+        placeholders: entry.placeholders.iter().map(|placeholder| placeholder.features as u32).sum(),
+    });
+    Ok(reports.collect())
+}
+
+fn import_zoning(source: &OpenedSource<'_>, resolver: &Resolver, warnings: &mut Warnings) -> Result<Layer, BuildError> {
+    let planned = source.planned;
+    let options = planned.zoning.as_ref().expect("the plan was checked");
+    let provenance = LayerSource {
+        file: planned.path.display().to_string(),
+        publisher: Some(planned.publisher.clone()),
+        edition: Some(planned.edition.clone()),
+        retrieved: Some(planned.retrieved.clone()),
+        license: Some(planned.license.clone()),
+        url: Some(planned.url.clone()),
+    };
+    let table_text = source.zones_path.as_deref().map(read_table).transpose()?;
+    let table_name = source.zones_path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    let mut imported = None;
+    source_files::for_each(&source.path, planned.member.as_deref(), |file| {
+        if imported.is_some() {
+            let what = "a zoning source is one file; name it by its own path, or with 'member' in a folder or archive"
+                .to_owned();
+            return Err(BuildError::Source(SourceError::Refused { place: file.place, what }));
+        }
+        let zoning_source = zoning::ZoningSource {
+            jurisdiction: &planned.jurisdiction,
+            provenance: &provenance,
+            options,
+            table: table_text.as_deref().map(|text| zoning::ZoneTableFile { file: &table_name, text }),
+        };
+        let resolve = |provision: &str| resolver.resolve(provision, &planned.jurisdiction);
+        imported = Some(zoning::import_layer(file.reader, zoning_source, &resolve)?);
+        Ok(())
+    })?;
+    let imported = imported.ok_or_else(|| SourceError::Empty { path: source.path.clone() })?;
+    for problem in imported.warnings {
+        warnings.add(WarningKind::Zoning, &provenance.file, problem.to_string());
+    }
+    Ok(imported.layer)
+}
+
+fn read_table(path: &Path) -> Result<String, BuildError> {
+    fs::read_to_string(path).map_err(|source| {
+        BuildError::Source(SourceError::Io {
+            place: path.display().to_string(),
+            doing: "read the table of zones",
+            source,
+        })
+    })
+}
+
+/// Finds the provision that a table of zones names, in the files just written.
+struct Resolver {
+    outline: Outline,
+    nodes: Nodes,
+    citations: CitationIndex,
+    catalogue: Catalogue,
+    grammar: Grammar,
+}
+
+impl Resolver {
+    fn open(dir: &Path, grammar: Grammar) -> Result<Self, BuildError> {
+        let outline = Outline::open(dir)?;
+        Ok(Self {
+            catalogue: Catalogue::open(dir, outline.len())?,
+            nodes: Nodes::open(dir)?,
+            citations: CitationIndex::open(dir)?,
+            outline,
+            grammar,
+        })
+    }
+
+    /// A source key, or a citation; of several bearers one of the layer's own jurisdiction.
+    fn resolve(&self, provision: &str, jurisdiction: &ShortCode) -> Option<zoning::ResolvedProvision> {
+        let by_key = self.outline.ordinal(NodeId::from_source_key(provision));
+        let own = self.catalogue.jurisdiction(jurisdiction)?.subtree;
+        let key = self.grammar.key_or_folded(provision);
+        let mut by_citation: Vec<_> = self.citations.candidates(&key).map(|(node, _)| node).collect();
+        by_citation.sort_by_key(|node| !own.contains(node.0));
+        let node = by_key.or_else(|| by_citation.first().copied())?;
+        let citation = self.nodes.get(node).ok()?.citation;
+        Some(zoning::ResolvedProvision { id: self.outline.id(node)?, citation })
+    }
+}

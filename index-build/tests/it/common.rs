@@ -1,0 +1,70 @@
+//! Building small snapshots in temporary folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hornbook_index_build::build::{BuildOptions, Destination, Outcome, build};
+use hornbook_index_build::error::BuildError;
+use hornbook_index_build::progress::Progress;
+
+/// The sample corpus of the project.
+pub(crate) fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/sample")
+}
+
+pub(crate) fn options(plan: &Path, out: &Path) -> BuildOptions {
+    BuildOptions {
+        plan: plan.to_owned(),
+        sources: None,
+        destination: Destination::Folder(out.to_owned()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    }
+}
+
+pub(crate) fn build_at(plan: &Path, out: &Path) -> Result<Outcome, BuildError> {
+    build(&options(plan, out))
+}
+
+/// Copies a folder of plain files.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::write(&target, fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
+/// Paths of all files below a folder, relative, ascending.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { found.push(path.strip_prefix(folder).unwrap().to_owned()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A small generator of repeatable numbers, so that a failing run can be run again.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+}

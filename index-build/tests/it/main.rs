@@ -1,0 +1,8 @@
+//! The builder from outside: one program of tests over whole snapshots.
+
+mod common;
+mod damage;
+mod real_law;
+mod repeatable;
+mod sample;
+mod zoning_real;

@@ -1,0 +1,114 @@
+//! The same law gives the same snapshot, whatever order its files, lines and sources come in; and an unchanged plan is
+//! not built twice.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Numbers, build_at, copy_folder, files_below, options, sample};
+use hornbook_index_build::build::build;
+
+/// Every file but the report (which tells times) and the manifest (which hashes the report and names the inputs).
+fn content(snapshot: &Path) -> Vec<(String, Vec<u8>)> {
+    files_below(snapshot)
+        .into_iter()
+        .map(|path| (path.display().to_string(), fs::read(snapshot.join(&path)).unwrap()))
+        .filter(|(name, _)| !matches!(name.as_str(), "report.json" | "manifest.json" | "manifest.blake3"))
+        .collect()
+}
+
+fn shuffle_lines(path: &Path, numbers: &mut Numbers) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    for place in (1..lines.len()).rev() {
+        lines.swap(place, numbers.below(place as u64 + 1) as usize);
+    }
+    fs::write(path, lines.join("\n")).unwrap();
+}
+
+#[test]
+fn shuffled_sources_and_lines_give_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let straight = dir.path().join("straight");
+    let first = build_at(&sample().join("plan.toml"), &straight).unwrap();
+    let mut numbers = Numbers(7);
+    for round in 0..3 {
+        let shuffled = dir.path().join(format!("sources-{round}"));
+        copy_folder(&sample(), &shuffled);
+        for path in files_below(&shuffled).into_iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl")) {
+            shuffle_lines(&shuffled.join(path), &mut numbers);
+        }
+        let plan = fs::read_to_string(shuffled.join("plan.toml")).unwrap();
+        let mut parts: Vec<String> = plan.split("[[source]]").map(str::to_owned).collect();
+        parts[1..].rotate_left(round + 1);
+        fs::write(shuffled.join("plan.toml"), parts.join("\n[[source]]")).unwrap();
+        let out = dir.path().join(format!("out-{round}"));
+        let again = build_at(&shuffled.join("plan.toml"), &out).unwrap();
+        let (expected, found) = (content(&straight), content(&out));
+        assert_eq!(expected.len(), found.len());
+        for ((name, expected), (other_name, found)) in expected.iter().zip(&found) {
+            assert_eq!(name, other_name);
+            // The catalogue tells the hash of each source's files, which shuffling changes.
+            assert!(name == "catalogue.json" || expected == found, "{name} differs");
+        }
+        assert_eq!(first.manifest.counts, again.manifest.counts);
+    }
+}
+
+#[test]
+fn a_code_split_over_files_is_one_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole");
+    build_at(&sample().join("plan.toml"), &whole).unwrap();
+    let split = dir.path().join("split");
+    copy_folder(&sample(), &split);
+    let statutes = fs::read_to_string(split.join("arden/ars.jsonl")).unwrap();
+    let folder = split.join("arden/ars");
+    fs::create_dir(&folder).unwrap();
+    for (n, lines) in statutes.lines().collect::<Vec<_>>().chunks(40).enumerate() {
+        fs::write(folder.join(format!("part-{}.jsonl", 9 - n)), lines.join("\n")).unwrap();
+    }
+    let plan = fs::read_to_string(split.join("plan.toml")).unwrap().replace("arden/ars.jsonl", "arden/ars");
+    fs::write(split.join("plan.toml"), plan).unwrap();
+    let out = dir.path().join("out");
+    build_at(&split.join("plan.toml"), &out).unwrap();
+    for name in ["outline.bin", "nodes.redb", "texts.bin", "vectors-law-static-256.bin", "graph-law-static-256.bin"] {
+        assert!(fs::read(whole.join(name)).unwrap() == fs::read(out.join(name)).unwrap(), "{name} differs");
+    }
+}
+
+#[test]
+fn what_did_not_change_is_not_built_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let sources = dir.path().join("sources");
+    copy_folder(&sample(), &sources);
+    let (plan, out) = (sources.join("plan.toml"), dir.path().join("out"));
+    assert!(!build_at(&plan, &out).unwrap().unchanged);
+    assert!(build_at(&plan, &out).unwrap().unchanged);
+    // Only zoning changes: the vectors are the same, so the graph is taken over.
+    let zoning = sources.join("millbrook/zoning.geojson");
+    fs::write(&zoning, fs::read_to_string(&zoning).unwrap().replace("R-2O", "R-20")).unwrap();
+    let changed = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    assert!(!changed.unchanged);
+    assert_eq!(changed.report.reused.len(), 1, "{:?}", changed.report.reused);
+    // And the law changes: nothing is taken over.
+    let law = sources.join("hollis/code.jsonl");
+    fs::write(&law, fs::read_to_string(&law).unwrap().replacen("county", "country", 1)).unwrap();
+    let changed = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    assert!(!changed.unchanged && changed.report.reused.is_empty());
+}
+
+#[test]
+fn a_damaged_snapshot_is_not_reused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (sample().join("plan.toml"), dir.path().join("out"));
+    build_at(&plan, &out).unwrap();
+    let texts = out.join("texts.bin");
+    let mut bytes = fs::read(&texts).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::remove_file(&texts).unwrap();
+    fs::write(&texts, bytes).unwrap();
+    let again = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    assert!(!again.unchanged);
+    hornbook_corpus::snapshot::Snapshot::verify(&out, |_| ()).unwrap();
+}
