@@ -1,0 +1,329 @@
+//! The way of a metered call, in types: each step is a method of what the step before returned, so none can be skipped.
+//!
+//! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::pace`] (429) -> the caller checks parameters (422) ->
+//! [`Paced::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs beside it ->
+//! [`PendingDebit::settle`] gives the [`Receipt`], which alone can make the credit headers, or
+//! [`PendingDebit::refund`] gives the credits back when the work failed.
+
+use std::sync::Arc;
+
+use super::directory::{KeyState, lock};
+use super::error::{BadKey, LedgerError, Refusal};
+use super::idempotency::{Claim, Claimed, Idempotency};
+use super::ids::{AccountId, Credits, EntryNumber, KeyId};
+use super::key::PlainKey;
+use super::pace::PaceLimits;
+use super::purse::{Hold, MonthlyUnits, Remaining};
+use super::queue::Queued;
+use super::scope::ScopeSet;
+use super::ticket::{Ticket, ticket};
+use super::tier::Tier;
+use super::writer::{Placed, Post, PostKind, Posting};
+use super::{Accounts, Shared};
+use crate::clock::Now;
+
+impl Accounts {
+    /// Who calls? `key` is what stands behind `Bearer` in the header.
+    pub fn authenticate(&self, key: Option<&str>, now: Now) -> Result<Caller, Refusal> {
+        let refuse = |why| Refusal::Key(why);
+        let plain = PlainKey::parse(key.ok_or(refuse(BadKey::Missing))?).ok_or(refuse(BadKey::Malformed))?;
+        let directory = self.shared.directory();
+        let key = Arc::clone(directory.find(&plain).ok_or(refuse(BadKey::Unknown))?);
+        drop(directory);
+        if !key.is_live(now.wall) {
+            return Err(refuse(BadKey::RevokedOrExpired));
+        }
+        if !key.account.standing().approved {
+            return Err(refuse(BadKey::AccountNotApproved));
+        }
+        key.used(now.wall);
+        Ok(Caller { shared: Arc::clone(&self.shared), key })
+    }
+}
+
+/// A caller whose key is good.
+pub struct Caller {
+    shared: Arc<Shared>,
+    key: Arc<KeyState>,
+}
+
+impl Caller {
+    pub fn account(&self) -> AccountId {
+        self.key.account.id
+    }
+
+    pub fn key(&self) -> KeyId {
+        self.key.id
+    }
+
+    pub fn tier(&self) -> Tier {
+        self.key.account.standing().tier
+    }
+
+    /// The key must have one of these scopes.
+    pub fn require(self, any_of: ScopeSet) -> Result<Scoped, Refusal> {
+        let has = self.key.scopes;
+        if has.has_any_of(any_of) { Ok(Scoped(self)) } else { Err(Refusal::Scope { has, needs_any_of: any_of }) }
+    }
+}
+
+/// A caller who may use the operation.
+pub struct Scoped(Caller);
+
+impl Scoped {
+    /// Counts the call against the key's minute and day.
+    pub fn pace(self, now: Now) -> Result<Paced, Refusal> {
+        let Caller { shared, key } = self.0;
+        let limits = shared.settings.tariff.limits(key.account.standing().tier);
+        lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
+        Ok(Paced { shared, key, limits })
+    }
+}
+
+/// A caller within the limits.
+pub struct Paced {
+    shared: Arc<Shared>,
+    key: Arc<KeyState>,
+    limits: PaceLimits,
+}
+
+/// What reserving came to.
+pub enum Reserved {
+    Fresh(Reservation),
+    /// The debit of this idempotency key was made before; answer again without another.
+    Replay(Receipt),
+}
+
+impl Paced {
+    pub fn limits(&self) -> PaceLimits {
+        self.limits
+    }
+
+    pub fn account(&self) -> AccountId {
+        self.key.account.id
+    }
+
+    /// Takes the cost out of what the account can spend, so that no other call can have it.
+    pub fn reserve(
+        self,
+        operation: &'static str,
+        cost: Credits,
+        idempotency: Option<Idempotency>,
+        now: Now,
+    ) -> Result<Reserved, Refusal> {
+        let Self { shared, key, limits } = self;
+        shared.queue.check_open()?;
+        let claim = match idempotency {
+            None => None,
+            Some(idempotency) => match Claim::take(&shared, key.id, idempotency, now.wall)? {
+                Claimed::First(claim) => Some(claim),
+                Claimed::Replay(record) => {
+                    let remaining = Remaining { wallet: record.wallet, allotment: record.allotment };
+                    let entry = Some(record.entry);
+                    return Ok(Reserved::Replay(Receipt {
+                        limits,
+                        remaining,
+                        charged: record.cost,
+                        entry,
+                        replayed: true,
+                    }));
+                }
+            },
+        };
+        let month = now.wall.month().0;
+        let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);
+        let units = MonthlyUnits { month, limit };
+        let held = key.account.purse.hold(cost.0, units);
+        let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
+        let call = Call { operation, cost, hold, units, remaining, limits, now, key, shared };
+        Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
+    }
+}
+
+struct Call {
+    shared: Arc<Shared>,
+    key: Arc<KeyState>,
+    operation: &'static str,
+    cost: Credits,
+    hold: Hold,
+    units: MonthlyUnits,
+    remaining: Remaining,
+    limits: PaceLimits,
+    now: Now,
+}
+
+impl Call {
+    fn post(&self, kind: PostKind, placed: &Placed) -> Post {
+        Post {
+            kind,
+            account: Arc::clone(&self.key.account),
+            key: Arc::clone(&self.key),
+            operation: self.operation,
+            cost: self.cost,
+            at: self.now.wall,
+            hold: self.hold,
+            units: self.units,
+            placed: placed.clone(),
+            claim: None,
+            forget: None,
+            promise: None,
+        }
+    }
+
+    fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> Receipt {
+        Receipt { limits: self.limits, remaining, charged: self.cost, entry, replayed: false }
+    }
+}
+
+/// Credits held for one call. Dropped, they go back.
+pub struct Reservation {
+    call: Option<Call>,
+    claim: Option<Claim>,
+}
+
+impl Reservation {
+    /// Hands the debit to the ledger; from here on a client who hangs up has paid.
+    pub fn begin(mut self) -> Result<PendingDebit, LedgerError> {
+        let Some(call) = self.call.take() else { return Err(LedgerError::Closed) };
+        let placed = Placed::default();
+        if call.cost.0 == 0 {
+            let receipt = call.receipt(call.remaining, None);
+            return Ok(PendingDebit { call, placed, outcome: Outcome::Known(receipt), idempotency: None });
+        }
+        let idempotency = self.claim.as_ref().map(Claim::record_key);
+        let (promise, ticket) = ticket();
+        let claim = self.claim.take();
+        let queued = call.shared.queue.debit(call.now.steady, |queued| {
+            let promise = (queued == Queued::AwaitCommit).then_some(promise);
+            Post { claim, promise, ..call.post(PostKind::Debit, &placed) }
+        });
+        let outcome = match queued {
+            Ok(Queued::AwaitCommit) => Outcome::Awaited(ticket),
+            Ok(Queued::AnswerNow) => Outcome::Known(call.receipt(call.remaining, None)),
+            Err(error) => {
+                call.key.account.purse.release(call.hold);
+                return Err(error);
+            }
+        };
+        Ok(PendingDebit { call, placed, outcome, idempotency })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            call.key.account.purse.release(call.hold);
+        }
+    }
+}
+
+enum Outcome {
+    Known(Receipt),
+    Awaited(Ticket<Result<Posting, LedgerError>>),
+}
+
+/// A debit on its way to the disk. Dropped, it stays charged: a client that hangs up must not search for free.
+pub struct PendingDebit {
+    call: Call,
+    placed: Placed,
+    outcome: Outcome,
+    idempotency: Option<super::idempotency::RecordKey>,
+}
+
+impl PendingDebit {
+    /// The work succeeded: the receipt, once the debit is as durable as the mode asks.
+    pub async fn settle(self) -> Result<Receipt, LedgerError> {
+        match self.outcome {
+            Outcome::Known(receipt) => Ok(receipt),
+            Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.await),
+        }
+    }
+
+    /// The same for a caller who may block.
+    pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
+        match self.outcome {
+            Outcome::Known(receipt) => Ok(receipt),
+            Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
+        }
+    }
+
+    /// The work failed, and only an answered 200 is charged. The answer waits until the refund is durable.
+    pub async fn refund(self) -> Result<(), LedgerError> {
+        match self.queue_refund() {
+            None => Ok(()),
+            Some(ticket) => ticket.await.unwrap_or(Err(LedgerError::Closed)).map(drop),
+        }
+    }
+
+    /// The same for a caller who may block.
+    pub fn refund_blocking(self) -> Result<(), LedgerError> {
+        match self.queue_refund() {
+            None => Ok(()),
+            Some(ticket) => ticket.wait().unwrap_or(Err(LedgerError::Closed)).map(drop),
+        }
+    }
+
+    fn queue_refund(self) -> Option<Ticket<Result<Posting, LedgerError>>> {
+        if self.call.cost.0 == 0 {
+            return None;
+        }
+        let (promise, ticket) = ticket();
+        let post = self.call.post(PostKind::Refund, &self.placed);
+        let forget = self.idempotency;
+        self.call.shared.queue.refund(Post { promise: Some(promise), forget, ..post });
+        Some(ticket)
+    }
+}
+
+fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Result<Receipt, LedgerError> {
+    let posting = answer.unwrap_or(Err(LedgerError::Closed))?;
+    let remaining = Remaining { wallet: posting.wallet, allotment: posting.allotment };
+    Ok(call.receipt(remaining, Some(posting.number)))
+}
+
+/// Proof that a call was metered. Only this module makes one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Receipt {
+    limits: PaceLimits,
+    remaining: Remaining,
+    charged: Credits,
+    entry: Option<EntryNumber>,
+    replayed: bool,
+}
+
+impl Receipt {
+    /// The headers of every success response.
+    pub fn headers(&self) -> [(&'static str, u64); 3] {
+        [
+            ("X-Credits-Remaining", self.credits_remaining()),
+            ("X-RateLimit-Limit", self.limits.per_minute.into()),
+            ("X-Research-Allotment-Remaining", self.remaining.allotment.into()),
+        ]
+    }
+
+    pub fn credits_remaining(&self) -> u64 {
+        u64::try_from(self.remaining.wallet).unwrap_or(0)
+    }
+
+    pub fn allotment_remaining(&self) -> u32 {
+        self.remaining.allotment
+    }
+
+    pub fn limits(&self) -> PaceLimits {
+        self.limits
+    }
+
+    pub fn charged(&self) -> Credits {
+        self.charged
+    }
+
+    /// The debit's place in the ledger, if the answer waited for it.
+    pub fn entry(&self) -> Option<EntryNumber> {
+        self.entry
+    }
+
+    /// Whether an earlier call with the same idempotency key paid.
+    pub fn is_replay(&self) -> bool {
+        self.replayed
+    }
+}

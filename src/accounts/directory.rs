@@ -1,0 +1,219 @@
+//! Every account and key in memory: found by digest in one lookup, however many there are.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ids::{AccountId, KeyId};
+use super::key::{KeyDigest, PlainKey};
+use super::ledger::load::Posted;
+use super::pace::Pace;
+use super::purse::Purse;
+use super::records::{AccountRecord, AccountStatus, CounterRecord, KeyRecord, read_all_json};
+use super::tier::Tier;
+use crate::clock::UnixMillis;
+use crate::state::{Reading, StateError, Table};
+
+/// A poisoned lock means a panic between two whole changes; what it guards is consistent.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) struct AccountState {
+    pub(crate) id: AccountId,
+    pub(crate) purse: Purse,
+    /// Tier, approval and formation in one byte, read by every call.
+    standing: AtomicU8,
+    record: Mutex<AccountRecord>,
+}
+
+/// What admission needs to know of an account.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing {
+    pub(crate) tier: Tier,
+    pub(crate) approved: bool,
+    pub(crate) company_formed: bool,
+}
+
+impl Standing {
+    fn of(record: &AccountRecord) -> Self {
+        let approved = record.status == AccountStatus::Approved;
+        Self { tier: record.tier, approved, company_formed: record.company_formed }
+    }
+
+    fn to_byte(self) -> u8 {
+        self.tier as u8 | u8::from(self.approved) << 4 | u8::from(self.company_formed) << 5
+    }
+
+    fn from_byte(byte: u8) -> Self {
+        Self { tier: Tier::from_index(byte & 15), approved: byte & 16 != 0, company_formed: byte & 32 != 0 }
+    }
+}
+
+impl AccountState {
+    pub(crate) fn new(record: AccountRecord, purse: Purse) -> Self {
+        let standing = AtomicU8::new(Standing::of(&record).to_byte());
+        Self { id: record.id, purse, standing, record: Mutex::new(record) }
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        Standing::from_byte(self.standing.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn record(&self) -> AccountRecord {
+        lock(&self.record).clone()
+    }
+
+    pub(crate) fn replace(&self, record: AccountRecord) {
+        self.standing.store(Standing::of(&record).to_byte(), Ordering::Release);
+        *lock(&self.record) = record;
+    }
+}
+
+pub(crate) struct KeyState {
+    pub(crate) id: KeyId,
+    pub(crate) account: Arc<AccountState>,
+    pub(crate) digest: KeyDigest,
+    /// The first moment at which the key no longer works; the beginning of time once revoked.
+    ends_at: AtomicI64,
+    pub(crate) pace: Mutex<Pace>,
+    last_used: AtomicI64,
+    last_used_stored: AtomicI64,
+    /// Apart from what every call reads: names and dates would push that out of the cache.
+    record: Box<Mutex<KeyRecord>>,
+    pub(crate) scopes: super::scope::ScopeSet,
+}
+
+/// The stored time of last use lags at most this much behind.
+const LAST_USED_EVERY_MILLIS: i64 = 30_000;
+
+impl KeyState {
+    pub(crate) fn new(record: KeyRecord, account: Arc<AccountState>, counter: &CounterRecord) -> Self {
+        Self {
+            id: record.id,
+            account,
+            digest: record.digest,
+            ends_at: AtomicI64::new(end_of(&record)),
+            last_used: AtomicI64::new(counter.last_used.0),
+            last_used_stored: AtomicI64::new(counter.last_used.0),
+            pace: Mutex::new(Pace::resume(&counter.days)),
+            scopes: record.scopes,
+            record: Box::new(Mutex::new(record)),
+        }
+    }
+
+    pub(crate) fn is_live(&self, now: UnixMillis) -> bool {
+        now.0 < self.ends_at.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn used(&self, at: UnixMillis) {
+        self.last_used.fetch_max(at.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn last_used(&self) -> UnixMillis {
+        UnixMillis(self.last_used.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn record(&self) -> KeyRecord {
+        lock(&self.record).clone()
+    }
+
+    pub(crate) fn replace(&self, record: KeyRecord) {
+        self.ends_at.store(end_of(&record), Ordering::Release);
+        *lock(&self.record) = record;
+    }
+
+    /// The counter as it is to be stored now.
+    pub(crate) fn counter(&self) -> CounterRecord {
+        let (used, stored) = (self.last_used.load(Ordering::Relaxed), self.last_used_stored.load(Ordering::Relaxed));
+        let last_used = if used - stored >= LAST_USED_EVERY_MILLIS { used } else { stored };
+        self.last_used_stored.store(last_used, Ordering::Relaxed);
+        CounterRecord { last_used: UnixMillis(last_used), days: lock(&self.pace).days() }
+    }
+}
+
+fn end_of(record: &KeyRecord) -> i64 {
+    match (record.revoked_at, record.expires_at) {
+        (Some(_), _) => i64::MIN,
+        (None, Some(expires_at)) => expires_at.0,
+        (None, None) => i64::MAX,
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Directory {
+    accounts: HashMap<AccountId, Arc<AccountState>>,
+    keys: HashMap<KeyId, Arc<KeyState>>,
+    by_digest: HashMap<u128, Arc<KeyState>>,
+}
+
+impl Directory {
+    pub(crate) fn load(reading: &Reading, posted: &Posted) -> Result<Self, StateError> {
+        let mut directory = Self::default();
+        directory.reload(reading, posted)?;
+        Ok(directory)
+    }
+
+    /// Takes over what is stored; calls under way keep the states they hold.
+    pub(crate) fn reload(&mut self, reading: &Reading, posted: &Posted) -> Result<(), StateError> {
+        for record in read_all_json::<AccountRecord>(reading, Table::Accounts)? {
+            let id = record.id;
+            let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
+            match self.accounts.get(&id) {
+                Some(state) => {
+                    state.purse.reset_posted(balance, posted.months(id));
+                    state.replace(record);
+                }
+                None => self.add_account(AccountState::new(record, Purse::new(balance, posted.months(id)))),
+            }
+        }
+        for record in read_all_json::<KeyRecord>(reading, Table::Keys)? {
+            match self.keys.get(&record.id) {
+                Some(state) => state.replace(record),
+                None => {
+                    let counter = read_counter(reading, record.id)?;
+                    self.add_key(record, counter);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_account(&mut self, state: AccountState) {
+        self.accounts.insert(state.id, Arc::new(state));
+    }
+
+    pub(crate) fn add_key(&mut self, record: KeyRecord, counter: CounterRecord) {
+        // A key without its account cannot be used; the ledger check reports it.
+        let Some(account) = self.accounts.get(&record.account) else { return };
+        let state = Arc::new(KeyState::new(record, Arc::clone(account), &counter));
+        self.by_digest.insert(state.digest.bucket(), Arc::clone(&state));
+        self.keys.insert(state.id, state);
+    }
+
+    pub(crate) fn find(&self, key: &PlainKey) -> Option<&Arc<KeyState>> {
+        let digest = key.digest();
+        self.by_digest.get(&digest.bucket()).filter(|state| state.digest.matches(&digest))
+    }
+
+    pub(crate) fn account(&self, id: AccountId) -> Option<&Arc<AccountState>> {
+        self.accounts.get(&id)
+    }
+
+    pub(crate) fn key(&self, id: KeyId) -> Option<&Arc<KeyState>> {
+        self.keys.get(&id)
+    }
+
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = &Arc<AccountState>> {
+        self.accounts.values()
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<KeyState>> {
+        self.keys.values()
+    }
+}
+
+fn read_counter(reading: &Reading, key: KeyId) -> Result<CounterRecord, StateError> {
+    let Some(bytes) = reading.get(Table::Counters, &key.to_key())? else { return Ok(CounterRecord::default()) };
+    CounterRecord::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Counters.name(), &key.to_key()))
+}

@@ -1,0 +1,106 @@
+//! Numbers with a meaning: each id and amount is a type of its own, so none passes for another.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! numbered {
+    ($($(#[$doc:meta])* $name:ident, $prefix:literal, $what:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            pub(crate) fn to_key(self) -> [u8; 4] {
+                self.0.to_be_bytes()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                let number = text.strip_prefix($prefix).unwrap_or(text).parse();
+                number.map(Self).map_err(|_| format!(concat!("'{}' is no ", $what, "; one looks like ", $prefix, "17"), text))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+numbered!(
+    /// An account; `acct-17`.
+    AccountId, "acct-", "account id";
+    /// A key of an account; `key-17`. The secret itself is [`super::key::PlainKey`].
+    KeyId, "key-", "key id";
+    /// A purchase of a pack; `buy-17`.
+    PurchaseId, "buy-", "purchase id";
+);
+
+impl AccountId {
+    pub(crate) fn from_key(key: &[u8]) -> Option<Self> {
+        Some(Self(u32::from_be_bytes(key.try_into().ok()?)))
+    }
+}
+
+/// The place of an entry in the ledger; the first is 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryNumber(pub u64);
+
+impl EntryNumber {
+    pub(crate) fn to_key(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+}
+
+impl fmt::Display for EntryNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A formation order: a random UUID.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrderId(pub uuid::Uuid);
+
+impl fmt::Display for OrderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl FromStr for OrderId {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        uuid::Uuid::try_parse(text).map(Self).map_err(|_| format!("'{text}' is no order id; one is a UUID"))
+    }
+}
+
+/// An amount of credits that is never negative: a cost, a price in credits, a balance.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Credits(pub u32);
+
+impl fmt::Display for Credits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

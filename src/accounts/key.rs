@@ -1,0 +1,198 @@
+//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, 6 more that are their checksum.
+//!
+//! A [`PlainKey`] exists twice: when it is made, to be shown once, and when a caller presents it. What is stored is its
+//! [`KeyDigest`]. The checksum characters let a mistyped key be refused without a lookup.
+
+use std::fmt;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::entropy::Entropy;
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const PREFIX_CHARS: usize = 8;
+const SECRET_CHARS: usize = 32;
+const CHECK_CHARS: usize = 6;
+const KEY_CHARS: usize = PREFIX_CHARS + SECRET_CHARS + CHECK_CHARS;
+
+/// How much of a key may be shown again: enough to recognise it, 24 random characters short of using it.
+const SHOWN_CHARS: usize = PREFIX_CHARS + 4;
+
+/// Largest multiple of 62 in a byte; higher bytes are drawn again, or the first characters would be more frequent.
+const FAIR_BELOW: u8 = 248;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyKind {
+    Live,
+    Test,
+}
+
+impl KeyKind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Live => "hb_live_",
+            Self::Test => "hb_test_",
+        }
+    }
+}
+
+/// A whole key with valid checksum characters. Does not print itself.
+pub struct PlainKey([u8; KEY_CHARS]);
+
+impl PlainKey {
+    pub fn generate(kind: KeyKind, entropy: &mut dyn Entropy) -> io::Result<Self> {
+        let mut key = [0; KEY_CHARS];
+        key[..PREFIX_CHARS].copy_from_slice(kind.prefix().as_bytes());
+        let mut filled = PREFIX_CHARS;
+        while filled < PREFIX_CHARS + SECRET_CHARS {
+            let mut draw = [0; SECRET_CHARS];
+            entropy.fill(&mut draw)?;
+            for byte in draw {
+                if byte < FAIR_BELOW && filled < PREFIX_CHARS + SECRET_CHARS {
+                    key[filled] = ALPHABET[usize::from(byte % 62)];
+                    filled += 1;
+                }
+            }
+        }
+        let check = check_chars(&key[..filled]);
+        key[filled..].copy_from_slice(&check);
+        Ok(Self(key))
+    }
+
+    /// A well-formed key, or nothing: wrong length, alphabet, prefix or checksum.
+    pub fn parse(text: &str) -> Option<Self> {
+        let key: [u8; KEY_CHARS] = text.as_bytes().try_into().ok()?;
+        let known_prefix = [KeyKind::Live, KeyKind::Test].iter().any(|kind| text.starts_with(kind.prefix()));
+        let (signed, check) = key.split_at(PREFIX_CHARS + SECRET_CHARS);
+        (known_prefix && check_chars(signed) == check).then_some(Self(key))
+    }
+
+    pub fn digest(&self) -> KeyDigest {
+        KeyDigest(Sha256::digest(self.0).into())
+    }
+
+    /// The only way to the text: to hand it to its owner, once.
+    pub fn reveal(&self) -> String {
+        self.0.iter().map(|byte| char::from(*byte)).collect()
+    }
+
+    /// The beginning, by which an owner recognises the key.
+    pub fn shown_prefix(&self) -> String {
+        self.0[..SHOWN_CHARS].iter().map(|byte| char::from(*byte)).collect()
+    }
+}
+
+impl fmt::Debug for PlainKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PlainKey(secret)")
+    }
+}
+
+fn check_chars(signed: &[u8]) -> [u8; CHECK_CHARS] {
+    let mut rest = crc32fast::hash(signed);
+    let mut chars = [0; CHECK_CHARS];
+    for char in chars.iter_mut().rev() {
+        *char = ALPHABET[(rest % 62) as usize];
+        rest /= 62;
+    }
+    chars
+}
+
+/// SHA-256 of a key or another bearer secret. A key has 190 bits of randomness: no salt or slow hash is needed.
+#[derive(Clone, Copy)]
+pub struct KeyDigest([u8; 32]);
+
+impl KeyDigest {
+    pub fn of_secret(secret: &str) -> Self {
+        Self(Sha256::digest(secret).into())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// What finds a digest in a map. Whoever can choose digests can find secrets, so timing it tells nothing.
+    pub(crate) fn bucket(&self) -> u128 {
+        u128::from_le_bytes(*self.0.first_chunk().unwrap_or(&[0; 16]))
+    }
+
+    /// Takes as long for the first differing byte as for the last.
+    pub fn matches(&self, other: &Self) -> bool {
+        let mut difference = 0;
+        for (ours, theirs) in self.0.iter().zip(other.0) {
+            difference |= ours ^ theirs;
+        }
+        std::hint::black_box(difference) == 0
+    }
+}
+
+impl fmt::Debug for KeyDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyDigest(..)")
+    }
+}
+
+impl Serialize for KeyDigest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hex: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        serializer.serialize_str(&hex)
+    }
+}
+
+impl<'de> Deserialize<'de> for KeyDigest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hex = String::deserialize(deserializer)?;
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let digits = hex.get(at * 2..at * 2 + 2).unwrap_or_default();
+            *byte = u8::from_str_radix(digits, 16).map_err(serde::de::Error::custom)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entropy::SeededEntropy;
+    use super::*;
+
+    #[test]
+    fn a_key_reads_back_and_no_single_slip_does() {
+        let key = PlainKey::generate(KeyKind::Live, &mut SeededEntropy(3)).unwrap();
+        let text = key.reveal();
+        assert_eq!(text.len(), 46);
+        assert!(text.starts_with("hb_live_") && text.starts_with(&key.shown_prefix()));
+        assert!(PlainKey::parse(&text).unwrap().digest().matches(&key.digest()));
+        for at in 0..text.len() {
+            for wrong in ["0", "z", " ", "_"] {
+                let mut mistyped = text.clone();
+                mistyped.replace_range(at..=at, wrong);
+                assert!(mistyped == text || PlainKey::parse(&mistyped).is_none(), "{mistyped}");
+            }
+        }
+        assert!(PlainKey::parse(&text[..45]).is_none() && PlainKey::parse("").is_none());
+        assert!(PlainKey::parse(&"é".repeat(23)).is_none());
+    }
+
+    #[test]
+    fn secrets_do_not_print() {
+        let key = PlainKey::generate(KeyKind::Test, &mut SeededEntropy(4)).unwrap();
+        let shown = format!("{key:?} {:?}", key.digest());
+        assert_eq!(shown, "PlainKey(secret) KeyDigest(..)");
+    }
+
+    #[test]
+    fn a_digest_matches_only_itself() {
+        let digest = KeyDigest::of_secret("a");
+        for at in 0..32 {
+            let mut other = digest;
+            other.0[at] ^= 1;
+            assert!(!digest.matches(&other));
+        }
+        let json = serde_json::to_string(&digest).unwrap();
+        assert!(serde_json::from_str::<KeyDigest>(&json).unwrap().matches(&digest));
+    }
+}

@@ -1,0 +1,217 @@
+//! What the ledger's writer keeps in memory: the head, the growing block, every wallet and every month's use.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::accounts::ids::{AccountId, EntryNumber};
+use crate::clock::{Month, UnixMillis};
+pub(crate) use crate::state::check::HEAD_KEY;
+use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::{Mark, Reading, StateError, Table};
+
+use super::block::{Block, TailBlock};
+use super::books::Books;
+use super::entry::{Entry, OperationCode};
+
+pub(crate) const CHECKPOINT_KEY: &[u8] = b"checkpoint";
+
+/// The end of the ledger.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) entries: u64,
+    pub(crate) hash: [u8; 32],
+    pub(crate) tail_first: u64,
+    pub(crate) books: Books,
+}
+
+impl Head {
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { entries: self.entries, hash: self.hash }
+    }
+
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.raw(&self.entries.to_le_bytes());
+        encoder.raw(&self.hash);
+        encoder.raw(&self.tail_first.to_le_bytes());
+        self.books.encode(&mut encoder);
+        encoder.bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let entries = u64::from_le_bytes(decoder.array()?);
+        let hash = decoder.array()?;
+        let tail_first = u64::from_le_bytes(decoder.array()?);
+        let books = Books::decode(&mut decoder)?;
+        decoder.finish()?;
+        Ok(Self { entries, hash, tail_first, books })
+    }
+
+    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+        let Some(bytes) = reading.get(Table::Meta, HEAD_KEY)? else { return Ok(Self::default()) };
+        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), HEAD_KEY))
+    }
+}
+
+/// An account's posted balance and its newest entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Wallet {
+    pub(crate) balance: i64,
+    pub(crate) newest: Option<EntryNumber>,
+}
+
+impl Wallet {
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.balance.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.newest.map_or(0, |number| number.0).to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let balance = i64::from_le_bytes(decoder.array()?);
+        let newest = u64::from_le_bytes(decoder.array()?);
+        decoder.finish()?;
+        Ok(Self { balance, newest: (newest > 0).then_some(EntryNumber(newest)) })
+    }
+}
+
+/// Everything posted so far.
+pub(crate) struct Posted {
+    pub(crate) head: Head,
+    pub(crate) tail: TailBlock,
+    pub(crate) wallets: HashMap<AccountId, Wallet>,
+    pub(crate) allotments: BTreeMap<(AccountId, Month), u32>,
+    pub(crate) operations: HashMap<String, OperationCode>,
+}
+
+impl Posted {
+    pub(crate) fn load(reading: &Reading) -> Result<Self, StateError> {
+        let head = Head::read(reading)?;
+        let operations = read_operations(reading)?.into_iter().map(|(code, name)| (name, code)).collect();
+        Ok(Self {
+            tail: load_tail(reading, &head)?,
+            wallets: read_wallets(reading)?,
+            allotments: read_allotments(reading)?,
+            operations,
+            head,
+        })
+    }
+
+    /// Posted use by month of one account.
+    pub(crate) fn months(&self, account: AccountId) -> impl Iterator<Item = (i32, u32)> + '_ {
+        let range = (account, Month(i32::MIN))..=(account, Month(i32::MAX));
+        self.allotments.range(range).map(|((_, month), used)| (month.0, *used))
+    }
+}
+
+fn load_tail(reading: &Reading, head: &Head) -> Result<TailBlock, StateError> {
+    let first = EntryNumber(head.tail_first);
+    let Some(bytes) = reading.get(Table::Ledger, &first.to_key())? else {
+        return Ok(TailBlock::empty(EntryNumber(head.entries + 1)));
+    };
+    TailBlock::resume(first, &bytes).map_err(|_| StateError::bad_record(Table::Ledger.name(), &first.to_key()))
+}
+
+pub(crate) fn read_wallets(reading: &Reading) -> Result<HashMap<AccountId, Wallet>, StateError> {
+    let mut wallets = HashMap::new();
+    reading.scan(Table::Wallets, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(Table::Wallets.name(), key);
+        let account = AccountId::from_key(key).ok_or_else(damaged)?;
+        wallets.insert(account, Wallet::from_bytes(payload).map_err(|_| damaged())?);
+        Ok(true)
+    })?;
+    Ok(wallets)
+}
+
+pub(crate) fn allotment_key(account: AccountId, month: Month) -> [u8; 8] {
+    let mut key = [0; 8];
+    key[..4].copy_from_slice(&account.to_key());
+    // The sign bit turned over keeps months before 1970 in front.
+    key[4..].copy_from_slice(&((month.0 as u32) ^ 1 << 31).to_be_bytes());
+    key
+}
+
+pub(crate) fn read_allotments(reading: &Reading) -> Result<BTreeMap<(AccountId, Month), u32>, StateError> {
+    let mut allotments = BTreeMap::new();
+    reading.scan(Table::Allotments, &[], &mut |key, payload| {
+        let parts = key.split_first_chunk::<4>().zip(key.last_chunk::<4>()).zip(payload.try_into().ok());
+        let Some((((account, _), month), used)) = parts else {
+            return Err(StateError::bad_record(Table::Allotments.name(), key));
+        };
+        let month = Month((u32::from_be_bytes(*month) ^ 1 << 31) as i32);
+        allotments.insert((AccountId(u32::from_be_bytes(*account)), month), u32::from_le_bytes(used));
+        Ok(true)
+    })?;
+    Ok(allotments)
+}
+
+pub(crate) fn read_operations(reading: &Reading) -> Result<BTreeMap<OperationCode, String>, StateError> {
+    let mut names = BTreeMap::new();
+    reading.scan(Table::Operations, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(Table::Operations.name(), key);
+        let code = u16::from_be_bytes(key.try_into().map_err(|_| damaged())?);
+        let name = std::str::from_utf8(payload).map_err(|_| damaged())?;
+        names.insert(OperationCode(code), name.to_owned());
+        Ok(true)
+    })?;
+    Ok(names)
+}
+
+/// The entries of one stored block.
+pub(crate) fn block_entries(key: &[u8], payload: &[u8]) -> Result<Vec<Entry>, StateError> {
+    let damaged = || StateError::bad_record(Table::Ledger.name(), key);
+    let block = parse_block(key, payload)?;
+    let mut entries = Vec::new();
+    block.each(&mut |entry| entries.push(entry)).map_err(|_| damaged())?;
+    Ok(entries)
+}
+
+pub(crate) fn parse_block<'b>(key: &[u8], payload: &'b [u8]) -> Result<Block<'b>, StateError> {
+    let damaged = || StateError::bad_record(Table::Ledger.name(), key);
+    let first = EntryNumber(u64::from_be_bytes(key.try_into().map_err(|_| damaged())?));
+    Block::parse(first, payload).map_err(|_| damaged())
+}
+
+/// An account's newest entries, newest first, found by following each entry to the one before it.
+pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize) -> Result<Vec<Entry>, StateError> {
+    let mut found = Vec::new();
+    let bytes = reading.get(Table::Wallets, &account.to_key())?;
+    let wallet = bytes.as_deref().map(Wallet::from_bytes).transpose();
+    let wallet = wallet.map_err(|_| StateError::bad_record(Table::Wallets.name(), &account.to_key()))?;
+    let mut next = wallet.and_then(|wallet| wallet.newest);
+    let mut block: Vec<Entry> = Vec::new();
+    while let Some(number) = next.filter(|_| found.len() < count) {
+        if block.first().is_none_or(|first| first.number > number) {
+            let Some((key, payload)) = reading.at_or_before(Table::Ledger, &number.to_key())? else { break };
+            block = block_entries(&key, &payload)?;
+        }
+        // Entries before the last roll-up are no longer there one by one.
+        let Ok(at) = block.binary_search_by_key(&number, |entry| entry.number) else { break };
+        next = block[at].previous;
+        found.push(block[at].clone());
+    }
+    Ok(found)
+}
+
+/// More entries a minute than this are not looked through: the start must not wait for them.
+const RECENT_MAX: usize = 100_000;
+
+/// The newest entries, as far back as whole blocks reach past `since`: they refill the rate windows after a restart.
+pub(crate) fn entries_since(reading: &Reading, since: UnixMillis) -> Result<Vec<Entry>, StateError> {
+    let mut found = Vec::new();
+    let mut before = u64::MAX;
+    while let Some((key, payload)) = reading.at_or_before(Table::Ledger, &before.to_be_bytes())? {
+        let entries = block_entries(&key, &payload)?;
+        let Some(first) = entries.first().map(|entry| entry.number.0) else { break };
+        let recent: Vec<Entry> = entries.into_iter().filter(|entry| entry.draft.at >= since).collect();
+        if recent.is_empty() || first <= 1 || found.len() >= RECENT_MAX {
+            found.extend(recent);
+            break;
+        }
+        found.extend(recent);
+        before = first - 1;
+    }
+    Ok(found)
+}

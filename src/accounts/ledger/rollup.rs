@@ -1,0 +1,243 @@
+//! Old usage becomes one row per day and account. Sums and the chain survive: a checkpoint keeps the number and hash of
+//! the last entry that went, so the rest is proven from there, and a digest over every row that took their place. The
+//! chain itself testifies to it: each roll-up appends an entry that names the digest.
+//!
+//! Entries that are no usage are rare and worth keeping: they move to the archive whole.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, EntryNumber};
+use crate::clock::{Day, UnixMillis};
+use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::{Reading, StateError, Table, Writing};
+
+use super::entry::{Draft, Entry, EntryKind, Note, Reference};
+use super::load::{CHECKPOINT_KEY, block_entries, parse_block};
+use super::poster::Poster;
+
+/// Some 30,000 entries a transaction: debits wait no longer for one than for a big commit.
+const BLOCKS_PER_STEP: usize = 200;
+
+/// The account under which the house keeps its own notes.
+pub(crate) const HOUSE: AccountId = AccountId(0);
+
+/// Where the live chain begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Checkpoint {
+    pub(crate) step: u32,
+    pub(crate) through: u64,
+    pub(crate) hash: [u8; 32],
+    pub(crate) archive: [u8; 32],
+}
+
+impl Checkpoint {
+    fn to_bytes(self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.unsigned(self.step.into());
+        encoder.unsigned(self.through);
+        encoder.raw(&self.hash);
+        encoder.raw(&self.archive);
+        encoder.bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let (step, through) = (decoder.number()?, decoder.unsigned()?);
+        Ok(Self { step, through, hash: decoder.array()?, archive: decoder.array()? })
+    }
+
+    fn parse(bytes: Option<Vec<u8>>) -> Result<Self, StateError> {
+        let Some(bytes) = bytes else { return Ok(Self::default()) };
+        Self::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Meta.name(), CHECKPOINT_KEY))
+    }
+
+    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+        Self::parse(reading.get(Table::Meta, CHECKPOINT_KEY)?)
+    }
+}
+
+/// What one account used on one day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct DaySums {
+    pub(crate) calls: u64,
+    pub(crate) credits: i64,
+    pub(crate) from_allotment: i64,
+}
+
+impl DaySums {
+    fn add(&mut self, draft: &Draft) {
+        self.calls += 1;
+        self.credits += draft.credits;
+        self.from_allotment += draft.from_allotment;
+    }
+
+    fn to_bytes(self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.unsigned(self.calls);
+        encoder.signed(self.credits);
+        encoder.signed(self.from_allotment);
+        encoder.bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let sums = Self { calls: decoder.unsigned()?, credits: decoder.signed()?, from_allotment: decoder.signed()? };
+        decoder.finish()?;
+        Ok(sums)
+    }
+}
+
+/// Moves the oldest blocks that lie wholly before `before` into the archive. Returns how many entries went.
+pub(crate) fn step(poster: &mut Poster<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
+    let mut checkpoint = Checkpoint::parse(poster.writing.get(Table::Meta, CHECKPOINT_KEY)?)?;
+    let tail = EntryNumber(poster.head().tail_first);
+    let due = due_blocks(&poster.writing, before, tail)?;
+    let Some((last_key, last_payload)) = due.last() else { return Ok(0) };
+    let last = parse_block(last_key, last_payload)?;
+    checkpoint.step += 1;
+    let entries = last.end().0 - 1 - checkpoint.through;
+    checkpoint.through = last.end().0 - 1;
+    checkpoint.hash = last.hash;
+
+    let mut days: BTreeMap<(Day, AccountId), DaySums> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for (key, payload) in &due {
+        for entry in block_entries(key, payload)? {
+            if entry.draft.kind == EntryKind::Usage {
+                days.entry((entry.draft.at.day(), entry.draft.account)).or_default().add(&entry.draft);
+            } else {
+                kept.push((entry_key(checkpoint.step, entry.number), whole(&entry)));
+            }
+        }
+        poster.writing.remove(Table::Ledger, key)?;
+    }
+    let days: Vec<_> = days
+        .into_iter()
+        .map(|((day, account), sums)| (day_key(checkpoint.step, day, account), sums.to_bytes()))
+        .collect();
+    let mut digest = ArchiveDigest::after(checkpoint.archive);
+    days.iter().for_each(|(key, payload)| digest.row(key, payload));
+    kept.iter().for_each(|(key, payload)| digest.row(key, payload));
+    checkpoint.archive = digest.finish();
+    poster.writing.put_all(Table::ArchivedDays, days)?;
+    poster.writing.put_all(Table::ArchivedEntries, kept)?;
+    poster.writing.put(Table::Meta, CHECKPOINT_KEY, &checkpoint.to_bytes())?;
+    poster.append(testimony(&checkpoint, at));
+    Ok(entries)
+}
+
+type StoredBlock = (Vec<u8>, Vec<u8>);
+
+fn due_blocks(writing: &Writing, before: UnixMillis, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
+    let mut due = Vec::new();
+    writing.scan(Table::Ledger, &[], &mut |key, payload| {
+        let is_tail = key == tail.to_key();
+        let old = !is_tail && block_entries(key, payload)?.iter().all(|entry| entry.draft.at < before);
+        if old {
+            due.push((key.to_vec(), payload.to_vec()));
+        }
+        Ok(old && due.len() < BLOCKS_PER_STEP)
+    })?;
+    Ok(due)
+}
+
+fn testimony(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
+    let reason = format!("rolled up entries through {}, archive {}", checkpoint.through, hex(&checkpoint.archive));
+    Draft {
+        at,
+        kind: EntryKind::Adjustment,
+        account: HOUSE,
+        key: None,
+        operation: None,
+        credits: 0,
+        from_allotment: 0,
+        month: at.month(),
+        reference: Reference::None,
+        note: Some(Note { actor: "system".to_owned(), reason }),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Links the rows of a step to those of the steps before.
+pub(crate) struct ArchiveDigest(Sha256);
+
+impl ArchiveDigest {
+    pub(crate) fn after(before: [u8; 32]) -> Self {
+        Self(Sha256::new().chain_update(before))
+    }
+
+    pub(crate) fn row(&mut self, key: &[u8], payload: &[u8]) {
+        self.0.update((key.len() as u64).to_le_bytes());
+        self.0.update(key);
+        self.0.update((payload.len() as u64).to_le_bytes());
+        self.0.update(payload);
+    }
+
+    pub(crate) fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+}
+
+fn day_key(step: u32, day: Day, account: AccountId) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&step.to_be_bytes());
+    key[4..8].copy_from_slice(&((day.0 as u32) ^ 1 << 31).to_be_bytes());
+    key[8..].copy_from_slice(&account.to_key());
+    key
+}
+
+fn entry_key(step: u32, number: EntryNumber) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&step.to_be_bytes());
+    key[4..].copy_from_slice(&number.to_key());
+    key
+}
+
+fn whole(entry: &Entry) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    entry.encode(UnixMillis(0), &mut encoder);
+    encoder.bytes
+}
+
+/// One row of the archive.
+pub(crate) enum Archived {
+    Day { day: Day, account: AccountId, sums: DaySums },
+    Entry(Entry),
+}
+
+/// Is given the key, the payload and what they mean.
+pub(crate) type VisitRow<'v> = dyn FnMut(&[u8], &[u8], Archived) + 'v;
+
+/// Visits the rows of one step in the order of the digest.
+pub(crate) fn each_row(reading: &Reading, step: u32, visit: &mut VisitRow<'_>) -> Result<(), StateError> {
+    let prefix = step.to_be_bytes();
+    for table in [Table::ArchivedDays, Table::ArchivedEntries] {
+        reading.scan(table, &prefix, &mut |key, payload| {
+            if !key.starts_with(&prefix) {
+                return Ok(false);
+            }
+            let row = parse_row(table, key, payload).map_err(|_| StateError::bad_record(table.name(), key))?;
+            visit(key, payload, row);
+            Ok(true)
+        })?;
+    }
+    Ok(())
+}
+
+fn parse_row(table: Table, key: &[u8], payload: &[u8]) -> Result<Archived, Malformed> {
+    let mut decoder = Decoder::new(key);
+    let _step: [u8; 4] = decoder.array()?;
+    if table == Table::ArchivedEntries {
+        let number = EntryNumber(u64::from_be_bytes(decoder.array()?));
+        return Entry::decode(number, UnixMillis(0), &mut Decoder::new(payload)).map(Archived::Entry);
+    }
+    let day = Day((u32::from_be_bytes(decoder.array()?) ^ 1 << 31) as i32);
+    let account = AccountId(u32::from_be_bytes(decoder.array()?));
+    Ok(Archived::Day { day, account, sums: DaySums::from_bytes(payload)? })
+}

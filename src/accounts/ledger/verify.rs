@@ -1,0 +1,301 @@
+//! The proof: every entry's link, every balance, every sum, every record that refers to the ledger.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::Accounts;
+use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
+use crate::accounts::records::{
+    AccountRecord, IdempotencyRecord, KeyRecord, PurchaseRecord, PurchaseStatus, read_all_json,
+};
+use crate::clock::Month;
+use crate::state::{Reading, State, StateError, Table};
+
+use super::books::Books;
+use super::entry::{Draft, Entry, EntryKind, Reference};
+use super::load::{Head, block_entries, parse_block, read_allotments, read_operations, read_wallets};
+use super::rollup::{ArchiveDigest, Archived, Checkpoint, HOUSE, each_row, hex};
+
+/// What was proven, in numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proof {
+    pub accounts: u64,
+    pub keys: u64,
+    /// Entries ever made.
+    pub entries: u64,
+    /// Those of them that were rolled up.
+    pub rolled_up: u64,
+    pub books: Books,
+    /// Hash of the last entry: whoever noted an earlier one can prove that nothing before it changed.
+    pub last_hash: String,
+}
+
+#[derive(Debug)]
+pub enum VerifyError {
+    /// An invariant does not hold.
+    Broken(String),
+    State(StateError),
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(what) => write!(
+                f,
+                "the ledger does not hold: {what}; keep a copy of the file for inspection and run 'hornbook restore' with \
+                 the newest backup that verifies"
+            ),
+            Self::State(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Broken(_) => None,
+            Self::State(error) => Some(error),
+        }
+    }
+}
+
+impl From<StateError> for VerifyError {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+impl Accounts {
+    /// Proves the ledger as it is at this moment, while debits go on.
+    pub fn verify_ledger(&self) -> Result<Proof, VerifyError> {
+        self.shared.with_reading(|reading| Ok(verify(reading)))?
+    }
+}
+
+/// Proves the ledger of a state that nobody else uses, such as a backup.
+pub fn verify_state(state: &State) -> Result<Proof, VerifyError> {
+    verify(&state.read()?)
+}
+
+/// Sums while walking, to be compared with what is stored.
+#[derive(Default)]
+struct Walk {
+    number: u64,
+    hash: [u8; 32],
+    balances: HashMap<AccountId, i64>,
+    newest: HashMap<AccountId, EntryNumber>,
+    months: BTreeMap<(AccountId, Month), i64>,
+    books: Books,
+    purchases: HashMap<PurchaseId, Vec<Draft>>,
+    refunded: HashSet<EntryNumber>,
+}
+
+fn verify(reading: &Reading) -> Result<Proof, VerifyError> {
+    let checkpoint = Checkpoint::read(reading)?;
+    let mut walk = Walk::default();
+    walk_archive(reading, &checkpoint, &mut walk)?;
+    (walk.number, walk.hash) = (checkpoint.through, checkpoint.hash);
+    walk_entries(reading, &checkpoint, &mut walk)?;
+    compare_sums(reading, &walk)?;
+    check_purchases(reading, &walk)?;
+    check_idempotency(reading, &walk)?;
+    let (accounts, keys) = check_owners(reading, &walk)?;
+    let last_hash = hex(&walk.hash);
+    Ok(Proof { accounts, keys, entries: walk.number, rolled_up: checkpoint.through, books: walk.books, last_hash })
+}
+
+fn broken(what: impl Into<String>) -> VerifyError {
+    VerifyError::Broken(what.into())
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), VerifyError> {
+    if holds { Ok(()) } else { Err(VerifyError::Broken(what())) }
+}
+
+fn walk_archive(reading: &Reading, checkpoint: &Checkpoint, walk: &mut Walk) -> Result<(), VerifyError> {
+    let mut archive = [0; 32];
+    let mut rows = 0;
+    let mut entries = 0;
+    for step in 1..=checkpoint.step {
+        let mut digest = ArchiveDigest::after(archive);
+        each_row(reading, step, &mut |key, payload, row| {
+            digest.row(key, payload);
+            rows += 1;
+            entries += walk.archived(row);
+        })?;
+        archive = digest.finish();
+    }
+    ensure(archive == checkpoint.archive, || "the archive of rolled-up entries was changed".to_owned())?;
+    let stored = reading.count(Table::ArchivedDays)? + reading.count(Table::ArchivedEntries)?;
+    ensure(stored == rows, || format!("the archive has {stored} rows, {rows} of them belong to a roll-up"))?;
+    ensure(entries == checkpoint.through, || {
+        format!("{} entries were rolled up, the archive accounts for {entries}", checkpoint.through)
+    })
+}
+
+fn walk_entries(reading: &Reading, checkpoint: &Checkpoint, walk: &mut Walk) -> Result<(), VerifyError> {
+    let mut found = Ok(());
+    reading.scan(Table::Ledger, &[], &mut |key, payload| {
+        found = walk_block(key, payload, checkpoint, walk)?;
+        Ok(found.is_ok())
+    })?;
+    found
+}
+
+fn walk_block(
+    key: &[u8],
+    payload: &[u8],
+    checkpoint: &Checkpoint,
+    walk: &mut Walk,
+) -> Result<Result<(), VerifyError>, StateError> {
+    let block_hash = parse_block(key, payload)?.hash;
+    for entry in block_entries(key, payload)? {
+        if let Err(error) = walk.live(&entry, checkpoint) {
+            return Ok(Err(error));
+        }
+    }
+    let number = walk.number;
+    Ok(ensure(walk.hash == block_hash, || format!("entry {number} or one before it in its block was changed")))
+}
+
+impl Walk {
+    /// Returns how many entries the row stands for.
+    fn archived(&mut self, row: Archived) -> u64 {
+        match row {
+            Archived::Day { day, account, sums } => {
+                *self.balances.entry(account).or_default() += sums.credits + sums.from_allotment;
+                if sums.from_allotment != 0 {
+                    *self.months.entry((account, day.start().month())).or_default() += sums.from_allotment;
+                }
+                self.books.wallets += sums.credits + sums.from_allotment;
+                self.books.allotted -= sums.from_allotment;
+                self.books.spent -= sums.credits;
+                sums.calls
+            }
+            Archived::Entry(entry) => {
+                self.post(&entry.draft);
+                1
+            }
+        }
+    }
+
+    fn post(&mut self, draft: &Draft) {
+        *self.balances.entry(draft.account).or_default() += draft.to_wallet();
+        if draft.from_allotment != 0 {
+            *self.months.entry((draft.account, draft.month)).or_default() += draft.from_allotment;
+        }
+        self.books.post(draft);
+        if let Reference::Purchase(id) = draft.reference {
+            self.purchases.entry(id).or_default().push(draft.clone());
+        }
+    }
+
+    fn live(&mut self, entry: &Entry, checkpoint: &Checkpoint) -> Result<(), VerifyError> {
+        let (number, draft) = (entry.number, &entry.draft);
+        ensure(number.0 == self.number + 1, || format!("entry {number} follows entry {}", self.number))?;
+        let previous = self.newest.insert(draft.account, number);
+        let rolled_up = entry.previous.is_some_and(|previous| previous.0 <= checkpoint.through);
+        ensure(previous == entry.previous || previous.is_none() && rolled_up, || {
+            format!("entry {number} does not link to the entry before it of {}", draft.account)
+        })?;
+        if draft.kind == EntryKind::Usage {
+            let sane = draft.credits <= 0 && (0..=-draft.credits).contains(&draft.from_allotment);
+            ensure(sane, || format!("usage entry {number} takes {} and {}", draft.credits, draft.from_allotment))?;
+        }
+        if let Reference::Entry(debit) = draft.reference {
+            ensure(debit < number && self.refunded.insert(debit), || format!("entry {debit} was refunded twice"))?;
+        }
+        self.post(draft);
+        let balance = self.balances[&draft.account];
+        ensure(balance == entry.balance_after && balance >= 0, || {
+            format!("entry {number} says that {} has {}, the entries say {balance}", draft.account, entry.balance_after)
+        })?;
+        self.hash = entry.hash_after(&self.hash);
+        self.number = number.0;
+        Ok(())
+    }
+}
+
+fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+    let head = Head::read(reading)?;
+    ensure((head.entries, head.hash) == (walk.number, walk.hash), || {
+        format!("the head stands at entry {}, the last entry is {}", head.entries, walk.number)
+    })?;
+    ensure(head.books == walk.books, || format!("the books say {:?}, the entries say {:?}", head.books, walk.books))?;
+    ensure(walk.books.sum() == 0, || format!("the books do not balance: {:?}", walk.books))?;
+
+    let wallets = read_wallets(reading)?;
+    for (account, wallet) in &wallets {
+        let balance = walk.balances.get(account).copied().unwrap_or(0);
+        ensure(wallet.balance == balance, || {
+            format!("the wallet of {account} holds {}, the entries say {balance}", wallet.balance)
+        })?;
+        let newest = walk.newest.get(account).copied();
+        ensure(newest.is_none() || wallet.newest == newest, || {
+            format!("the wallet of {account} has lost its newest entry")
+        })?;
+    }
+    let without = walk.balances.keys().find(|account| !wallets.contains_key(account));
+    ensure(without.is_none(), || format!("{without:?} has entries and no wallet"))?;
+    let circulating: i64 = wallets.values().map(|wallet| wallet.balance).sum();
+    ensure(circulating == walk.books.wallets, || {
+        format!("{circulating} credits are in wallets, {} in the books", walk.books.wallets)
+    })?;
+
+    let used: BTreeMap<_, i64> = read_allotments(reading)?.into_iter().map(|(at, used)| (at, used.into())).collect();
+    let differs = |at: &(AccountId, Month)| used.get(at).unwrap_or(&0) != walk.months.get(at).unwrap_or(&0);
+    let wrong = used.keys().chain(walk.months.keys()).find(|at| differs(at));
+    ensure(wrong.is_none(), || format!("the allotment used by {wrong:?} is not the sum of its entries"))
+}
+
+fn check_purchases(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+    let records: Vec<PurchaseRecord> = read_all_json(reading, Table::Purchases)?;
+    for record in &records {
+        let drafts = walk.purchases.get(&record.id).map_or(&[][..], Vec::as_slice);
+        let expected: &[EntryKind] = match record.status {
+            PurchaseStatus::Requested | PurchaseStatus::Cancelled => &[],
+            PurchaseStatus::Paid => &[EntryKind::Purchase],
+            PurchaseStatus::Refunded => &[EntryKind::Purchase, EntryKind::Refund],
+        };
+        let kinds: Vec<EntryKind> = drafts.iter().map(|draft| draft.kind).collect();
+        let fits = |draft: &Draft| {
+            draft.account == record.account && Credits(draft.credits.unsigned_abs() as u32) == record.credits
+        };
+        ensure(kinds == expected && drafts.iter().all(fits), || {
+            format!("purchase {} is {:?}, its entries are {kinds:?}", record.id, record.status)
+        })?;
+    }
+    let known: HashSet<PurchaseId> = records.iter().map(|record| record.id).collect();
+    let unknown = walk.purchases.keys().find(|id| !known.contains(id));
+    ensure(unknown.is_none(), || format!("entries refer to purchase {unknown:?}, which does not exist"))
+}
+
+/// No two idempotency records share a debit.
+fn check_idempotency(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
+    let mut seen = HashSet::new();
+    let mut wrong = None;
+    reading.scan(Table::Idempotency, &[], &mut |key, payload| {
+        let record = IdempotencyRecord::from_bytes(payload);
+        let record = record.map_err(|_| StateError::bad_record(Table::Idempotency.name(), key))?;
+        if record.entry.0 > walk.number || !seen.insert(record.entry) || walk.refunded.contains(&record.entry) {
+            wrong = Some(record.entry);
+        }
+        Ok(wrong.is_none())
+    })?;
+    wrong.map_or(Ok(()), |entry| Err(broken(format!("an idempotency record names entry {entry} wrongly"))))
+}
+
+fn check_owners(reading: &Reading, walk: &Walk) -> Result<(u64, u64), VerifyError> {
+    let accounts: Vec<AccountRecord> = read_all_json(reading, Table::Accounts)?;
+    let ids: HashSet<AccountId> = accounts.iter().map(|account| account.id).collect();
+    let stranger = walk.balances.keys().find(|account| **account != HOUSE && !ids.contains(account));
+    ensure(stranger.is_none(), || format!("entries belong to {stranger:?}, which does not exist"))?;
+    let keys: Vec<KeyRecord> = read_all_json(reading, Table::Keys)?;
+    let orphan = keys.iter().find(|key| !ids.contains(&key.account));
+    ensure(orphan.is_none(), || format!("key {:?} has no account", orphan.map(|key| key.id)))?;
+    read_operations(reading)?;
+    Ok((accounts.len() as u64, keys.len() as u64))
+}

@@ -1,0 +1,106 @@
+//! What is done now and then rather than with every call: counters of uncharged calls, expiry, roll-ups.
+
+use super::Accounts;
+use super::directory::{Directory, lock};
+use super::error::ChangeError;
+use super::idempotency;
+use super::ledger::load::entries_since;
+use super::ledger::rollup;
+use super::records::{SessionRecord, from_json};
+use super::writer::After;
+use crate::clock::{Now, SteadyMicros, UnixMillis};
+use crate::state::{Reading, StateError, Table};
+
+const MINUTE_MILLIS: i64 = 60_000;
+
+/// So many records a transaction: no debit waits longer than that for its turn.
+const STEP: usize = 10_000;
+
+impl Accounts {
+    /// To be called every half minute. Each piece is a change of its own, between which debits go on.
+    pub fn maintain(&self, now: Now) -> Result<(), ChangeError> {
+        self.store_counters()?;
+        while self.step(move |writing| idempotency::expire(writing, now.wall, STEP))? {}
+        while self.step(move |writing| expire_sessions(writing, now.wall))? {}
+        if let Some(days) = self.settings().rollup_after_days {
+            let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);
+            self.roll_up(before, now.wall)?;
+        }
+        Ok(())
+    }
+
+    /// Turns usage from before `before` into daily rows. Returns how many entries went.
+    pub fn roll_up(&self, before: UnixMillis, now: UnixMillis) -> Result<u64, ChangeError> {
+        let mut rolled_up = 0;
+        loop {
+            let entries = self.change(move |poster| Ok((rollup::step(poster, before, now)?, nothing_more())))?;
+            rolled_up += entries;
+            if entries == 0 {
+                return Ok(rolled_up);
+            }
+        }
+    }
+
+    /// Calls that were counted but not charged reach the disk here; charged ones did with their debit.
+    pub(super) fn store_counters(&self) -> Result<(), ChangeError> {
+        let directory = self.shared.directory();
+        let dirty: Vec<_> = directory.keys().filter(|key| lock(&key.pace).take_dirty()).cloned().collect();
+        drop(directory);
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let stored = dirty.clone();
+        let result = self.change(move |poster| {
+            let records = dirty.iter().map(|key| (key.id.to_key(), key.counter().to_bytes()));
+            poster.writing.put_all(Table::Counters, records)?;
+            Ok(((), nothing_more()))
+        });
+        if result.is_err() {
+            for key in stored {
+                lock(&key.pace).mark_dirty();
+            }
+        }
+        result
+    }
+
+    fn step(
+        &self,
+        run: impl FnOnce(&mut crate::state::Writing) -> Result<bool, StateError> + Send + 'static,
+    ) -> Result<bool, ChangeError> {
+        self.change(move |poster| Ok((run(&mut poster.writing)?, nothing_more())))
+    }
+}
+
+fn nothing_more() -> After {
+    Box::new(|_| {})
+}
+
+fn expire_sessions(writing: &mut crate::state::Writing, now: UnixMillis) -> Result<bool, StateError> {
+    let mut expired: Vec<Vec<u8>> = Vec::new();
+    writing.scan(Table::Sessions, &[], &mut |key, payload| {
+        let session: SessionRecord = from_json(Table::Sessions, key, payload)?;
+        if session.expires_at <= now {
+            expired.push(key.to_vec());
+        }
+        Ok(expired.len() < STEP)
+    })?;
+    for token in &expired {
+        writing.remove(Table::Sessions, token)?;
+    }
+    Ok(expired.len() == STEP)
+}
+
+impl Directory {
+    /// After a restart the charged calls of the last minute count on: they stand in the ledger with their times.
+    pub(crate) fn refill_windows(&self, reading: &Reading, now: Now) -> Result<(), StateError> {
+        let since = now.wall.plus_millis(-MINUTE_MILLIS);
+        let mut recent = entries_since(reading, since)?;
+        recent.sort_by_key(|entry| entry.draft.at);
+        for entry in recent.iter().filter(|entry| entry.draft.credits < 0 && entry.draft.at <= now.wall) {
+            let Some(key) = entry.draft.key.and_then(|key| self.key(key)) else { continue };
+            let ago_micros = now.wall.0.abs_diff(entry.draft.at.0) * 1000;
+            lock(&key.pace).remember(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Accounts, keys, metering and the ledger: what may call, what it costs, and that no credit is lost or made up.
+//!
+//! [`Accounts`] is the whole of it. A metered call goes through `admission`, in memory and in under two microseconds;
+//! its debit is committed by the `writer`, many at once. Operators change things through `changes` and look at them
+//! through `views`. Time comes in as [`Now`], randomness as [`Entropy`](entropy::Entropy).
+//!
+//! This module knows neither HTTP nor the corpus.
+
+pub mod admission;
+pub mod changes;
+mod directory;
+pub mod entropy;
+pub mod error;
+pub mod idempotency;
+pub mod ids;
+pub mod key;
+pub mod ledger;
+mod maintenance;
+pub mod pace;
+pub mod purse;
+#[cfg(test)]
+mod purse_tests;
+mod queue;
+pub mod records;
+pub mod scope;
+mod sync;
+mod ticket;
+pub mod tier;
+pub mod views;
+mod writer;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::thread::JoinHandle;
+
+pub use queue::Durability;
+
+use crate::clock::Now;
+use crate::state::{DataLock, Medium, Reading, State, StateError};
+use directory::{Directory, lock};
+use error::LedgerError;
+use idempotency::RecordKey;
+use ledger::load::Posted;
+use queue::Queue;
+use tier::Tariff;
+use writer::Writer;
+
+/// What an operator chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub tariff: Tariff,
+    pub durability: Durability,
+    /// Usage entries older than this many days become daily rows; none keeps them for ever.
+    pub rollup_after_days: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { tariff: Tariff::CONTRACT, durability: Durability::Strict, rollup_after_days: None }
+    }
+}
+
+/// All accounts of one data directory. Dropping it writes what waits and closes the file.
+pub struct Accounts {
+    pub(crate) shared: Arc<Shared>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    _owner: Option<DataLock>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) directory: RwLock<Directory>,
+    pub(crate) queue: Queue,
+    /// Empty while the writer reopens the file.
+    pub(crate) store: RwLock<Option<State>>,
+    pub(crate) medium: Arc<dyn Medium>,
+    /// Idempotency keys whose debit is not durable yet, with the request each belongs to.
+    pub(crate) claims: Mutex<HashMap<RecordKey, [u8; 16]>>,
+    trouble: Mutex<Option<String>>,
+}
+
+impl Accounts {
+    /// Takes the data directory and opens what is in it.
+    pub fn open(data: &Path, settings: Settings, now: Now) -> Result<Self, StateError> {
+        std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
+        let owner = DataLock::acquire(data)?;
+        let mut accounts = Self::start(State::open(data)?, settings, now)?;
+        accounts._owner = Some(owner);
+        Ok(accounts)
+    }
+
+    /// Starts on an open state.
+    pub fn start(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
+        let reading = state.read()?;
+        let posted = Posted::load(&reading)?;
+        let directory = Directory::load(&reading, &posted)?;
+        directory.refill_windows(&reading, now)?;
+        drop(reading);
+        let medium = Arc::clone(state.medium());
+        medium.set_mark(posted.head.mark());
+        let shared = Arc::new(Shared {
+            settings,
+            directory: RwLock::new(directory),
+            queue: Queue::new(settings.durability),
+            store: RwLock::new(Some(state)),
+            medium,
+            claims: Mutex::default(),
+            trouble: Mutex::default(),
+        });
+        let writer = Writer::new(Arc::clone(&shared), posted);
+        let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());
+        let thread =
+            thread.map_err(|e| StateError::file("start the writer of", Path::new(crate::state::STATE_FILE), e))?;
+        Ok(Self { shared, writer: Mutex::new(Some(thread)), _owner: None })
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Whether debits are taken now, and why not.
+    pub fn health(&self) -> Result<(), LedgerError> {
+        self.shared.queue.check_open()
+    }
+
+    /// The last thing that went wrong with the file, for the log.
+    pub fn last_trouble(&self) -> Option<String> {
+        lock(&self.shared.trouble).clone()
+    }
+
+    /// Writes what waits and closes the file; every later call is refused.
+    pub fn close(&self) {
+        // Counts of uncharged calls are worth an attempt; without it a restart forgets the last half minute of them.
+        let _ = self.store_counters();
+        self.shared.queue.stop();
+        if let Some(writer) = lock(&self.writer).take() {
+            // The writer never unwinds on purpose; if it did, what it had not committed was never acknowledged.
+            let _ = writer.join();
+        }
+        *self.shared.store.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Drop for Accounts {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    pub(crate) fn directory(&self) -> RwLockReadGuard<'_, Directory> {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads one consistent moment of the file.
+    pub(crate) fn with_reading<T>(
+        &self,
+        read: impl FnOnce(&Reading) -> Result<T, StateError>,
+    ) -> Result<T, StateError> {
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        let closed =
+            || StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) };
+        read(&store.as_ref().ok_or_else(closed)?.read()?)
+    }
+
+    pub(crate) fn note_trouble(&self, error: &StateError) {
+        *lock(&self.trouble) = Some(error.to_string());
+    }
+}

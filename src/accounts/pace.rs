@@ -1,0 +1,221 @@
+//! How fast a key may call: so many in every sliding minute, so many in a UTC day.
+//!
+//! The minute is exact: the times of the last calls are kept, so no 60 seconds anywhere hold more than the limit. It
+//! runs on the steady clock. The day follows the wall clock; a few days are remembered, so that a clock which jumps and
+//! comes back neither frees a spent day nor leaves a key stuck in another year's.
+
+use std::collections::VecDeque;
+
+use crate::clock::{Day, Now, SteadyMicros};
+
+const MINUTE_MICROS: u64 = 60 * 1_000_000;
+
+/// Days kept per key, the most recently used last.
+const DAYS_KEPT: usize = 3;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PaceLimits {
+    pub per_minute: u32,
+    pub per_day: u32,
+}
+
+/// Refused; waiting that long succeeds, unless others of the same key are faster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooFast {
+    pub retry_after_sec: u64,
+    pub limit: PaceLimits,
+    pub window: PaceWindow,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaceWindow {
+    Minute,
+    Day,
+}
+
+/// Calls on one day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DayCount {
+    pub day: Day,
+    pub calls: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Pace {
+    /// When the calls of the last minute were let through, oldest first.
+    minute: VecDeque<SteadyMicros>,
+    days: [DayCount; DAYS_KEPT],
+    /// Latest reading so far: two callers may arrive in another order than they read the clock.
+    latest: SteadyMicros,
+    dirty: bool,
+}
+
+impl Pace {
+    pub(crate) fn resume(stored: &[DayCount]) -> Self {
+        let mut pace = Self::default();
+        // The most recently used stand last.
+        for (place, count) in pace.days.iter_mut().rev().zip(stored.iter().rev()) {
+            *place = *count;
+        }
+        pace
+    }
+
+    /// Counts one call, or says how long to wait.
+    pub(crate) fn take(&mut self, limit: PaceLimits, now: Now) -> Result<(), TooFast> {
+        self.latest = self.latest.max(now.steady);
+        let now = Now { steady: self.latest, ..now };
+        while self.minute.front().is_some_and(|first| now.steady.micros_since(*first) >= MINUTE_MICROS) {
+            self.minute.pop_front();
+        }
+        let minute_wait = self.minute_wait(limit.per_minute, now.steady);
+        let day_wait = self.day_wait(limit.per_day, now);
+        let wait = minute_wait.max(day_wait);
+        if let Some(retry_after_sec) = wait {
+            let window = if day_wait == wait { PaceWindow::Day } else { PaceWindow::Minute };
+            return Err(TooFast { retry_after_sec, limit, window });
+        }
+        self.minute.push_back(now.steady);
+        self.today(now.wall.day()).calls += 1;
+        self.dirty = true;
+        Ok(())
+    }
+
+    fn minute_wait(&self, limit: u32, now: SteadyMicros) -> Option<u64> {
+        // A lowered limit can leave more calls in the window than it allows: wait until enough of them have left.
+        let surplus = (self.minute.len() + 1).checked_sub(limit as usize).filter(|surplus| *surplus > 0)?;
+        let last_in_the_way = self.minute.get(surplus - 1).or(self.minute.back()).copied().unwrap_or(now);
+        let free_at = last_in_the_way.plus_micros(MINUTE_MICROS);
+        Some(free_at.micros_since(now).div_ceil(1_000_000).max(1))
+    }
+
+    fn day_wait(&mut self, limit: u32, now: Now) -> Option<u64> {
+        let today = now.wall.day();
+        // Places never used are of day 0, with no calls.
+        let calls = self.days.iter().filter(|count| count.day == today).map(|count| count.calls).sum::<u32>();
+        (calls >= limit).then(|| now.wall.seconds_until(today.next().start()))
+    }
+
+    fn today(&mut self, day: Day) -> &mut DayCount {
+        // An unknown day takes the place of the least recently used one.
+        let found = self.days.iter().position(|count| count.day == day && count.calls > 0);
+        self.days[found.unwrap_or(0)..].rotate_left(1);
+        let last = &mut self.days[DAYS_KEPT - 1];
+        if found.is_none() {
+            *last = DayCount { day, calls: 0 };
+        }
+        last
+    }
+
+    /// Puts charged calls of the last minute, found in the ledger, back into the window after a restart.
+    pub(crate) fn remember(&mut self, at: SteadyMicros) {
+        self.minute.push_back(at);
+    }
+
+    pub(crate) fn days(&self) -> Vec<DayCount> {
+        self.days.into_iter().filter(|count| count.calls > 0).collect()
+    }
+
+    /// Whether calls were counted since this was last asked.
+    pub(crate) fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+
+    pub(crate) fn mark_dirty(&mut self) {
+        self.dirty = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock::UnixMillis;
+
+    fn at(millis: u64) -> Now {
+        Now { wall: UnixMillis(millis as i64), steady: SteadyMicros(millis * 1000) }
+    }
+
+    fn limits(per_minute: u32, per_day: u32) -> PaceLimits {
+        PaceLimits { per_minute, per_day }
+    }
+
+    proptest! {
+        /// The twin looks at every pair of calls; no 60 seconds hold more than the limit, and none is refused needlessly.
+        #[test]
+        fn no_sliding_minute_exceeds_the_limit(gaps in prop::collection::vec(0u64..9_000, 1..300), limit in 1u32..20) {
+            let mut pace = Pace::default();
+            let mut let_through: Vec<u64> = Vec::new();
+            let mut now = 0;
+            for gap in gaps {
+                now += gap;
+                let in_window = let_through.iter().filter(|&&then| now - then < 60_000).count();
+                match pace.take(limits(limit, u32::MAX), at(now)) {
+                    Ok(()) => {
+                        prop_assert!(in_window < limit as usize);
+                        let_through.push(now);
+                    }
+                    Err(refused) => {
+                        prop_assert!(in_window >= limit as usize);
+                        let later = now + refused.retry_after_sec * 1000;
+                        let then = let_through.iter().filter(|&&call| later - call < 60_000).count();
+                        prop_assert!(then < limit as usize, "waiting {} s does not help", refused.retry_after_sec);
+                        let sooner = later - 1000;
+                        let then = let_through.iter().filter(|&&call| sooner - call < 60_000).count();
+                        prop_assert!(then >= limit as usize, "a second less would do");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_window_edge_never_lets_two_limits_through() {
+        let mut pace = Pace::default();
+        for _ in 0..30 {
+            pace.take(limits(30, 1000), at(59_999)).unwrap();
+        }
+        let refused = pace.take(limits(30, 1000), at(60_001)).unwrap_err();
+        assert_eq!((refused.retry_after_sec, refused.window), (60, PaceWindow::Minute));
+        assert!(pace.take(limits(30, 1000), at(119_998)).is_err());
+        assert!(pace.take(limits(30, 1000), at(119_999)).is_ok());
+    }
+
+    #[test]
+    fn a_spent_day_ends_at_midnight() {
+        let mut pace = Pace::default();
+        let evening = 86_400_000 - 90_500;
+        pace.take(limits(5, 1), at(evening)).unwrap();
+        let refused = pace.take(limits(5, 1), at(evening)).unwrap_err();
+        assert_eq!((refused.retry_after_sec, refused.window), (91, PaceWindow::Day));
+        assert!(pace.take(limits(5, 1), at(evening + 90_000)).is_err());
+        assert!(pace.take(limits(5, 1), at(evening + 91_000)).is_ok());
+    }
+
+    #[test]
+    fn a_jump_of_400_days_and_back_neither_frees_nor_blocks_a_day() {
+        let mut pace = Pace::default();
+        let jump = 400 * 86_400_000;
+        pace.take(limits(9, 1), at(1000)).unwrap();
+        let jumped = Now { wall: UnixMillis(jump), ..at(2000) };
+        pace.take(limits(9, 1), jumped).unwrap();
+        assert!(pace.take(limits(9, 1), jumped).is_err());
+        let back = pace.take(limits(9, 1), at(3000)).unwrap_err();
+        assert!(back.retry_after_sec <= 86_400);
+        assert_eq!(
+            Pace::resume(&pace.days()).take(limits(9, 1), at(4000)),
+            Err(TooFast { retry_after_sec: 86_396, ..back })
+        );
+    }
+
+    #[test]
+    fn a_lowered_limit_waits_for_enough_calls_to_leave() {
+        let mut pace = Pace::default();
+        for second in 0..10 {
+            pace.take(limits(10, 99), at(second * 1000)).unwrap();
+        }
+        let refused = pace.take(limits(3, 99), at(10_000)).unwrap_err();
+        assert_eq!(refused.retry_after_sec, 57);
+        assert!(pace.take(limits(3, 99), at(10_000 + 57_000)).is_ok());
+    }
+}

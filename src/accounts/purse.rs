@@ -1,0 +1,170 @@
+//! What an account can still spend, in memory: its posted wallet and allotment, less what calls under way hold.
+//!
+//! A call first takes a hold, atomically over allotment and wallet; the ledger's writer then posts the debit and settles
+//! the hold, or the call ends without a debit and the hold is released. At any moment
+//! `spendable = posted - held`, and neither part goes below zero. This file uses nothing but a mutex, so that a test
+//! can put another one in its place and try every interleaving.
+
+use super::sync::{Mutex, MutexGuard};
+
+/// The split of one call's cost, and the month whose allotment it draws on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hold {
+    pub from_allotment: u32,
+    pub from_wallet: u32,
+    pub month: i32,
+}
+
+/// What is left after a hold was taken, with every other hold already subtracted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Remaining {
+    pub wallet: i64,
+    pub allotment: u32,
+}
+
+/// The month a call falls in and how many free units that month has.
+#[derive(Clone, Copy, Debug)]
+pub struct MonthlyUnits {
+    pub month: i32,
+    pub limit: u32,
+}
+
+/// One month's allotment. Months stay on record, so that a clock which comes back to one finds it as it left it.
+#[derive(Clone, Copy, Debug)]
+struct MonthUse {
+    month: i32,
+    posted: u32,
+    held: u32,
+}
+
+#[derive(Default)]
+struct Contents {
+    wallet_posted: i64,
+    wallet_held: i64,
+    months: Vec<MonthUse>,
+}
+
+pub struct Purse {
+    contents: Mutex<Contents>,
+}
+
+impl Purse {
+    /// A purse as the ledger has it: posted balance, and posted use by month.
+    pub fn new(wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) -> Self {
+        let months = months.into_iter().map(|(month, posted)| MonthUse { month, posted, held: 0 }).collect();
+        Self { contents: Mutex::new(Contents { wallet_posted: wallet, wallet_held: 0, months }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        // Nothing in this file panics while holding the lock, so it cannot be poisoned with half a change.
+        self.contents.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes `cost` from the allotment as far as it goes and the rest from the wallet; all of it or nothing.
+    pub fn hold(&self, cost: u32, units: MonthlyUnits) -> Result<(Hold, Remaining), Remaining> {
+        let mut contents = self.lock();
+        let from_allotment = contents.allotment_left(units).min(cost);
+        let from_wallet = cost - from_allotment;
+        if contents.wallet_left() < i64::from(from_wallet) {
+            return Err(contents.remaining(units));
+        }
+        contents.month(units.month).held += from_allotment;
+        contents.wallet_held += i64::from(from_wallet);
+        let hold = Hold { from_allotment, from_wallet, month: units.month };
+        Ok((hold, contents.remaining(units)))
+    }
+
+    /// Takes credits from the wallet alone: for corrections by the operator.
+    pub fn hold_wallet(&self, credits: u32) -> Option<Hold> {
+        let mut contents = self.lock();
+        if contents.wallet_left() < i64::from(credits) {
+            return None;
+        }
+        contents.wallet_held += i64::from(credits);
+        Some(Hold { from_allotment: 0, from_wallet: credits, month: 0 })
+    }
+
+    /// The call made no debit.
+    pub fn release(&self, hold: Hold) {
+        let mut contents = self.lock();
+        contents.drop_hold(hold);
+    }
+
+    /// The ledger has the debit.
+    pub fn settle(&self, hold: Hold) {
+        let mut contents = self.lock();
+        contents.drop_hold(hold);
+        contents.wallet_posted -= i64::from(hold.from_wallet);
+        if hold.from_allotment > 0 {
+            contents.month(hold.month).posted += hold.from_allotment;
+        }
+    }
+
+    /// The ledger has a credit to the wallet: a grant, a purchase, a correction.
+    pub fn top_up(&self, credits: i64) {
+        self.lock().wallet_posted += credits;
+    }
+
+    /// The ledger has a refund of an earlier debit.
+    pub fn give_back(&self, hold: Hold) {
+        let mut contents = self.lock();
+        contents.wallet_posted += i64::from(hold.from_wallet);
+        if hold.from_allotment > 0 {
+            let month = contents.month(hold.month);
+            month.posted = month.posted.saturating_sub(hold.from_allotment);
+        }
+    }
+
+    /// Takes over what the ledger says after its file was reopened. Holds of calls still under way stay.
+    pub fn reset_posted(&self, wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) {
+        let mut contents = self.lock();
+        contents.wallet_posted = wallet;
+        for month in &mut contents.months {
+            month.posted = 0;
+        }
+        for (month, posted) in months {
+            contents.month(month).posted = posted;
+        }
+    }
+
+    pub fn remaining(&self, units: MonthlyUnits) -> Remaining {
+        self.lock().remaining(units)
+    }
+}
+
+impl Contents {
+    fn wallet_left(&self) -> i64 {
+        self.wallet_posted - self.wallet_held
+    }
+
+    fn allotment_left(&self, units: MonthlyUnits) -> u32 {
+        let used = self.months.iter().find(|use_| use_.month == units.month);
+        units.limit.saturating_sub(used.map_or(0, |use_| use_.posted + use_.held))
+    }
+
+    fn remaining(&self, units: MonthlyUnits) -> Remaining {
+        Remaining { wallet: self.wallet_left(), allotment: self.allotment_left(units) }
+    }
+
+    fn month(&mut self, month: i32) -> &mut MonthUse {
+        // The newest month is at the end, and nearly always the one asked for.
+        let at = match self.months.iter().rposition(|use_| use_.month == month) {
+            Some(at) => at,
+            None => {
+                self.months.push(MonthUse { month, posted: 0, held: 0 });
+                self.months.len() - 1
+            }
+        };
+        &mut self.months[at]
+    }
+
+    fn drop_hold(&mut self, hold: Hold) {
+        self.wallet_held -= i64::from(hold.from_wallet);
+        assert!(self.wallet_held >= 0, "a hold of {} credits was dropped twice", hold.from_wallet);
+        if hold.from_allotment > 0 {
+            let month = self.month(hold.month);
+            assert!(month.held >= hold.from_allotment, "a hold of {} units was dropped twice", hold.from_allotment);
+            month.held -= hold.from_allotment;
+        }
+    }
+}

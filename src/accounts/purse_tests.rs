@@ -1,0 +1,44 @@
+//! Tests of the purse, apart from it: its file is also compiled under another mutex by `tests/accounts_loom.rs`.
+
+use super::purse::{MonthlyUnits, Purse, Remaining};
+
+const MAY: MonthlyUnits = MonthlyUnits { month: 4, limit: 3 };
+
+#[test]
+fn a_call_may_be_split_between_allotment_and_wallet() {
+    let purse = Purse::new(10, []);
+    let (hold, left) = purse.hold(5, MAY).unwrap();
+    assert_eq!((hold.from_allotment, hold.from_wallet), (3, 2));
+    assert_eq!(left, Remaining { wallet: 8, allotment: 0 });
+    purse.settle(hold);
+    assert_eq!(purse.remaining(MAY), Remaining { wallet: 8, allotment: 0 });
+    assert_eq!(purse.hold(9, MAY), Err(Remaining { wallet: 8, allotment: 0 }));
+    purse.give_back(hold);
+    assert_eq!(purse.remaining(MAY), Remaining { wallet: 10, allotment: 3 });
+}
+
+#[test]
+fn a_month_is_granted_once_however_often_the_clock_comes_back() {
+    let purse = Purse::new(0, [(4, 1)]);
+    for _ in 0..2 {
+        let (hold, _) = purse.hold(1, MAY).unwrap();
+        purse.settle(hold);
+    }
+    let far = MonthlyUnits { month: 17, limit: 3 };
+    let (hold, left) = purse.hold(1, far).unwrap();
+    assert_eq!(left.allotment, 2);
+    purse.settle(hold);
+    assert!(purse.hold(1, MAY).is_err());
+    assert_eq!(purse.remaining(far).allotment, 2);
+}
+
+#[test]
+fn reopening_keeps_the_holds_of_calls_under_way() {
+    let purse = Purse::new(10, []);
+    let (hold, _) = purse.hold(5, MAY).unwrap();
+    purse.reset_posted(7, [(4, 0)]);
+    assert_eq!(purse.remaining(MAY), Remaining { wallet: 5, allotment: 0 });
+    purse.release(hold);
+    assert_eq!(purse.remaining(MAY), Remaining { wallet: 7, allotment: 3 });
+    assert!(purse.hold_wallet(8).is_none() && purse.hold_wallet(7).is_some());
+}

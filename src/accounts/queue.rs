@@ -1,0 +1,221 @@
+//! What waits for the ledger's writer, and when it should start.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::error::LedgerError;
+use super::writer::{Job, Post};
+use crate::clock::SteadyMicros;
+
+/// More waiting debits than this are refused.
+const QUEUED_MAX: usize = 8192;
+/// More than this do not go into one commit.
+const BATCH_MAX: usize = 4096;
+/// How long the writer lets the callers of the last commit come back before it starts the next.
+const REGATHER: Duration = Duration::from_micros(400);
+/// How long debits of `window` mode are gathered; the sync after it must fit into the rest of the 50 ms.
+const WINDOW: Duration = Duration::from_millis(20);
+/// No debit older than this may be in memory only.
+const WINDOW_MAX_MICROS: u64 = 50_000;
+
+/// When a debit is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// After the commit that holds it reached the disk.
+    Strict,
+    /// At once; a crash forgets at most 50 ms of debits, in the customers' favour.
+    Window,
+}
+
+pub(crate) struct Queue {
+    state: Mutex<Waiting>,
+    arrived: Condvar,
+    durability: Durability,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    /// Somebody waits for the answer: the window is over.
+    urgent: bool,
+    /// The writer sleeps until this many jobs wait.
+    wanted: usize,
+    oldest_waiting: Option<SteadyMicros>,
+    oldest_under_way: Option<SteadyMicros>,
+    closed: Option<LedgerError>,
+    stopping: bool,
+}
+
+pub(crate) enum Batch {
+    Posts(Vec<Post>),
+    Change(super::writer::Change),
+    Stop,
+}
+
+/// Whether the caller may be answered at once or must wait for the commit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queued {
+    AnswerNow,
+    AwaitCommit,
+}
+
+impl Queue {
+    pub(crate) fn new(durability: Durability) -> Self {
+        Self { state: Mutex::default(), arrived: Condvar::new(), durability }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), LedgerError> {
+        self.lock().closed.map_or(Ok(()), Err)
+    }
+
+    /// Queues a debit. `make` is told whether the caller will wait.
+    pub(crate) fn debit(&self, at: SteadyMicros, make: impl FnOnce(Queued) -> Post) -> Result<Queued, LedgerError> {
+        let mut waiting = self.lock();
+        if let Some(error) = waiting.closed {
+            return Err(error);
+        }
+        if waiting.jobs.len() >= QUEUED_MAX {
+            return Err(LedgerError::Overloaded);
+        }
+        let queued = match self.durability {
+            Durability::Strict => Queued::AwaitCommit,
+            Durability::Window => waiting.within_window(at),
+        };
+        if queued == Queued::AnswerNow {
+            waiting.oldest_waiting.get_or_insert(at);
+        }
+        waiting.urgent |= queued == Queued::AwaitCommit;
+        waiting.jobs.push_back(Job::Post(make(queued)));
+        self.wake(&waiting);
+        Ok(queued)
+    }
+
+    /// Queues a refund: accepted even while the ledger is down, because it is owed.
+    pub(crate) fn refund(&self, post: Post) {
+        let mut waiting = self.lock();
+        waiting.urgent = true;
+        waiting.jobs.push_back(Job::Post(post));
+        self.wake(&waiting);
+    }
+
+    pub(crate) fn change(&self, change: super::writer::Change) -> Result<(), LedgerError> {
+        let mut waiting = self.lock();
+        if let Some(error) = waiting.closed {
+            return Err(error);
+        }
+        if waiting.jobs.len() >= QUEUED_MAX {
+            return Err(LedgerError::Overloaded);
+        }
+        waiting.urgent = true;
+        waiting.jobs.push_back(Job::Change(change));
+        self.wake(&waiting);
+        Ok(())
+    }
+
+    fn wake(&self, waiting: &Waiting) {
+        if waiting.jobs.len() >= waiting.wanted || waiting.urgent && self.durability == Durability::Window {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// The writer's next piece of work. `expected` callers were answered last; giving them a moment to return makes one
+    /// full commit out of two half ones.
+    pub(crate) fn next(&self, expected: usize) -> Batch {
+        let mut waiting = self.lock();
+        waiting.oldest_under_way = None;
+        waiting.wanted = 1;
+        while waiting.jobs.is_empty() && !waiting.stopping {
+            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let (wanted, patience) = match self.durability {
+            Durability::Window if !waiting.urgent => (usize::MAX, WINDOW),
+            _ => (expected, REGATHER),
+        };
+        if waiting.jobs.len() < wanted && !waiting.stopping {
+            waiting.wanted = wanted;
+            let enough = |waiting: &mut Waiting| {
+                let window_over = waiting.urgent && wanted == usize::MAX;
+                waiting.jobs.len() < wanted && !window_over && !waiting.stopping
+            };
+            let gathered = self.arrived.wait_timeout_while(waiting, patience, enough);
+            waiting = gathered.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        // While the writer works nobody needs to wake it.
+        waiting.wanted = usize::MAX;
+        waiting.take_batch()
+    }
+
+    /// Refuses everything new with this error.
+    pub(crate) fn close(&self, error: LedgerError) {
+        self.lock().closed = Some(error);
+    }
+
+    pub(crate) fn open(&self) {
+        let mut waiting = self.lock();
+        if !waiting.stopping {
+            waiting.closed = None;
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        let mut waiting = self.lock();
+        waiting.closed = Some(LedgerError::Closed);
+        waiting.stopping = true;
+        self.arrived.notify_all();
+    }
+
+    /// Takes out what waits, for the writer to answer; it puts back what is still owed.
+    pub(crate) fn drain(&self) -> Vec<Job> {
+        let mut waiting = self.lock();
+        waiting.oldest_waiting = None;
+        waiting.oldest_under_way = None;
+        waiting.jobs.drain(..).collect()
+    }
+
+    pub(crate) fn put_first(&self, owed: Vec<Post>) {
+        let mut waiting = self.lock();
+        for post in owed.into_iter().rev() {
+            waiting.jobs.push_front(Job::Post(post));
+        }
+    }
+
+    /// Sleeps until it is time to try again; false when the server stops meanwhile.
+    pub(crate) fn pause(&self, time: Duration) -> bool {
+        let waiting = self.lock();
+        let slept = self.arrived.wait_timeout_while(waiting, time, |waiting| !waiting.stopping);
+        !slept.unwrap_or_else(PoisonError::into_inner).0.stopping
+    }
+}
+
+impl Waiting {
+    fn within_window(&self, at: SteadyMicros) -> Queued {
+        let oldest = self.oldest_under_way.or(self.oldest_waiting);
+        let too_old = oldest.is_some_and(|oldest| at.micros_since(oldest) >= WINDOW_MAX_MICROS);
+        // Callers who outrun the writer wait for it instead of being refused.
+        if too_old || self.jobs.len() >= BATCH_MAX {
+            return Queued::AwaitCommit;
+        }
+        Queued::AnswerNow
+    }
+
+    /// Leading debits together, or one change alone.
+    fn take_batch(&mut self) -> Batch {
+        let leading = self.jobs.iter().take(BATCH_MAX).take_while(|job| matches!(job, Job::Post(_))).count();
+        let taken: Vec<Post> = self.jobs.drain(..leading).filter_map(Job::into_post).collect();
+        self.urgent = !self.jobs.is_empty();
+        self.oldest_under_way = self.oldest_waiting.take();
+        if !taken.is_empty() {
+            return Batch::Posts(taken);
+        }
+        match self.jobs.pop_front() {
+            Some(Job::Change(change)) => Batch::Change(change),
+            _ => Batch::Stop,
+        }
+    }
+}

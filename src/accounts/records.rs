@@ -1,0 +1,288 @@
+//! What is stored about accounts, keys, purchases, orders and sessions: JSON, so that a field can be added. Counters and
+//! idempotency records change with every call and are bytes.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::ids::{AccountId, Credits, EntryNumber, KeyId, OrderId, PurchaseId};
+use super::key::{KeyDigest, KeyKind};
+use super::pace::DayCount;
+use super::scope::ScopeSet;
+use super::tier::{PackName, Tier};
+use crate::clock::{Day, UnixMillis};
+use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::{Reading, StateError, Table, Writing};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccountStatus {
+    /// Created, not yet let in.
+    Pending,
+    Approved,
+    Disabled,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountRecord {
+    pub id: AccountId,
+    pub name: String,
+    pub status: AccountStatus,
+    pub tier: Tier,
+    pub company_formed: bool,
+    pub created_at: UnixMillis,
+    /// Set once: the approval grant is given with it and never again.
+    pub approved_at: Option<UnixMillis>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyRecord {
+    pub id: KeyId,
+    pub account: AccountId,
+    pub name: String,
+    pub kind: KeyKind,
+    pub prefix: String,
+    pub digest: KeyDigest,
+    pub scopes: ScopeSet,
+    pub created_at: UnixMillis,
+    pub expires_at: Option<UnixMillis>,
+    pub revoked_at: Option<UnixMillis>,
+    pub replaces: Option<KeyId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PurchaseStatus {
+    Requested,
+    Paid,
+    Cancelled,
+    Refunded,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PurchaseRecord {
+    pub id: PurchaseId,
+    pub account: AccountId,
+    pub pack: PackName,
+    /// As they were when it was requested.
+    pub price_cents: u32,
+    pub credits: Credits,
+    pub status: PurchaseStatus,
+    pub requested_at: UnixMillis,
+    pub settled_at: Option<UnixMillis>,
+    pub entry: Option<EntryNumber>,
+    /// The payment provider's own id: the same payment never counts twice.
+    pub payment_reference: Option<String>,
+}
+
+/// The stages of a formation order, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderStage {
+    Details,
+    Payment,
+    Setup,
+    FinalReview,
+    Filing,
+    Completed,
+}
+
+impl OrderStage {
+    pub const ALL: [Self; 6] =
+        [Self::Details, Self::Payment, Self::Setup, Self::FinalReview, Self::Filing, Self::Completed];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Details => "details",
+            Self::Payment => "payment",
+            Self::Setup => "setup",
+            Self::FinalReview => "final_review",
+            Self::Filing => "filing",
+            Self::Completed => "completed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|stage| stage.name() == text);
+        found.ok_or_else(|| format!("'{text}' is no stage; the stages are {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderRecord {
+    pub id: OrderId,
+    pub account: AccountId,
+    pub entity_name: String,
+    pub entity_type: String,
+    pub jurisdiction: String,
+    /// When each stage was reached; the last is the present one.
+    pub stages: Vec<StageReached>,
+    /// SHA-256 of the tracking token, which was shown once.
+    pub token: KeyDigest,
+    /// The intake as it was handed over.
+    pub details: serde_json::Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StageReached {
+    pub stage: OrderStage,
+    pub at: UnixMillis,
+}
+
+impl OrderRecord {
+    pub fn stage(&self) -> OrderStage {
+        self.stages.last().map_or(OrderStage::Details, |reached| reached.stage)
+    }
+}
+
+/// A signed-in browser.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRecord {
+    pub account: AccountId,
+    pub created_at: UnixMillis,
+    pub expires_at: UnixMillis,
+}
+
+/// The last number given to each kind of record.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct LastIds {
+    pub(crate) account: u32,
+    pub(crate) key: u32,
+    pub(crate) purchase: u32,
+}
+
+pub(crate) const LAST_IDS_KEY: &[u8] = b"last-ids";
+
+pub(crate) fn put_json<T: Serialize>(
+    writing: &mut Writing,
+    table: Table,
+    key: &[u8],
+    record: &T,
+) -> Result<(), StateError> {
+    // Records are structs of plain fields; writing them to memory cannot fail.
+    let json = serde_json::to_vec(record).map_err(|_| StateError::bad_record(table.name(), key))?;
+    writing.put(table, key, &json)
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(table: Table, key: &[u8], payload: &[u8]) -> Result<T, StateError> {
+    serde_json::from_slice(payload).map_err(|_| StateError::bad_record(table.name(), key))
+}
+
+pub(crate) fn get_json<T: DeserializeOwned>(
+    writing: &Writing,
+    table: Table,
+    key: &[u8],
+) -> Result<Option<T>, StateError> {
+    writing.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(
+    reading: &Reading,
+    table: Table,
+    key: &[u8],
+) -> Result<Option<T>, StateError> {
+    reading.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
+}
+
+pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &Reading, table: Table) -> Result<Vec<T>, StateError> {
+    let mut records = Vec::new();
+    reading.scan(table, &[], &mut |key, payload| {
+        records.push(from_json(table, key, payload)?);
+        Ok(true)
+    })?;
+    Ok(records)
+}
+
+/// How often a key was used on its last days, and when last.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CounterRecord {
+    pub(crate) last_used: UnixMillis,
+    pub(crate) days: Vec<DayCount>,
+}
+
+impl CounterRecord {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.signed(self.last_used.0);
+        for count in &self.days {
+            encoder.signed(count.day.0.into());
+            encoder.unsigned(count.calls.into());
+        }
+        encoder.bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let last_used = UnixMillis(decoder.signed()?);
+        let mut days = Vec::new();
+        while !decoder.is_empty() {
+            days.push(DayCount { day: Day(decoder.integer()?), calls: decoder.number()? });
+        }
+        Ok(Self { last_used, days })
+    }
+}
+
+/// The debit an idempotency key made, and what the answer said then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct IdempotencyRecord {
+    pub(crate) at: UnixMillis,
+    pub(crate) request: [u8; 16],
+    pub(crate) entry: EntryNumber,
+    pub(crate) cost: Credits,
+    pub(crate) wallet: i64,
+    pub(crate) allotment: u32,
+}
+
+impl IdempotencyRecord {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let mut encoder = Encoder::default();
+        encoder.raw(&self.request);
+        encoder.signed(self.at.0);
+        encoder.unsigned(self.entry.0);
+        encoder.unsigned(self.cost.0.into());
+        encoder.signed(self.wallet);
+        encoder.unsigned(self.allotment.into());
+        encoder.bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut decoder = Decoder::new(bytes);
+        let record = Self {
+            request: decoder.array()?,
+            at: UnixMillis(decoder.signed()?),
+            entry: EntryNumber(decoder.unsigned()?),
+            cost: Credits(decoder.number()?),
+            wallet: decoder.signed()?,
+            allotment: decoder.number()?,
+        };
+        decoder.finish()?;
+        Ok(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hot_records_come_back() {
+        let counter = CounterRecord {
+            last_used: UnixMillis(1_700_000_000_000),
+            days: vec![DayCount { day: Day(-3), calls: 7 }, DayCount { day: Day(20_000), calls: 1000 }],
+        };
+        assert_eq!(CounterRecord::from_bytes(&counter.to_bytes()), Ok(counter));
+        let record = IdempotencyRecord {
+            at: UnixMillis(5),
+            request: [3; 16],
+            entry: EntryNumber(9),
+            cost: Credits(5),
+            wallet: 12,
+            allotment: 995,
+        };
+        assert_eq!(IdempotencyRecord::from_bytes(&record.to_bytes()), Ok(record));
+        assert_eq!(IdempotencyRecord::from_bytes(&record.to_bytes()[1..]), Err(Malformed));
+    }
+}

@@ -1,0 +1,124 @@
+//! One answer from the ledger's writer to one caller, who may block for it or await it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+enum Answer<T> {
+    Awaited(Option<Waker>),
+    Given(Option<T>),
+}
+
+struct Slot<T> {
+    answer: Mutex<Answer<T>>,
+    given: Condvar,
+}
+
+impl<T> Slot<T> {
+    fn lock(&self) -> MutexGuard<'_, Answer<T>> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The caller's half. `None` means that the writer ended without answering.
+pub(crate) struct Ticket<T>(Arc<Slot<T>>);
+
+/// The writer's half; dropped unanswered it answers `None`, so that nobody waits for ever.
+pub(crate) struct Promise<T>(Arc<Slot<T>>);
+
+pub(crate) fn ticket<T>() -> (Promise<T>, Ticket<T>) {
+    let slot = Arc::new(Slot { answer: Mutex::new(Answer::Awaited(None)), given: Condvar::new() });
+    (Promise(Arc::clone(&slot)), Ticket(slot))
+}
+
+impl<T> Promise<T> {
+    pub(crate) fn answer(self, value: T) {
+        self.give(Some(value));
+    }
+
+    fn give(&self, value: Option<T>) {
+        let mut answer = self.0.lock();
+        if let Answer::Awaited(waker) = &mut *answer {
+            let waker = waker.take();
+            *answer = Answer::Given(value);
+            drop(answer);
+            self.0.given.notify_one();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        self.give(None);
+    }
+}
+
+impl<T> Ticket<T> {
+    pub(crate) fn wait(self) -> Option<T> {
+        let mut answer = self.0.lock();
+        loop {
+            if let Answer::Given(value) = &mut *answer {
+                return value.take();
+            }
+            answer = self.0.given.wait(answer).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<T> Future for Ticket<T> {
+    type Output = Option<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        match &mut *self.0.lock() {
+            Answer::Given(value) => Poll::Ready(value.take()),
+            Answer::Awaited(waker) => {
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_waiting_thread_and_a_polling_task_both_get_the_answer() {
+        let (promise, waiting) = ticket();
+        let thread = std::thread::spawn(move || waiting.wait());
+        promise.answer(7);
+        assert_eq!(thread.join().unwrap(), Some(7));
+
+        let wakes = Arc::new(Wakes::default());
+        let waker = Arc::clone(&wakes).into();
+        let mut context = Context::from_waker(&waker);
+        let (promise, mut polled) = ticket();
+        assert_eq!(Pin::new(&mut polled).poll(&mut context), Poll::Pending);
+        promise.answer(8);
+        assert_eq!(wakes.0.load(Ordering::Relaxed), 1);
+        assert_eq!(Pin::new(&mut polled).poll(&mut context), Poll::Ready(Some(8)));
+    }
+
+    #[test]
+    fn a_dropped_promise_answers_nothing() {
+        let (promise, waiting) = ticket::<u8>();
+        drop(promise);
+        assert_eq!(waiting.wait(), None);
+    }
+}

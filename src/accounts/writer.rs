@@ -1,0 +1,456 @@
+//! The one thread that writes: it gathers what waits, makes one commit of it, then answers everybody.
+//!
+//! Debits and refunds share commits; an administrative change has one of its own, so that refusing it takes nothing
+//! else down. When a commit fails, whether it happened is unknown: the writer refuses everything, reopens the file,
+//! takes over what the file says, gives back what was charged to callers who were told that they were not, and goes on.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::Shared;
+use super::directory::{AccountState, Directory, KeyState, lock};
+use super::error::{ChangeError, LedgerError};
+use super::idempotency::{self, Claim, RecordKey};
+use super::ids::{Credits, EntryNumber};
+use super::ledger::entry::{Draft, EntryKind, Note, Reference};
+use super::ledger::load::Posted;
+use super::ledger::poster::{Changes, Poster};
+use super::purse::{Hold, MonthlyUnits};
+use super::queue::Batch;
+use super::records::IdempotencyRecord;
+use super::ticket::Promise;
+use crate::clock::{Month, UnixMillis};
+use crate::state::{Mark, State, StateError, Table};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// So much must fit again after the disk was full.
+const HEADROOM_BYTES: usize = 256 << 10;
+
+pub(crate) enum Job {
+    Post(Post),
+    Change(Change),
+}
+
+impl Job {
+    pub(super) fn into_post(self) -> Option<Post> {
+        match self {
+            Self::Post(post) => Some(post),
+            Self::Change(_) => None,
+        }
+    }
+}
+
+/// A debit or the refund of one.
+pub(crate) struct Post {
+    pub(crate) kind: PostKind,
+    pub(crate) account: Arc<AccountState>,
+    pub(crate) key: Arc<KeyState>,
+    pub(crate) operation: &'static str,
+    pub(crate) cost: Credits,
+    pub(crate) at: UnixMillis,
+    pub(crate) hold: Hold,
+    pub(crate) units: MonthlyUnits,
+    /// The debit's number once it has one; its refund finds it here.
+    pub(crate) placed: Placed,
+    pub(crate) claim: Option<Claim>,
+    /// The idempotency record that a refund takes back.
+    pub(crate) forget: Option<RecordKey>,
+    pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PostKind {
+    Debit,
+    Refund,
+}
+
+/// What the ledger says about a call after its debit.
+#[derive(Clone, Copy)]
+pub(crate) struct Posting {
+    pub(crate) number: EntryNumber,
+    pub(crate) wallet: i64,
+    pub(crate) allotment: u32,
+}
+
+/// Where a debit stands in the ledger; zero until it does.
+#[derive(Clone, Default)]
+pub(crate) struct Placed(Arc<AtomicU64>);
+
+impl Placed {
+    fn get(&self) -> Option<EntryNumber> {
+        let number = self.0.load(Ordering::Acquire);
+        (number > 0).then_some(EntryNumber(number))
+    }
+
+    fn set(&self, number: Option<EntryNumber>) {
+        self.0.store(number.map_or(0, |number| number.0), Ordering::Release);
+    }
+}
+
+/// What a change does to the directory once it is durable.
+pub(crate) type After = Box<dyn FnOnce(&mut Directory) + Send>;
+
+/// Checks and makes a change in the writer's transaction.
+pub(crate) type RunChange = Box<dyn FnOnce(&mut Poster<'_>) -> Result<After, ChangeError> + Send>;
+
+/// An administrative change.
+pub(crate) struct Change {
+    pub(crate) run: RunChange,
+    pub(crate) promise: Promise<Result<(), ChangeError>>,
+}
+
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    posted: Posted,
+    /// Callers answered by the last commit.
+    answered: usize,
+}
+
+/// A commit that failed: what it would have left as the head, if it got that far.
+struct Failure {
+    error: StateError,
+    attempted: Option<Mark>,
+}
+
+impl Failure {
+    fn as_ledger_error(&self) -> LedgerError {
+        if self.error.is_disk_full() { LedgerError::StorageFull } else { LedgerError::Unavailable }
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self { error, attempted: None }
+    }
+}
+
+impl Writer {
+    pub(crate) fn new(shared: Arc<Shared>, posted: Posted) -> Self {
+        Self { shared, posted, answered: 0 }
+    }
+
+    /// Runs until the queue is stopped and empty.
+    pub(crate) fn run(mut self) {
+        let _last = CloseWhenGone(Arc::clone(&self.shared));
+        loop {
+            match self.shared.queue.next(self.answered) {
+                Batch::Posts(posts) => self.post(posts),
+                Batch::Change(change) => self.change(change),
+                Batch::Stop => return,
+            }
+        }
+    }
+
+    fn post(&mut self, mut posts: Vec<Post>) {
+        match self.try_post(&mut posts) {
+            Ok((changes, postings)) => {
+                self.take_over(changes);
+                self.answered = posts.len();
+                for (post, posting) in posts.into_iter().zip(postings) {
+                    settle(post, posting);
+                }
+            }
+            Err(failure) => {
+                let owed = self.recover(&failure, posts);
+                self.shared.queue.put_first(owed);
+            }
+        }
+    }
+
+    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<Posting>>), Failure> {
+        let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
+        let mut poster = Poster::new(open(&store)?.write()?, &self.posted);
+        let mut postings = Vec::with_capacity(posts.len());
+        for post in posts.iter() {
+            postings.push(place(&mut poster, post)?);
+        }
+        write_counters(&mut poster, posts)?;
+        let attempted = Some(poster.head().mark());
+        let changes = poster.commit().map_err(|error| Failure { error, attempted })?;
+        Ok((changes, postings))
+    }
+
+    fn change(&mut self, change: Change) {
+        self.answered = 0;
+        let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
+        let result = try_change(&store, &self.posted, change.run);
+        drop(store);
+        match result {
+            Ok((changes, after)) => {
+                self.take_over(changes);
+                // In effect for every later call before the answer is sent: a revoked key stays out.
+                after(&mut self.shared.directory.write().unwrap_or_else(PoisonError::into_inner));
+                change.promise.answer(Ok(()));
+            }
+            Err(NotChanged::Refused(error)) => change.promise.answer(Err(error)),
+            Err(NotChanged::Failed(failure)) => {
+                let unknown = StateError::File {
+                    doing: "commit the change to",
+                    path: self.shared.medium.describe().into(),
+                    source: std::io::Error::other(failure.error.to_string()),
+                };
+                // Closed before the answer, answered before the repair: the operator may be the one who has to make room.
+                self.shared.queue.close(failure.as_ledger_error());
+                change.promise.answer(Err(ChangeError::OutcomeUnknown(unknown)));
+                let owed = self.recover(&failure, Vec::new());
+                self.shared.queue.put_first(owed);
+            }
+        }
+    }
+
+    fn take_over(&mut self, changes: Changes) {
+        self.posted.apply(changes);
+        self.shared.medium.set_mark(self.posted.head.mark());
+    }
+
+    /// From a failed commit back to work. Returns the refunds that are owed.
+    fn recover(&mut self, failure: &Failure, posts: Vec<Post>) -> Vec<Post> {
+        let error = failure.as_ledger_error();
+        self.shared.note_trouble(&failure.error);
+        self.shared.queue.close(error);
+        self.answered = 0;
+        let mut unsure = Vec::new();
+        for mut post in posts {
+            // The caller need not wait for the repair to learn that the outcome is unknown.
+            let told = answer_failed(&mut post, error);
+            unsure.push((post, told));
+        }
+        let mut owed = Vec::new();
+        for job in self.shared.queue.drain() {
+            match job {
+                Job::Change(change) => change.promise.answer(Err(ChangeError::Ledger(error))),
+                Job::Post(mut post) => {
+                    answer_failed(&mut post, error);
+                    match post.kind {
+                        PostKind::Refund => owed.push(post),
+                        PostKind::Debit => post.account.purse.release(post.hold),
+                    }
+                }
+            }
+        }
+        let reopened =
+            self.reopen(error == LedgerError::StorageFull, &mut |posted| failure.attempted == Some(posted.head.mark()));
+        let Some(happened) = reopened else { return Vec::new() };
+        let mut refunds = owed_after(unsure, happened);
+        refunds.append(&mut owed);
+        self.shared.queue.open();
+        refunds
+    }
+
+    /// Opens the file afresh until it works; `None` when the server stops meanwhile. What `happened` says of the posted
+    /// state is returned.
+    fn reopen(&mut self, was_full: bool, happened: &mut dyn FnMut(&Posted) -> bool) -> Option<bool> {
+        let mut pause = FIRST_PAUSE;
+        let mut was_full = was_full;
+        loop {
+            let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
+            // Closed first: an engine that failed once answers nothing any more.
+            *store = None;
+            self.shared.medium.forget_cached_pages();
+            let attempt = State::open_medium(&self.shared.medium).and_then(|state| self.take_stock(state, was_full));
+            match attempt {
+                Ok((state, posted)) => {
+                    *store = Some(state);
+                    let happened = happened(&posted);
+                    self.posted = posted;
+                    return Some(happened);
+                }
+                Err(error) => {
+                    was_full |= error.is_disk_full();
+                    self.shared.queue.close(if was_full { LedgerError::StorageFull } else { LedgerError::Unavailable });
+                    self.shared.note_trouble(&error);
+                }
+            }
+            drop(store);
+            if !self.shared.queue.pause(pause) {
+                return None;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Proves that the reopened file can be written, and takes over what it says.
+    fn take_stock(&self, state: State, was_full: bool) -> Result<(State, Posted), StateError> {
+        // On a disk that was full a small record may still find a gap; the next batch would not.
+        let headroom = if was_full { HEADROOM_BYTES } else { 0 };
+        for size in [headroom, 0] {
+            let mut probe = state.write()?;
+            probe.put(Table::Meta, b"probe", &vec![0; size])?;
+            probe.commit()?;
+        }
+        let reading = state.read()?;
+        let posted = Posted::load(&reading)?;
+        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
+        directory.reload(&reading, &posted)?;
+        drop(directory);
+        drop(reading);
+        Ok((state, posted))
+    }
+}
+
+enum NotChanged {
+    Refused(ChangeError),
+    Failed(Failure),
+}
+
+fn try_change(store: &Option<State>, posted: &Posted, run: RunChange) -> Result<(Changes, After), NotChanged> {
+    let failed = |error: StateError| NotChanged::Failed(error.into());
+    let writing = open(store).and_then(State::write).map_err(failed)?;
+    let mut poster = Poster::new(writing, posted);
+    let after = run(&mut poster).map_err(|error| match error {
+        ChangeError::State(error) => failed(error),
+        refused => NotChanged::Refused(refused),
+    })?;
+    let attempted = Some(poster.head().mark());
+    let changes = poster.commit().map_err(|error| NotChanged::Failed(Failure { error, attempted }))?;
+    Ok((changes, after))
+}
+
+fn open(store: &Option<State>) -> Result<&State, StateError> {
+    store
+        .as_ref()
+        .ok_or(StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) })
+}
+
+/// Puts one debit or refund into the ledger; nothing for the refund of a debit that never got there.
+fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateError> {
+    let operation = Some(poster.operation(post.operation));
+    let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.from_allotment));
+    let mut draft = Draft {
+        at: post.at,
+        kind: EntryKind::Usage,
+        account: post.account.id,
+        key: Some(post.key.id),
+        operation,
+        credits: -cost,
+        from_allotment,
+        month: Month(post.hold.month),
+        reference: Reference::None,
+        note: None,
+    };
+    if post.kind == PostKind::Refund {
+        let Some(debit) = post.placed.get() else { return Ok(None) };
+        draft.kind = EntryKind::Refund;
+        (draft.credits, draft.from_allotment) = (cost, -from_allotment);
+        draft.reference = Reference::Entry(debit);
+        draft.note = Some(Note { actor: "system".to_owned(), reason: "the call was not answered with 200".to_owned() });
+    }
+    let entry = poster.append(draft);
+    let used = poster.allotment_used(post.account.id, Month(post.units.month));
+    let allotment = post.units.limit.saturating_sub(used);
+    let posting = Posting { number: entry.number, wallet: entry.balance_after, allotment };
+    if post.kind == PostKind::Debit {
+        post.placed.set(Some(entry.number));
+    }
+    if post.kind == PostKind::Debit
+        && let Some(claim) = &post.claim
+    {
+        claim.store(poster, &record_of(claim, post, &posting))?;
+    }
+    if let Some(record) = &post.forget {
+        idempotency::forget(poster, record)?;
+    }
+    Ok(Some(posting))
+}
+
+fn record_of(claim: &Claim, post: &Post, posting: &Posting) -> IdempotencyRecord {
+    IdempotencyRecord {
+        at: post.at,
+        request: claim.request(),
+        entry: posting.number,
+        cost: post.cost,
+        wallet: posting.wallet,
+        allotment: posting.allotment,
+    }
+}
+
+/// One counter for each key of the batch, in the same commit as its debits.
+fn write_counters(poster: &mut Poster<'_>, posts: &[Post]) -> Result<(), StateError> {
+    let mut keys = BTreeMap::new();
+    for post in posts.iter().filter(|post| post.kind == PostKind::Debit) {
+        post.key.used(post.at);
+        keys.insert(post.key.id, &post.key);
+    }
+    let records = keys.into_iter().map(|(id, key)| {
+        lock(&key.pace).take_dirty();
+        (id.to_key(), key.counter().to_bytes())
+    });
+    poster.writing.put_all(Table::Counters, records)
+}
+
+fn settle(mut post: Post, posting: Option<Posting>) {
+    match (post.kind, posting) {
+        (PostKind::Debit, _) => post.account.purse.settle(post.hold),
+        (PostKind::Refund, Some(_)) => post.account.purse.give_back(post.hold),
+        (PostKind::Refund, None) => {}
+    }
+    // The record is durable: a retry finds it there.
+    drop(post.claim.take());
+    if let Some(promise) = post.promise.take() {
+        let nothing = Posting { number: EntryNumber(0), wallet: 0, allotment: 0 };
+        promise.answer(Ok(posting.unwrap_or(nothing)));
+    }
+}
+
+/// Whether somebody waited for the answer, and now takes the call for failed.
+fn answer_failed(post: &mut Post, error: LedgerError) -> bool {
+    match post.promise.take() {
+        Some(promise) => {
+            promise.answer(Err(error));
+            true
+        }
+        None => false,
+    }
+}
+
+/// What is owed for a batch whose commit failed, now that the file tells whether it happened. A caller who was told that
+/// the call failed must not have paid; one who was answered before the commit, in `window` mode, has.
+fn owed_after(unsure: Vec<(Post, bool)>, happened: bool) -> Vec<Post> {
+    let numbers = |kind: PostKind| -> HashSet<EntryNumber> {
+        unsure.iter().filter(|(post, _)| post.kind == kind).filter_map(|(post, _)| post.placed.get()).collect()
+    };
+    let (refunded, debited) = (numbers(PostKind::Refund), numbers(PostKind::Debit));
+    let mut owed = Vec::new();
+    for (mut post, told) in unsure {
+        let number = post.placed.get();
+        match (post.kind, happened) {
+            (PostKind::Debit, true) => {
+                // The purse was reset to what the file says, with this hold still in place.
+                post.account.purse.release(post.hold);
+                if told && number.is_some_and(|number| !refunded.contains(&number)) {
+                    // A refund of the same call that is still to come must find nothing to give back.
+                    post.placed.set(None);
+                    post.placed = Placed::default();
+                    post.placed.set(number);
+                    post.kind = PostKind::Refund;
+                    post.forget = post.claim.as_ref().map(Claim::record_key);
+                    owed.push(post);
+                }
+            }
+            (PostKind::Debit, false) => {
+                post.placed.set(None);
+                post.account.purse.release(post.hold);
+            }
+            (PostKind::Refund, true) => {}
+            (PostKind::Refund, false) => {
+                if number.is_some_and(|number| !debited.contains(&number)) {
+                    owed.push(post);
+                }
+            }
+        }
+    }
+    owed
+}
+
+/// Whatever ends the writer, nobody may wait for it afterwards.
+struct CloseWhenGone(Arc<Shared>);
+
+impl Drop for CloseWhenGone {
+    fn drop(&mut self) {
+        self.0.queue.close(LedgerError::Closed);
+        drop(self.0.queue.drain());
+    }
+}

@@ -1,0 +1,69 @@
+//! What the program calls for an administrative command: ask the running server, or else open the file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::command::AdminCommand;
+use super::execute::Desk;
+use super::{AdminError, render, socket};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::ledger::verify::verify_state;
+use crate::accounts::{Accounts, Settings};
+use crate::clock::Clock;
+use crate::state::STATE_FILE;
+
+/// How a command is run.
+pub struct Invocation {
+    pub data: PathBuf,
+    pub settings: Settings,
+    /// Who is named in the ledger.
+    pub actor: String,
+    /// JSON for scripts instead of tables for people.
+    pub json: bool,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Runs one command and writes its answer.
+pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) -> Result<(), AdminError> {
+    let value = match command {
+        AdminCommand::Restore { from, force } => restore(&invocation.data, &from, force)?,
+        // The paths in a command are relative to here, not to where the server was started.
+        AdminCommand::Backup { to } => carry_out(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
+        command => carry_out(command, invocation)?,
+    };
+    let text = if invocation.json { format!("{value}\n") } else { render::for_people(&value) };
+    let written = out.write_all(text.as_bytes());
+    written.map_err(|source| AdminError::Socket { doing: "write the answer to", path: "the output".into(), source })
+}
+
+fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, AdminError> {
+    let Invocation { data, settings, actor, clock, .. } = invocation;
+    if let Some(value) = socket::ask(data, actor, &command)? {
+        return Ok(value);
+    }
+    let accounts = Accounts::open(data, *settings, clock.now())?;
+    let mut desk = Desk { accounts: &accounts, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
+    desk.execute(command)
+}
+
+fn restore(data: &Path, from: &Path, force: bool) -> Result<Value, AdminError> {
+    let state = data.join(STATE_FILE);
+    if state.exists() && !force {
+        let state = state.display();
+        return Err(AdminError::Refused(format!("{state} is there already; add --force to replace it by the backup")));
+    }
+    let mut proof = None;
+    crate::state::restore(data, from, |copy| {
+        proof = Some(verify_state(copy)?);
+        Ok::<(), AdminError>(())
+    })?;
+    Ok(json!({ "restored": state.display().to_string(), "proof": proof }))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, AdminError> {
+    let path_given = path.to_owned();
+    std::path::absolute(path).map_err(|source| AdminError::Socket { doing: "name", path: path_given, source })
+}

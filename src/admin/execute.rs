@@ -1,0 +1,220 @@
+//! Carrying out one command. The answer is JSON; the command line shows it as it is or as a table.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::AdminError;
+use super::command::{AccountCommand, AdminCommand, KeyCommand, LedgerCommand, OrderCommand, PurchaseCommand};
+use crate::accounts::Accounts;
+use crate::accounts::changes::{Act, IssuedKey, KeyWish, OrderWish};
+use crate::accounts::entropy::Entropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::key::KeyKind;
+use crate::accounts::ledger::verify::verify_state;
+use crate::accounts::records::{KeyRecord, OrderRecord};
+use crate::accounts::views::{AccountView, KeyView};
+use crate::clock::{Now, UnixMillis};
+use crate::state::open_copy;
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// What a command needs from outside.
+pub(super) struct Desk<'d> {
+    pub(super) accounts: &'d Accounts,
+    pub(super) actor: String,
+    pub(super) now: Now,
+    pub(super) entropy: &'d mut dyn Entropy,
+}
+
+impl Desk<'_> {
+    fn act(&self) -> Act {
+        Act { actor: self.actor.clone(), at: self.now.wall }
+    }
+
+    pub(super) fn execute(&mut self, command: AdminCommand) -> Result<Value, AdminError> {
+        let act = self.act();
+        match command {
+            AdminCommand::Account(command) => self.account(command),
+            AdminCommand::Key(command) => self.key(command),
+            AdminCommand::Grant { account, credits, reason } => {
+                let entry = self.accounts.grant(account, Credits(credits), reason, &act)?;
+                self.posted(account, entry.0)
+            }
+            AdminCommand::Purchase(command) => self.purchase(command),
+            AdminCommand::Order(command) => self.order(command),
+            AdminCommand::Ledger(command) => self.ledger(command),
+            AdminCommand::Backup { to } => backup(self.accounts, &to),
+            AdminCommand::Restore { .. } => Err(AdminError::Refused(
+                "the state cannot be replaced while the server uses it; stop the server, then restore".to_owned(),
+            )),
+        }
+    }
+
+    fn account(&self, command: AccountCommand) -> Result<Value, AdminError> {
+        let act = self.act();
+        let id = match command {
+            AccountCommand::Create { name, approve } => {
+                let id = self.accounts.create_account(name, &act)?.id;
+                if approve {
+                    self.accounts.approve_account(id, &act)?;
+                }
+                id
+            }
+            AccountCommand::Approve { account } => self.accounts.approve_account(account, &act)?.id,
+            AccountCommand::Disable { account } => self.accounts.disable_account(account, &act)?.id,
+            AccountCommand::List => {
+                let accounts = self.accounts.accounts(self.now)?;
+                return Ok(accounts.iter().map(account_json).collect());
+            }
+            AccountCommand::Show { account } => {
+                let mut shown = account_json(&self.accounts.account(account, self.now)?);
+                shown["keys"] = self.accounts.keys(Some(account)).iter().map(key_json).collect();
+                shown["ledger"] = json!(self.accounts.recent_entries(account, 10)?);
+                return Ok(shown);
+            }
+        };
+        Ok(account_json(&self.accounts.account(id, self.now)?))
+    }
+
+    fn key(&mut self, command: KeyCommand) -> Result<Value, AdminError> {
+        let act = self.act();
+        match command {
+            KeyCommand::Create { account, name, scopes, expires_in_days, test } => {
+                let kind = if test { KeyKind::Test } else { KeyKind::Live };
+                let expires_at = expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY));
+                let wish = KeyWish { account, name, kind, scopes, expires_at };
+                Ok(issued_json(&self.accounts.create_key(wish, &act, self.entropy)?))
+            }
+            KeyCommand::Rotate { key, overlap_sec } => {
+                let overlap = overlap_sec.saturating_mul(1000);
+                Ok(issued_json(&self.accounts.rotate_key(key, overlap, &act, self.entropy)?))
+            }
+            KeyCommand::Revoke { key } => Ok(key_record_json(&self.accounts.revoke_key(key, &act)?)),
+            KeyCommand::List { account } => Ok(self.accounts.keys(account).iter().map(key_json).collect()),
+        }
+    }
+
+    fn purchase(&self, command: PurchaseCommand) -> Result<Value, AdminError> {
+        let act = self.act();
+        Ok(match command {
+            PurchaseCommand::Request { account, pack } => json!(self.accounts.request_purchase(account, pack, &act)?),
+            PurchaseCommand::Approve { purchase, reference } => {
+                json!(self.accounts.pay_purchase(purchase, reference, &act)?)
+            }
+            PurchaseCommand::Cancel { purchase } => json!(self.accounts.cancel_purchase(purchase, &act)?),
+            PurchaseCommand::Refund { purchase, reason } => {
+                json!({ "entry": self.accounts.refund_purchase(purchase, reason, &act)? })
+            }
+            PurchaseCommand::List => json!(self.accounts.purchases()?),
+        })
+    }
+
+    fn order(&mut self, command: OrderCommand) -> Result<Value, AdminError> {
+        let act = self.act();
+        Ok(match command {
+            OrderCommand::Create { account, entity_name, entity_type, jurisdiction } => {
+                let wish = OrderWish { account, entity_name, entity_type, jurisdiction, details: Value::Null };
+                let (order, token) = self.accounts.create_order(wish, &act, self.entropy)?;
+                let mut shown = order_json(&order);
+                shown["token"] = json!(token);
+                shown
+            }
+            OrderCommand::Advance { order, stage } => order_json(&self.accounts.advance_order(order, stage, &act)?),
+            OrderCommand::Show { order } => {
+                let found = self.accounts.order(order)?;
+                order_json(&found.ok_or_else(|| ChangeError::NotFound { what: "order", id: order.to_string() })?)
+            }
+            OrderCommand::List => self.accounts.orders()?.iter().map(order_json).collect(),
+        })
+    }
+
+    fn ledger(&self, command: LedgerCommand) -> Result<Value, AdminError> {
+        Ok(match command {
+            LedgerCommand::Show { account, count } => json!(self.accounts.recent_entries(account, count)?),
+            LedgerCommand::Verify => json!(self.accounts.verify_ledger()?),
+            LedgerCommand::Adjust { account, credits, reason } => {
+                let entry = self.accounts.adjust(account, credits, reason, &self.act())?;
+                return self.posted(account, entry.0);
+            }
+            LedgerCommand::RollUp { older_than_days } => {
+                let before = self.now.wall.plus_millis(-i64::from(older_than_days) * MILLIS_PER_DAY);
+                json!({ "rolledUp": self.accounts.roll_up(before, self.now.wall)? })
+            }
+        })
+    }
+
+    fn posted(&self, account: AccountId, entry: u64) -> Result<Value, AdminError> {
+        let balance = self.accounts.account(account, self.now)?.remaining.wallet;
+        Ok(json!({ "account": account, "entry": entry, "creditsRemaining": balance }))
+    }
+}
+
+/// A consistent, verified copy under its final name, or nothing.
+fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
+    if to.exists() {
+        let to = to.display();
+        return Err(AdminError::Refused(format!("{to} is there already; name a new file for the backup")));
+    }
+    let part = accounts.write_backup(to)?;
+    let proof = verify_state(&open_copy(&part)?)?;
+    crate::state::copy::finish(&part, to)?;
+    Ok(json!({ "backup": to.display().to_string(), "proof": proof }))
+}
+
+fn account_json(view: &AccountView) -> Value {
+    let record = &view.record;
+    json!({
+        "id": record.id,
+        "name": record.name,
+        "status": record.status,
+        "tier": record.tier,
+        "creditsRemaining": view.remaining.wallet,
+        "allotmentRemaining": view.remaining.allotment,
+        "companyFormed": record.company_formed,
+        "createdAt": record.created_at.to_string(),
+    })
+}
+
+fn issued_json(issued: &IssuedKey) -> Value {
+    let mut shown = key_record_json(&issued.record);
+    // The one place where the text of a key leaves the program.
+    shown["key"] = json!(issued.secret.reveal());
+    shown
+}
+
+fn key_json(view: &KeyView) -> Value {
+    let mut shown = key_record_json(&view.record);
+    shown["lastUsed"] = time(view.last_used);
+    shown
+}
+
+fn key_record_json(record: &KeyRecord) -> Value {
+    json!({
+        "id": record.id,
+        "account": record.account,
+        "name": record.name,
+        "prefix": record.prefix,
+        "scopes": record.scopes.to_string(),
+        "createdAt": record.created_at.to_string(),
+        "expiresAt": time(record.expires_at),
+        "revokedAt": time(record.revoked_at),
+    })
+}
+
+fn order_json(record: &OrderRecord) -> Value {
+    json!({
+        "id": record.id,
+        "account": record.account,
+        "state": record.stage().name(),
+        "entityName": record.entity_name,
+        "entityType": record.entity_type,
+        "jurisdiction": record.jurisdiction,
+        "updatedAt": time(record.stages.last().map(|reached| reached.at)),
+    })
+}
+
+fn time(at: Option<UnixMillis>) -> Value {
+    at.map_or(Value::Null, |at| json!(at.to_string()))
+}

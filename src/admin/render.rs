@@ -1,0 +1,77 @@
+//! Answers for people: an object as lines, a list of objects as a table.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+pub(super) fn for_people(value: &Value) -> String {
+    match value {
+        Value::Array(rows) if rows.is_empty() => "nothing there\n".to_owned(),
+        Value::Array(rows) => table(rows),
+        Value::Object(fields) => lines(fields, 0),
+        other => format!("{}\n", plain(other)),
+    }
+}
+
+fn lines(fields: &Map<String, Value>, indent: usize) -> String {
+    let width = fields.keys().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in fields {
+        let inner = match value {
+            Value::Object(inner) => lines(inner, indent + 2),
+            Value::Array(rows) if rows.iter().any(Value::is_object) => table(rows),
+            other => {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{:indent$}{name:width$}  {}", "", plain(other));
+                continue;
+            }
+        };
+        let _ = write!(text, "{:indent$}{name}\n{inner}", "");
+    }
+    text
+}
+
+fn table(rows: &[Value]) -> String {
+    let mut names: Vec<&String> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for row in rows.iter().filter_map(Value::as_object) {
+        names.extend(row.keys().filter(|name| seen.insert(*name)));
+    }
+    let mut cells = vec![names.iter().map(|name| (*name).clone()).collect::<Vec<String>>()];
+    for row in rows {
+        cells.push(names.iter().map(|name| plain(row.get(name.as_str()).unwrap_or(&Value::Null))).collect());
+    }
+    let widths: Vec<usize> =
+        (0..names.len()).map(|at| cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in cells {
+        let padded: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        text.push_str(padded.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::for_people;
+
+    #[test]
+    fn lists_are_tables_and_objects_lines() {
+        let table = for_people(&json!([{ "id": "a", "n": 1 }, { "id": "bcd", "n": null }]));
+        assert_eq!(table, "id   n\na    1\nbcd  -\n");
+        assert_eq!(for_people(&json!({ "id": "a", "longer": 2 })), "id      a\nlonger  2\n");
+        assert_eq!(for_people(&json!([])), "nothing there\n");
+    }
+}

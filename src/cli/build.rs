@@ -1,0 +1,136 @@
+//! `hornbook build`: from a plan to a snapshot.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hornbook_index_build::build::{BuildOptions, Destination, Outcome, build};
+use hornbook_index_build::progress::Progress;
+
+use crate::cli::table::{Table, bytes, seconds};
+use crate::cli::{CommandResult, Options};
+
+/// How many warnings the closing report shows; the rest is in the snapshot's report.json.
+const WARNINGS_SHOWN: usize = 20;
+
+/// Build a snapshot from a plan
+///
+/// The plan is a TOML file that lists the sources: where each file, folder or archive is (.gz, .zst, .zip, .tar and
+/// .tar.zst are read as they are), in which format, whose law it is and where it came from. corpus/FORMAT.md describes
+/// plan and formats; corpus/sample/plan.toml is a small example.
+///
+/// The snapshot appears whole or not at all: it is written beside its place, synced and renamed. Where nothing changed
+/// since the last build, the snapshot that is there is verified and kept.
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// The plan, such as corpus/sample/plan.toml
+    plan: PathBuf,
+
+    /// Write the snapshot into this folder, which must not exist yet
+    ///
+    /// Without it, the snapshot goes to snapshots/<id> in the data directory and becomes the current one.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Read the plan's paths relative to this folder instead of the plan's own
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+
+    /// Treat every warning as an error
+    #[arg(long)]
+    strict: bool,
+
+    /// Replace the snapshot that stands at --out
+    #[arg(long, requires = "out")]
+    replace: bool,
+
+    /// Build anew even where nothing changed
+    #[arg(long)]
+    fresh: bool,
+
+    /// Show neither progress nor report, only errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Build {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let destination = match self.out {
+            Some(out) => Destination::Folder(out),
+            None => Destination::DataDirectory(options.configuration()?.data_dir()),
+        };
+        let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
+        let outcome = build(&BuildOptions {
+            plan: self.plan,
+            sources: self.sources,
+            destination,
+            strict: self.strict,
+            replace: self.replace,
+            fresh: self.fresh,
+            progress,
+        })?;
+        if !self.quiet {
+            print!("{}", report(&outcome));
+        }
+        Ok(())
+    }
+}
+
+/// The closing report as people read it.
+pub(crate) fn report(outcome: &Outcome) -> String {
+    let Outcome { path, manifest, report, unchanged } = outcome;
+    let mut out = String::new();
+    let mut bodies = Table::new(["code body", "of", "provisions", "in force", "chunks", "text"]);
+    for body in &report.code_bodies {
+        bodies.row([
+            body.name.clone(),
+            body.jurisdiction.clone(),
+            body.provisions.to_string(),
+            body.living.to_string(),
+            body.chunks.to_string(),
+            bytes(body.text_bytes),
+        ]);
+    }
+    out += &bodies.render();
+    if !report.zoning_layers.is_empty() {
+        let mut layers = Table::new(["zoning layer", "features", "citations", "placeholders"]);
+        for layer in &report.zoning_layers {
+            layers.row([
+                layer.jurisdiction.clone(),
+                layer.features.to_string(),
+                layer.citation_quality.clone(),
+                layer.placeholders.to_string(),
+            ]);
+        }
+        out += &layers.render();
+    }
+    let total: u64 = report.warning_counts.values().sum();
+    if total > 0 {
+        out += &format!("{total} warnings:\n");
+        for warning in report.warnings.iter().take(WARNINGS_SHOWN) {
+            out += &format!("  {warning}\n");
+        }
+        if total > WARNINGS_SHOWN as u64 {
+            out += &format!(
+                "  ... and {} more, in {}\n",
+                total - WARNINGS_SHOWN as u64,
+                path.join("report.json").display()
+            );
+        }
+    }
+    for reused in &report.reused {
+        out += &format!("reused: {reused}\n");
+    }
+    let size = manifest.files.iter().map(|file| file.size).sum();
+    if *unchanged {
+        out += &format!("nothing changed: {} is whole and stays ({})\n", path.display(), bytes(size));
+    } else {
+        let (took, cpu, memory) =
+            (seconds(report.seconds), seconds(report.cpu_seconds), bytes(report.peak_memory_bytes));
+        out += &format!(
+            "built {} ({}) in {took}, {cpu} of CPU time, at most {memory} of memory\n",
+            path.display(),
+            bytes(size)
+        );
+    }
+    out
+}

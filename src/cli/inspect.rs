@@ -1,0 +1,318 @@
+//! `hornbook inspect`: what is in a snapshot.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hornbook_corpus::catalogue::CodeBody;
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
+use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::snapshot::Snapshot;
+use serde_json::{Value, json};
+
+use crate::cli::table::{Table, bytes};
+use crate::cli::{CommandResult, Options};
+
+/// Show what a snapshot holds
+///
+/// Without options: its jurisdictions, code bodies, sources and files. With --node one provision or container by id or
+/// citation, in any spelling that differs in case, spaces, dashes or section signs; with --outline the tree of headings.
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// The snapshot's folder; the data directory's current one where absent
+    snapshot: Option<PathBuf>,
+
+    /// One node, by id, source key or citation
+    #[arg(long, value_name = "ID|CITATION", conflicts_with = "outline")]
+    node: Option<String>,
+
+    /// The outline: every container and provision, indented
+    #[arg(long)]
+    outline: bool,
+
+    /// Only the outline of this jurisdiction with what lies in it
+    #[arg(long, value_name = "CODE", requires = "outline")]
+    jurisdiction: Option<ShortCode>,
+
+    /// Only the outline below this node
+    #[arg(long, value_name = "ID|CITATION", requires = "outline", conflicts_with = "jurisdiction")]
+    below: Option<String>,
+
+    /// Only so many levels of the outline
+    #[arg(long, value_name = "LEVELS", requires = "outline")]
+    depth: Option<u8>,
+}
+
+impl Inspect {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let snapshot = Snapshot::open(&options.snapshot(self.snapshot.clone())?)?;
+        let json = options.json;
+        if let Some(wanted) = &self.node {
+            let nodes = find(&snapshot, wanted)?;
+            return show_nodes(&snapshot, &nodes, json);
+        }
+        if self.outline {
+            return self.show_outline(&snapshot, json);
+        }
+        match json {
+            true => println!("{:#}", json!({ "manifest": snapshot.manifest, "catalogue": snapshot.catalogue })),
+            false => print!("{}", summary(&snapshot)?),
+        }
+        Ok(())
+    }
+
+    fn show_outline(&self, snapshot: &Snapshot, json: bool) -> CommandResult {
+        let range = match (&self.jurisdiction, &self.below) {
+            (Some(code), _) => {
+                let jurisdiction = snapshot.catalogue.jurisdiction(code);
+                jurisdiction
+                    .ok_or_else(|| format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them"))?
+                    .subtree
+            }
+            (None, Some(wanted)) => snapshot.outline.subtree(find(snapshot, wanted)?[0]),
+            (None, None) => OrdinalRange::new(0, snapshot.outline.len()),
+        };
+        let base = if range.is_empty() { 0 } else { snapshot.outline.depth(NodeOrdinal(range.start)) };
+        let mut body: Option<&CodeBody> = None;
+        for ordinal in range.iter().map(NodeOrdinal) {
+            let here = snapshot.code_body_of(ordinal);
+            if here.map(|here| here.id) != body.map(|body| body.id) && !json {
+                let name = here.map_or("", |here| here.name.as_str());
+                println!("{name} ({})", here.map_or("", |here| here.jurisdiction.as_str()));
+            }
+            body = here;
+            let depth = snapshot.outline.depth(ordinal).saturating_sub(base);
+            if self.depth.is_none_or(|levels| depth < levels) {
+                show_outline_line(snapshot, ordinal, depth, json)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn show_nodes(snapshot: &Snapshot, nodes: &[NodeOrdinal], json: bool) -> CommandResult {
+    if json {
+        let nodes: Result<Vec<Value>, _> = nodes.iter().map(|&node| node_json(snapshot, node)).collect();
+        println!("{:#}", Value::Array(nodes?));
+        return Ok(());
+    }
+    for (place, &node) in nodes.iter().enumerate() {
+        if place > 0 {
+            println!("\n{}\n", "-".repeat(40));
+        }
+        print!("{}", node_text(snapshot, node)?);
+    }
+    Ok(())
+}
+
+fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bool) -> CommandResult {
+    let record = snapshot.nodes.get(node)?;
+    if json {
+        let id = snapshot.outline.id(node).map(|id| id.to_string());
+        println!(
+            "{}",
+            json!({ "id": id, "depth": depth, "citation": record.citation, "heading": record.heading, "status": record.status })
+        );
+        return Ok(());
+    }
+    let indent = "  ".repeat(usize::from(depth) + 1);
+    let status = if record.status.is_living() { String::new() } else { format!(" [{}]", record.status.as_str()) };
+    println!("{indent}{}  {}{status}", record.citation, record.heading);
+    Ok(())
+}
+/// Nodes by id, source key or citation; an error that says what else to try where there is none.
+fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn std::error::Error>> {
+    if let Some(node) = wanted.parse::<NodeId>().ok().and_then(|id| snapshot.ordinal(id)) {
+        return Ok(vec![node]);
+    }
+    if let Some(node) = snapshot.ordinal(NodeId::from_source_key(wanted)) {
+        return Ok(vec![node]);
+    }
+    let cited = snapshot.cited(wanted)?;
+    if cited.is_empty() {
+        let message =
+            format!("the snapshot holds nothing called '{wanted}'; look for it with 'hornbook inspect --outline'");
+        return Err(message.into());
+    }
+    Ok(cited.into_iter().map(|(node, _)| node).collect())
+}
+
+/// What a snapshot holds, on one screen.
+pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error::Error>> {
+    let manifest = &snapshot.manifest;
+    let counts = &manifest.counts;
+    let mut out = format!(
+        "{}\nsnapshot {}, format {}, built by hornbook {}\n{} nodes, {} provisions, {} chunks, {} of text\n\n",
+        manifest.name,
+        manifest.snapshot,
+        manifest.format,
+        manifest.builder,
+        counts.nodes,
+        counts.provisions,
+        counts.chunks,
+        bytes(counts.text_bytes)
+    );
+    let mut bodies = Table::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
+    for body in &snapshot.catalogue.code_bodies {
+        let cells = [
+            body.jurisdiction.to_string(),
+            body.name.clone(),
+            body.nodes.len().to_string(),
+            body.provisions.to_string(),
+            body.chunks.to_string(),
+        ];
+        bodies.row(cells);
+    }
+    out += &bodies.render();
+    let placeholders: Vec<&str> =
+        snapshot.catalogue.jurisdictions.iter().filter(|j| j.is_placeholder()).map(|j| j.short_code.as_str()).collect();
+    out += &format!("\nlisted without law yet ({}): {}\n", placeholders.len(), placeholders.join(" "));
+    if snapshot.zoning.iter().len() > 0 {
+        let mut layers = Table::new(["zoning layer", "features", "status", "citations"]);
+        for layer in snapshot.zoning.iter() {
+            let entry = layer.entry();
+            let cells = [
+                entry.short_code.to_string(),
+                entry.feature_count.to_string(),
+                entry.status.as_str().to_owned(),
+                entry.citation_quality.as_str().to_owned(),
+            ];
+            layers.row(cells);
+        }
+        out += &format!("\n{}", layers.render());
+    }
+    let mut sources = Table::new(["source", "publisher", "edition", "current through", "retrieved", "licence"]);
+    for source in &snapshot.catalogue.sources {
+        let through = source.current_through.clone().unwrap_or_else(|| "-".into());
+        sources.row([
+            source.name.clone(),
+            source.publisher.clone(),
+            source.edition.clone(),
+            through,
+            source.retrieved.clone(),
+            source.license.clone(),
+        ]);
+    }
+    out += &format!("\n{}", sources.render());
+    let mut files = Table::new(["file", "size"]);
+    for file in &manifest.files {
+        files.row([file.path.clone(), bytes(file.size)]);
+    }
+    out += &format!("\n{}", files.render());
+    Ok(out)
+}
+
+fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn std::error::Error>> {
+    let record = snapshot.nodes.get(node)?;
+    let mut out = format!("{}  {}\n", record.citation, record.heading);
+    for line in facts(snapshot, node, &record)? {
+        out += &format!("  {line}\n");
+    }
+    let text = snapshot.texts.get(record.text)?;
+    if !text.is_empty() {
+        out += &format!("\n{text}\n");
+    }
+    for wording in &record.wordings {
+        out += &format!("\n[Other wording: {}]\n{}\n", wording.label, snapshot.texts.get(wording.text)?);
+    }
+    for note in &record.notes {
+        out += &format!("\n[{}]\n{}\n", note.topic, snapshot.texts.get(note.text)?);
+    }
+    if let Some(credit) = record.source_credit {
+        out += &format!("\n({})\n", snapshot.texts.get(credit)?.trim_matches(['(', ')']));
+    }
+    Ok(out)
+}
+
+fn facts(
+    snapshot: &Snapshot,
+    node: NodeOrdinal,
+    record: &NodeRecord,
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let mut above: Vec<String> = Vec::new();
+    for ancestor in snapshot.outline.ancestors(node) {
+        above.insert(0, snapshot.nodes.get(ancestor)?.heading);
+    }
+    let body = snapshot.code_body_of(node).map_or("", |body| body.name.as_str());
+    let mut lines = vec![format!(
+        "in {}",
+        std::iter::once(body).chain(above.iter().map(String::as_str)).collect::<Vec<_>>().join(" > ")
+    )];
+    lines.push(format!(
+        "{}, {}, node {node}, id {}",
+        record.level,
+        record.status.as_str(),
+        snapshot.outline.id(node).ok_or("no id")?
+    ));
+    lines.push(format!("source key {}", record.source_key));
+    if let Some(source) = snapshot.catalogue.sources.get(usize::from(record.source)) {
+        let through =
+            record.current_through.as_ref().or(source.current_through.as_ref()).map_or("unknown", String::as_str);
+        lines.push(format!(
+            "from {}, {}, current through {through}, retrieved {}, {}",
+            source.publisher, source.edition, source.retrieved, source.license
+        ));
+        lines.push(record.source_url.clone().unwrap_or_else(|| source.url.clone()));
+    }
+    let hash: String = record.text_sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (chunks, children) = (snapshot.chunks.chunks_of(node).len(), snapshot.outline.children(node).count());
+    lines.push(format!("text SHA-256 {hash}; {chunks} chunks; {children} children"));
+    let tags: Vec<&str> = record
+        .tags
+        .iter()
+        .filter_map(|&tag| snapshot.catalogue.tags.get(usize::from(tag)))
+        .map(String::as_str)
+        .collect();
+    for (label, values) in
+        [("tags", tags), ("formerly", texts(&record.former_citations)), ("also", texts(&record.parallel_citations))]
+    {
+        if !values.is_empty() {
+            lines.push(format!("{label} {}", values.join(", ")));
+        }
+    }
+    Ok(lines)
+}
+
+fn texts(values: &[String]) -> Vec<&str> {
+    values.iter().map(String::as_str).collect()
+}
+
+fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn std::error::Error>> {
+    let record = snapshot.nodes.get(node)?;
+    let mut breadcrumb = Vec::new();
+    for ancestor in snapshot.outline.ancestors(node) {
+        breadcrumb.insert(0, snapshot.nodes.get(ancestor)?.heading);
+    }
+    let mut wordings = Vec::new();
+    for wording in &record.wordings {
+        wordings.push(json!({ "label": wording.label, "effectiveFrom": wording.effective_from, "effectiveTo": wording.effective_to, "text": snapshot.texts.get(wording.text)? }));
+    }
+    let mut notes = Vec::new();
+    for note in &record.notes {
+        notes.push(json!({ "topic": note.topic, "text": snapshot.texts.get(note.text)? }));
+    }
+    let tags: Vec<&String> =
+        record.tags.iter().filter_map(|&tag| snapshot.catalogue.tags.get(usize::from(tag))).collect();
+    let credit = record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?;
+    Ok(json!({
+        "id": snapshot.outline.id(node).map(|id| id.to_string()),
+        "ordinal": node,
+        "sourceKey": record.source_key,
+        "citation": record.citation,
+        "heading": record.heading,
+        "level": record.level,
+        "status": record.status,
+        "codeBody": snapshot.code_body_of(node).map(|body| &body.name),
+        "breadcrumb": breadcrumb,
+        "text": snapshot.texts.get(record.text)?,
+        "effectiveFrom": record.effective_from,
+        "effectiveTo": record.effective_to,
+        "wordings": wordings,
+        "notes": notes,
+        "sourceCredit": credit,
+        "formerCitations": record.former_citations,
+        "parallelCitations": record.parallel_citations,
+        "tags": tags,
+        "source": snapshot.catalogue.sources.get(usize::from(record.source)),
+        "sourceUrl": record.source_url,
+    }))
+}

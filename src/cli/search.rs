@@ -1,0 +1,312 @@
+//! `hornbook search`: finds provisions in a snapshot and prints them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use hornbook::search::{
+    Engine, Facets, HitExplain, HydratedHit, LegExplain, Mode, SearchError, SearchRequest, SearchResponse,
+};
+use hornbook_corpus::ids::{OrdinalRange, ShortCode};
+use hornbook_corpus::snapshot::Snapshot;
+use serde_json::{Value, json};
+
+use crate::cli::{CommandResult, Options};
+
+/// Lines of text are broken at this width.
+const WIDTH: usize = 96;
+
+/// How many facets of a kind people are shown.
+const FACETS_SHOWN: usize = 12;
+
+/// Find the law: by citation, by words, or by a question
+///
+/// A citation anywhere in the query puts its provision first. "Words in quotes" must stand in a row, -words must not
+/// stand in a result at all. If the first word is a snapshot's folder, that is searched, else data/current.
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// The snapshot's folder, then what to look for
+    #[arg(value_name = "[SNAPSHOT] QUERY", required = true, allow_hyphen_values = false)]
+    words: Vec<String>,
+
+    /// How to search
+    #[arg(long, value_enum, default_value_t)]
+    mode: ModeArg,
+
+    /// Only in this jurisdiction and what lies in it
+    #[arg(long, value_name = "CODE")]
+    jurisdiction: Option<ShortCode>,
+
+    /// Only in this code body, by key, id or name
+    #[arg(long, value_name = "BODY")]
+    code_body: Option<String>,
+
+    /// How many results a page has
+    #[arg(long, default_value_t = 10)]
+    limit: u32,
+
+    /// Which page, from 1
+    #[arg(long, default_value_t = 1)]
+    page: u32,
+
+    /// Count all matches by jurisdiction and tag
+    #[arg(long)]
+    facets: bool,
+
+    /// Say for each result why it stands there, and how long each stage took
+    #[arg(long)]
+    explain: bool,
+}
+
+/// The modes as they are typed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ModeArg {
+    /// Words and meaning together
+    #[default]
+    Hybrid,
+    /// Meaning alone
+    Semantic,
+    /// Words alone
+    Keyword,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Hybrid => Self::Hybrid,
+            ModeArg::Semantic => Self::Semantic,
+            ModeArg::Keyword => Self::Keyword,
+        }
+    }
+}
+
+impl Search {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let (folder, query) = self.snapshot_and_query();
+        let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
+        let request = SearchRequest {
+            mode: self.mode.into(),
+            page: self.page,
+            limit: self.limit,
+            range: self.range(engine.snapshot())?,
+            facets: self.facets,
+            explain: self.explain,
+            ..SearchRequest::new(&query)
+        };
+        let mut response = engine.search(&request)?;
+        let began = Instant::now();
+        let hits: Result<Vec<HydratedHit<'_>>, SearchError> =
+            response.hits.iter().map(|hit| engine.hydrate(hit)).collect();
+        let hits = hits?;
+        response.stages.hydrate = u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX);
+        match options.json {
+            true => println!("{:#}", as_json(engine.snapshot(), &request, &response, &hits)),
+            false => print!("{}", as_text(engine.snapshot(), &request, &response, &hits)),
+        }
+        Ok(())
+    }
+
+    /// The first word is the snapshot if it is the folder of one and not all there is.
+    fn snapshot_and_query(&self) -> (Option<PathBuf>, String) {
+        match self.words.split_first() {
+            Some((first, rest)) if !rest.is_empty() && Path::new(first).join("manifest.json").is_file() => {
+                (Some(PathBuf::from(first)), rest.join(" "))
+            }
+            _ => (None, self.words.join(" ")),
+        }
+    }
+
+    fn range(&self, snapshot: &Snapshot) -> Result<Option<OrdinalRange>, String> {
+        let catalogue = &snapshot.catalogue;
+        let mut range: Option<OrdinalRange> = None;
+        if let Some(code) = &self.jurisdiction {
+            let jurisdiction = catalogue.jurisdiction(code);
+            let message = || format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them");
+            range = Some(jurisdiction.ok_or_else(message)?.subtree);
+        }
+        if let Some(wanted) = &self.code_body {
+            let is_wanted =
+                |key: &str, name: &str, id: String| key == wanted || name.eq_ignore_ascii_case(wanted) || id == *wanted;
+            let body = catalogue.code_bodies.iter().find(|body| is_wanted(&body.key, &body.name, body.id.to_string()));
+            let nodes = body
+                .ok_or_else(|| format!("the snapshot has no code body '{wanted}'; 'hornbook inspect' lists them"))?
+                .nodes;
+            range = Some(range.map_or(nodes, |range| common_part(range, nodes)));
+        }
+        Ok(range)
+    }
+}
+
+fn common_part(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {
+    let start = a.start.max(b.start);
+    OrdinalRange { start, end: a.end.min(b.end).max(start) }
+}
+
+fn as_text(
+    snapshot: &Snapshot,
+    request: &SearchRequest<'_>,
+    response: &SearchResponse,
+    hits: &[HydratedHit<'_>],
+) -> String {
+    let first = (request.page - 1) * request.limit + 1;
+    let mut out = String::new();
+    for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
+        let status = if shown.status.is_living() { String::new() } else { format!(" [{}]", shown.status.as_str()) };
+        out += &format!("{number:>3}. {}  {}{status}\n", shown.citation, shown.heading);
+        if let Some(body) = shown.code_body {
+            out += &format!("     {} ({})\n", body.name, body.jurisdiction);
+        }
+        let end = if shown.passage.is_cut { " …" } else { "" };
+        out += &wrapped(&format!("{}{end}", shown.passage.text), "     ");
+        if let Some(explain) = &hit.explain {
+            out += &format!("     {}\n", explained(explain));
+        }
+        out.push('\n');
+    }
+    let last = first + (hits.len() as u32).saturating_sub(1);
+    out += &match (hits.is_empty(), response.total) {
+        (true, 0) => "nothing found; try other words, or fewer\n".to_owned(),
+        (true, total) => format!("no results on page {}; {total} in all\n", request.page),
+        (false, total) => format!("{first} to {last} of {total}\n"),
+    };
+    if let Some(facets) = &response.facets {
+        out += &facets_text(snapshot, facets);
+    }
+    if let Some(explain) = &response.explain {
+        let stages = &response.stages;
+        out += &format!(
+            "taken for a {}; words: {}; microseconds: understand {}, embed {}, keyword {}, vector {}, rerank {}, fuse {}, \
+             facets {}, hydrate {}\n",
+            explain.kind,
+            explain.terms.join(" "),
+            stages.understand,
+            stages.embed,
+            stages.keyword,
+            stages.vector,
+            stages.rerank,
+            stages.fuse,
+            stages.facets,
+            stages.hydrate
+        );
+    }
+    out
+}
+
+fn facets_text(snapshot: &Snapshot, facets: &Facets) -> String {
+    let codes = facets.jurisdictions.iter().map(|facet| {
+        let jurisdiction = &snapshot.catalogue.jurisdictions[facet.place];
+        format!("{} {}", jurisdiction.short_code, facet.count)
+    });
+    let tags = facets.tags.iter().map(|facet| format!("{} {}", snapshot.catalogue.tags[facet.place], facet.count));
+    let shown = |facets: Vec<String>| facets.join(", ");
+    format!(
+        "jurisdictions: {}\ntags: {}\n",
+        shown(codes.take(FACETS_SHOWN).collect()),
+        shown(tags.take(FACETS_SHOWN).collect())
+    )
+}
+
+fn explained(explain: &HitExplain) -> String {
+    let leg = |name: &str, leg: Option<LegExplain>| match leg {
+        None => format!("{name} -"),
+        Some(LegExplain { rank: Some(rank), score }) => format!("{name} #{rank} {score:.3}"),
+        Some(LegExplain { rank: None, score }) => format!("{name} {score:.3}"),
+    };
+    let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
+    parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
+    parts.push(format!("fused {:.3}", explain.fused));
+    parts.extend(explain.cited.then(|| "cited".to_owned()));
+    parts.extend(explain.in_a_row.then(|| "in a row".to_owned()));
+    format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
+}
+
+/// Breaks a text into indented lines between its words.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        let len = word.chars().count();
+        if width > 0 && width + 1 + len > WIDTH {
+            out.push('\n');
+            width = 0;
+        }
+        out += if width == 0 { indent } else { " " };
+        out += word;
+        width += len + 1;
+    }
+    if width > 0 {
+        out.push('\n');
+    }
+    out
+}
+
+fn as_json(
+    snapshot: &Snapshot,
+    request: &SearchRequest<'_>,
+    response: &SearchResponse,
+    hits: &[HydratedHit<'_>],
+) -> Value {
+    let results = response.hits.iter().zip(hits).map(|(hit, shown)| {
+        let mut result = json!({
+            "id": shown.id,
+            "citation": shown.citation,
+            "heading": shown.heading,
+            "status": shown.status,
+            "jurisdiction": shown.code_body.map(|body| &body.jurisdiction),
+            "codeBody": shown.code_body.map(|body| &body.name),
+            "codeBodyId": shown.code_body.map(|body| body.id),
+            "score": hit.score,
+            "snippet": shown.passage.text,
+        });
+        if let Some(explain) = &hit.explain {
+            result["explain"] = json!(explain);
+        }
+        result
+    });
+    let mut out = json!({
+        "query": request.query,
+        "mode": request.mode.as_str(),
+        "page": request.page,
+        "limit": request.limit,
+        "total": response.total,
+        "results": results.collect::<Vec<Value>>(),
+    });
+    if let Some(facets) = &response.facets {
+        out["facets"] = facets_json(snapshot, facets);
+    }
+    if let Some(explain) = &response.explain {
+        out["explain"] = json!({ "query": explain, "microseconds": response.stages });
+    }
+    out
+}
+
+fn facets_json(snapshot: &Snapshot, facets: &Facets) -> Value {
+    let jurisdictions = facets.jurisdictions.iter().map(|facet| {
+        let jurisdiction = &snapshot.catalogue.jurisdictions[facet.place];
+        json!({ "value": jurisdiction.short_code, "name": jurisdiction.name, "count": facet.count })
+    });
+    let tags =
+        facets.tags.iter().map(|facet| json!({ "value": snapshot.catalogue.tags[facet.place], "count": facet.count }));
+    json!({ "jurisdictions": jurisdictions.collect::<Vec<_>>(), "tags": tags.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("a b  c", "> "), "> a b c\n");
+        assert_eq!(wrapped("", "> "), "");
+        let lines = wrapped(&"word ".repeat(60), "  ");
+        assert!(lines.lines().all(|line| line.len() <= WIDTH + 2 && line.starts_with("  word")), "{lines}");
+    }
+
+    #[test]
+    fn ranges_have_in_common_what_both_hold() {
+        let range = |start, end| OrdinalRange { start, end };
+        assert_eq!(common_part(range(0, 10), range(5, 20)), range(5, 10));
+        assert!(common_part(range(0, 5), range(7, 9)).is_empty());
+    }
+}

@@ -1,0 +1,8 @@
+//! Hornbook as a library: what the binary, its tests and its benches share.
+
+pub mod accounts;
+pub mod admin;
+pub mod clock;
+pub mod config;
+pub mod search;
+pub mod state;

@@ -1,0 +1,168 @@
+//! Fusion: one order out of what the legs found.
+//!
+//! Each leg's scores are brought to the scale from 0 to 1 and summed with weights that depend on the kind of query:
+//! fusion by ranks alone lets the weaker leg drag the better one down. The head of the result, everything that a leg ranks
+//! high, is fused once and is the same for every page; behind it stand the other keyword matches by their scores.
+
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::texts::Span;
+
+use super::Mode;
+use super::understand::QueryKind;
+
+/// How much each leg is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Weights {
+    pub keyword: f32,
+    pub semantic: f32,
+    /// What is added where the words stand in a row as they were typed.
+    pub in_a_row: f32,
+    /// How much of the semantic score is late interaction.
+    pub interaction: f32,
+}
+
+impl Weights {
+    pub(super) const fn of(mode: Mode, kind: QueryKind) -> Self {
+        let (keyword, in_a_row, interaction) = match kind {
+            QueryKind::Question => (0.1, 0.0, 0.45),
+            QueryKind::Topic => (0.2, 0.15, 0.5),
+            QueryKind::Phrase => (0.75, 0.5, 0.55),
+        };
+        match mode {
+            Mode::Hybrid => Self { keyword, semantic: 1.0 - keyword, in_a_row, interaction },
+            Mode::Keyword => Self { keyword: 1.0, semantic: 0.0, in_a_row, interaction },
+            Mode::Semantic => Self { keyword: 0.0, semantic: 1.0, in_a_row: 0.0, interaction },
+        }
+    }
+}
+
+/// A provision of the head, with what each leg says of it.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub node: NodeOrdinal,
+    pub is_dead: bool,
+    pub keyword: Option<f32>,
+    pub keyword_rank: Option<u32>,
+    pub similarity: Option<f32>,
+    pub vector_rank: Option<u32>,
+    pub chunk: Option<ChunkOrdinal>,
+    pub interaction: f32,
+    pub in_a_row: bool,
+    pub fused: f32,
+}
+
+impl Candidate {
+    pub(super) fn new(node: NodeOrdinal, is_dead: bool) -> Self {
+        Self {
+            node,
+            is_dead,
+            keyword: None,
+            keyword_rank: None,
+            similarity: None,
+            vector_rank: None,
+            chunk: None,
+            interaction: 0.0,
+            in_a_row: false,
+            fused: 0.0,
+        }
+    }
+}
+
+/// Scores the candidates and puts them in order: the living before the dead, the best first, equal ones by ordinal.
+pub(super) fn fuse(candidates: &mut [Candidate], weights: Weights) {
+    let keyword_max = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0_f32, f32::max);
+    let similarities = || candidates.iter().filter_map(|candidate| candidate.similarity);
+    let (least, most) = similarities().fold((f32::MAX, f32::MIN), |(least, most), s| (least.min(s), most.max(s)));
+    let spread = (most - least).max(1e-6);
+    for candidate in candidates.iter_mut() {
+        let keyword = candidate.keyword.map_or(0.0, |score| score / keyword_max.max(1e-6));
+        let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity - least) / spread);
+        let semantic = (1.0 - weights.interaction) * similarity + weights.interaction * candidate.interaction;
+        let in_a_row = if candidate.in_a_row { weights.in_a_row } else { 0.0 };
+        let sum = weights.keyword * keyword + weights.semantic * semantic + in_a_row;
+        candidate.fused = sum / (weights.keyword + weights.semantic + weights.in_a_row);
+    }
+    candidates.sort_by(|a, b| a.is_dead.cmp(&b.is_dead).then(b.fused.total_cmp(&a.fused)).then(a.node.cmp(&b.node)));
+}
+
+/// Moves living candidates whose text is another's, word for word, behind all other living ones, in their order.
+pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Candidate]) {
+    let living = candidates.partition_point(|candidate| !candidate.is_dead);
+    let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(living);
+    for (place, candidate) in candidates[..living].iter().enumerate() {
+        if let Some(span) = whole_text(snapshot, candidate.node) {
+            spans.push((span.length, place, span));
+        }
+    }
+    // Only texts of one length need to be compared.
+    spans.sort_unstable_by_key(|&(length, place, _)| (length, place));
+    let mut repeats = vec![false; living];
+    for equally_long in spans.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+        let mut firsts: Vec<&str> = Vec::new();
+        for &(_, place, span) in equally_long {
+            let Ok(text) = snapshot.texts.get(span) else { continue };
+            match firsts.contains(&text) {
+                true => repeats[place] = true,
+                false => firsts.push(text),
+            }
+        }
+    }
+    if repeats.contains(&true) {
+        let mut repeats = repeats.into_iter();
+        let keyed = candidates[..living].iter().map(|candidate| (repeats.next().unwrap_or(false), candidate.clone()));
+        let mut keyed: Vec<(bool, Candidate)> = keyed.collect();
+        keyed.sort_by_key(|&(repeats, _)| repeats);
+        for (place, (_, candidate)) in keyed.into_iter().enumerate() {
+            candidates[place] = candidate;
+        }
+    }
+}
+
+/// The run of text that a provision's chunks cut up; nothing for one without text.
+fn whole_text(snapshot: &Snapshot, node: NodeOrdinal) -> Option<Span> {
+    let chunks = snapshot.chunks.chunks_of(node);
+    let first = snapshot.chunks.chunk(ChunkOrdinal(chunks.start)).filter(|_| !chunks.is_empty())?.text;
+    let last = snapshot.chunks.chunk(ChunkOrdinal(chunks.end.checked_sub(1)?))?.text;
+    let end = last.offset.checked_add(u64::from(last.length))?;
+    let length = u32::try_from(end.checked_sub(first.offset)?).ok()?;
+    (length > 0).then_some(Span { offset: first.offset, length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(node: u32, is_dead: bool, keyword: Option<f32>, similarity: Option<f32>) -> Candidate {
+        Candidate { keyword, similarity, ..Candidate::new(NodeOrdinal(node), is_dead) }
+    }
+
+    #[test]
+    fn the_dead_stand_behind_the_living_and_ties_fall_to_the_ordinal() {
+        let mut candidates = [
+            candidate(9, true, Some(50.0), Some(0.9)),
+            candidate(7, false, Some(3.0), None),
+            candidate(3, false, Some(3.0), None),
+            candidate(5, false, Some(6.0), None),
+        ];
+        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic));
+        assert_eq!(candidates.iter().map(|c| c.node.0).collect::<Vec<_>>(), [5, 3, 7, 9]);
+        assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
+    }
+
+    #[test]
+    fn the_kind_of_query_decides_which_leg_leads() {
+        let leader = |mode, kind| {
+            let mut candidates = [
+                candidate(1, false, Some(10.0), Some(0.2)),
+                Candidate { interaction: 0.9, ..candidate(2, false, Some(2.0), Some(0.8)) },
+            ];
+            fuse(&mut candidates, Weights::of(mode, kind));
+            candidates[0].node.0
+        };
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Question), 2);
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Phrase), 1);
+        assert_eq!(leader(Mode::Keyword, QueryKind::Question), 1);
+        assert_eq!(leader(Mode::Semantic, QueryKind::Phrase), 2);
+    }
+}

@@ -1,0 +1,261 @@
+//! The leg against a twin that scores every document from its words.
+
+use std::collections::BTreeMap;
+
+use hornbook_corpus::analyzer::{Analyzer, TokenRole};
+use hornbook_corpus::keyword::{KeywordDocument, KeywordWriter};
+use proptest::prelude::*;
+use tantivy::fieldnorm::FieldNormReader;
+
+use super::*;
+
+/// Few words, so that they meet; compounds and numbers among them.
+const WORDS: [&str; 12] = [
+    "fence",
+    "height",
+    "permit",
+    "non-profit",
+    "nonprofit",
+    "profit",
+    "1395w-4",
+    "1395w",
+    "4",
+    "the",
+    "harbor",
+    "vessel",
+];
+
+#[derive(Clone, Debug)]
+struct Document {
+    heading: String,
+    text: String,
+    breadcrumb: String,
+}
+
+fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), count).prop_map(|words| words.join(" "))
+}
+
+fn documents() -> impl Strategy<Value = Vec<Document>> {
+    let document = (words(0..4), words(0..30), words(0..3));
+    let document = document.prop_map(|(heading, text, breadcrumb)| Document { heading, text, breadcrumb });
+    prop::collection::vec(document, 1..60)
+}
+
+fn written(documents: &[Document]) -> (tempfile::TempDir, KeywordIndex) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keyword");
+    let mut writer = KeywordWriter::create(&path, 32 << 20).unwrap();
+    for document in documents {
+        let text = [document.text.as_str()];
+        let breadcrumb = [document.breadcrumb.as_str()];
+        writer
+            .push(KeywordDocument { heading: &document.heading, text: &text, citation: "", breadcrumb: &breadcrumb })
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    let index = KeywordIndex::open(&path, documents.len() as u32).unwrap();
+    (dir, index)
+}
+
+fn terms(text: &str) -> Vec<(String, TokenRole)> {
+    let mut terms = Vec::new();
+    Analyzer::new().analyze(text, |token| terms.push((token.text.to_owned(), token.role)));
+    terms
+}
+
+fn row(text: &str) -> Vec<String> {
+    terms(text).into_iter().filter(|(_, role)| *role != TokenRole::Whole).map(|(term, _)| term).collect()
+}
+
+fn query_words(text: &str) -> Vec<QueryWord> {
+    let mut words: Vec<QueryWord> = Vec::new();
+    for (term, role) in terms(text) {
+        match role {
+            TokenRole::Whole => words.push(QueryWord { whole: Some(term), parts: vec![] }),
+            TokenRole::Part => words.last_mut().unwrap().parts.push(term),
+            TokenRole::Word => words.push(QueryWord { whole: None, parts: vec![term] }),
+        }
+    }
+    let mut unique: Vec<QueryWord> = Vec::new();
+    words.into_iter().for_each(|word| {
+        if !unique.contains(&word) {
+            unique.push(word);
+        }
+    });
+    unique
+}
+
+/// Every document read through, nothing indexed.
+struct Twin<'d> {
+    documents: &'d [Document],
+}
+
+impl Twin<'_> {
+    fn fields(document: &Document) -> [(&str, FieldTuning); 3] {
+        [(&document.text, TEXT), (&document.heading, HEADING), (&document.breadcrumb, BREADCRUMB)]
+    }
+
+    fn with(&self, field: usize, term: &str) -> usize {
+        let has = |document: &&Document| terms(Self::fields(document)[field].0).iter().any(|(other, _)| other == term);
+        self.documents.iter().filter(has).count()
+    }
+
+    fn weight(&self, term: &str) -> f32 {
+        let said = self.with(0, term).max(self.with(1, term));
+        let found = if said == 0 { self.with(2, term) } else { said } as f32;
+        if found == 0.0 { 0.0 } else { (1.0 + (self.documents.len() as f32 - found + 0.5) / (found + 0.5)).ln() }
+    }
+
+    fn saturated(&self, document: &Document, term: &str) -> f32 {
+        let mut worth = 0.0;
+        for (place, (text, tuning)) in Self::fields(document).into_iter().enumerate() {
+            let count = |text: &str| terms(text).len() as f32;
+            let total: f32 = self.documents.iter().map(|other| count(Self::fields(other)[place].0)).sum();
+            let average = (total / self.documents.len() as f32).max(1.0);
+            let length = FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(count(text) as u32)) as f32;
+            let freq = terms(text).iter().filter(|(other, _)| other == term).count() as f32;
+            let b = tuning.length_normalisation;
+            worth += freq * tuning.weight / (1.0 - b + b * length / average);
+        }
+        worth / (worth + SATURATION)
+    }
+
+    fn matches(&self, words: &[QueryWord], phrases: &[Vec<String>], excluded: &[Vec<String>]) -> BTreeMap<u32, f32> {
+        let mass_of = |word: &QueryWord| {
+            let rarest = word.parts.iter().map(|part| self.weight(part)).fold(0.0, f32::max);
+            if rarest > 0.0 { rarest } else { word.whole.as_deref().map_or(0.0, |whole| self.weight(whole)) }
+        };
+        let required = words.iter().map(mass_of).sum::<f32>() * SHARE_REQUIRED * 0.9999;
+        let in_row = |document: &Document, phrase: &[String]| {
+            [&document.heading, &document.text].iter().any(|text| match phrase {
+                // One word is also met as the whole of a compound.
+                [only] => terms(text).iter().any(|(term, _)| term == only),
+                _ => row(text).windows(phrase.len()).any(|words| words == phrase),
+            })
+        };
+        let mut found = BTreeMap::new();
+        for (doc, document) in (0..).zip(self.documents) {
+            let (mut mass, mut score) = (0.0, 0.0);
+            for word in words {
+                let mut of_word = 0.0;
+                let known = word.parts.iter().filter(|part| self.weight(part) > 0.0).count().max(1) as f32;
+                let share = |_: &String| mass_of(word) / known;
+                let terms = word.whole.iter().map(|whole| (whole, mass_of(word)));
+                for (term, mass) in terms.chain(word.parts.iter().map(|part| (part, share(part)))) {
+                    let saturated = self.saturated(document, term);
+                    score += self.weight(term) * (SATURATION + 1.0) * saturated;
+                    of_word += if saturated > 0.0 { mass } else { 0.0 };
+                }
+                mass += of_word.min(mass_of(word));
+            }
+            let allowed = phrases.iter().all(|phrase| in_row(document, phrase))
+                && !excluded.iter().any(|phrase| in_row(document, phrase));
+            if allowed && mass > 0.0 && mass >= required {
+                found.insert(doc, score);
+            }
+        }
+        found
+    }
+}
+
+fn close(a: f32, b: f32) -> bool {
+    (a - b).abs() <= 1e-3 * (1.0 + b.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn the_leg_finds_what_reading_every_document_finds(
+        documents in documents(),
+        asked in words(1..6),
+        phrase in prop::option::of(prop::sample::select(&["fence height", "harbor vessel", "non-profit", "1395w-4 permit"][..])),
+        without in prop::option::of(prop::sample::select(&["permit", "nonprofit", "the harbor"][..])),
+        bounds in (0..60_u32, 0..60_u32),
+        keep in 1..40_usize,
+        watched in prop::collection::btree_set(0..60_u32, 0..10),
+    ) {
+        let (_dir, index) = written(&documents);
+        let leg = KeywordLeg::open(&index).unwrap();
+        let words = query_words(&asked);
+        let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
+        let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
+        let range = OrdinalRange { start: bounds.0.min(bounds.1), end: bounds.0.max(bounds.1) };
+        let constraints = leg.constraints(&phrases, &excluded, range).unwrap();
+        let dead = Bits::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
+        let watched: Vec<u32> = watched.into_iter().collect();
+        let found = leg.search(&KeywordQuery {
+            words: &words, constraints: &constraints, range, keep, watched: &watched, list_matches: true, dead: &dead,
+        }).unwrap();
+
+        let mut expected = Twin { documents: &documents }.matches(&words, &phrases, &excluded);
+        expected.retain(|&doc, _| range.contains(doc));
+        prop_assert_eq!(&found.matches, &expected.keys().copied().collect::<Vec<_>>());
+        prop_assert_eq!(found.total as usize, expected.len());
+        prop_assert_eq!(found.living_total as usize, expected.keys().filter(|doc| *doc % 5 != 0).count());
+        for (list, is_dead) in [(&found.living, false), (&found.dead, true)] {
+            let mut scores: Vec<f32> = expected.iter().filter(|(doc, _)| (*doc % 5 == 0) == is_dead).map(|(_, s)| *s).collect();
+            scores.sort_by(|a, b| b.total_cmp(a));
+            scores.truncate(keep);
+            prop_assert_eq!(list.len(), scores.len());
+            prop_assert!(list.windows(2).all(|pair| by_rank(&pair[0], &pair[1]).is_lt()));
+            for (scored, score) in list.iter().zip(scores) {
+                prop_assert!(close(scored.score, score), "{} is {}", scored.score, score);
+                prop_assert!(close(scored.score, expected[&scored.doc]));
+            }
+        }
+        let watched: Vec<u32> = watched.into_iter().filter(|doc| expected.contains_key(doc)).collect();
+        prop_assert_eq!(found.watched.iter().map(|scored| scored.doc).collect::<Vec<_>>(), watched);
+    }
+}
+
+/// Enough documents for several windows and for lists of many blocks, where common words are sought and not read through.
+#[test]
+fn windows_and_seeking_change_nothing() {
+    let document = |doc: u32| {
+        let mut text = String::from("the permit");
+        if doc % 3 == 0 {
+            text += " harbor harbor";
+        }
+        if doc % 701 == 7 {
+            text += " fence";
+        }
+        Document { heading: String::new(), text, breadcrumb: String::new() }
+    };
+    let documents: Vec<Document> = (0..2 * WINDOW + 900).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index).unwrap();
+    let constraints = Constraints::default();
+    let dead = Bits::default();
+    let mut scores_of_fence: BTreeMap<u32, f32> = BTreeMap::new();
+    for (asked, step, rest) in [("fence", 701, 7), ("fence harbor permit", 701, 7), ("harbor the", 3, 0)] {
+        let all = OrdinalRange { start: 0, end: documents.len() as u32 };
+        for range in [all, OrdinalRange { start: WINDOW - 1, end: WINDOW + 1500 }] {
+            let words = query_words(asked);
+            let query = KeywordQuery {
+                words: &words,
+                constraints: &constraints,
+                range,
+                keep: 50,
+                watched: &[],
+                list_matches: true,
+                dead: &dead,
+            };
+            let found = leg.search(&query).unwrap();
+            let matches: Vec<u32> = range.iter().filter(|doc| doc % step == rest).collect();
+            assert_eq!(found.matches, matches, "{asked}");
+            match asked {
+                "fence" => scores_of_fence.extend(found.living.iter().map(|scored| (scored.doc, scored.score))),
+                "fence harbor permit" => {
+                    // What is sought where fences are adds up wherever it is: harbors count, permits are everywhere.
+                    for scored in &found.living {
+                        let added = scored.score - scores_of_fence[&scored.doc];
+                        assert_eq!(added > 0.5, scored.doc % 3 == 0, "{scored:?}");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Search: from what a person typed to provisions, best first.
+//!
+//! [`Engine::search`] understands the query, asks the keyword and the semantic leg, reranks, fuses, and cuts one page out of
+//! an order that depends on nothing but query, mode and filter:
+//!
+//! 1. the provisions that the query cites,
+//! 2. the living provisions of the head (what a leg ranks high), fused; texts that repeat another's word for word last,
+//! 3. the other living keyword matches by keyword score,
+//! 4. the dead ones: those of the head, then the other keyword matches.
+//!
+//! **What matches**, and so what totals and facets count: the keyword matches as `keyword` defines them (not in semantic
+//! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
+//! any number of threads may search at once.
+
+mod explain;
+mod facets;
+mod fuse;
+mod hydrate;
+mod keyword;
+mod postings;
+mod rerank;
+mod semantic;
+mod understand;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+use tantivy::TantivyError;
+
+pub use explain::{HitExplain, LegExplain, QueryExplain, StageMicros};
+pub use facets::{FacetCount, Facets};
+pub use hydrate::{HydratedHit, Passage};
+pub use keyword::SHARE_REQUIRED;
+pub use semantic::CHUNK_CANDIDATES;
+pub use understand::{QUERY_CHARS_MAX, QueryKind};
+
+use fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
+use keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, Scored};
+use rerank::{Interaction, TokenRarity};
+use semantic::SemanticCandidate;
+use understand::{Understood, understand, within_bounds};
+
+/// The last result that can be paged to.
+pub const RESULTS_MAX: u32 = 10_000;
+
+/// How many of the best living and of the best dead keyword matches are in the head.
+const HEAD: usize = 128;
+
+/// Among how many of the best keyword matches words in a row are looked for.
+const IN_A_ROW_CHECKED: usize = 48;
+
+/// A section number that more provisions bear cites none of them.
+const NUMBER_BEARERS_MAX: usize = 4;
+
+/// Among how many provisions with a number in their citation its bearers are looked for.
+const NUMBER_CANDIDATES_MAX: usize = 64;
+
+/// Which legs are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    #[default]
+    Hybrid,
+    Semantic,
+    Keyword,
+}
+
+impl Mode {
+    pub const ALL: [Self; 3] = [Self::Hybrid, Self::Semantic, Self::Keyword];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+            Self::Keyword => "keyword",
+        }
+    }
+}
+
+/// One search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchRequest<'a> {
+    /// As it was typed; of a longer one the first [`QUERY_CHARS_MAX`] characters are read.
+    pub query: &'a str,
+    pub mode: Mode,
+    /// From 1.
+    pub page: u32,
+    pub limit: u32,
+    /// A jurisdiction with what lies in it, a code body, or what both have in common.
+    pub range: Option<OrdinalRange>,
+    pub facets: bool,
+    pub explain: bool,
+}
+
+impl<'a> SearchRequest<'a> {
+    /// The first page of a hybrid search over everything.
+    pub fn new(query: &'a str) -> Self {
+        Self { query, mode: Mode::Hybrid, page: 1, limit: 20, range: None, facets: false, explain: false }
+    }
+}
+
+/// A page of results.
+#[derive(Clone, Debug)]
+pub struct SearchResponse {
+    pub hits: Vec<Hit>,
+    /// How many provisions match; the same on every page and for every limit.
+    pub total: u32,
+    pub facets: Option<Facets>,
+    pub explain: Option<QueryExplain>,
+    pub stages: StageMicros,
+}
+
+/// One provision found.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    pub node: NodeOrdinal,
+    /// From 1 for what is cited or could not be better down to 0 for what is no longer law.
+    pub score: f32,
+    /// The passage whose meaning is nearest, where the semantic leg found it.
+    pub chunk: Option<ChunkOrdinal>,
+    pub explain: Option<HitExplain>,
+}
+
+/// Why there is no answer. Nothing that a person types is one of these but an empty query.
+#[derive(Debug)]
+pub enum SearchError {
+    EmptyQuery,
+    BeyondResults { page: u32, limit: u32 },
+    Index(TantivyError),
+    Postings(std::io::Error),
+    Nodes(NodesError),
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyQuery => f.write_str("cannot search for nothing; type a citation, a few words or a question"),
+            Self::BeyondResults { page, limit } => write!(
+                f,
+                "cannot show page {page} of {limit} results each: pages and limits start at 1 and reach to result \
+                 {RESULTS_MAX}; narrow the query or filter by jurisdiction or code body"
+            ),
+            Self::Index(error) => {
+                write!(f, "cannot open the keyword index for searching: {error}; run 'hornbook verify'")
+            }
+            Self::Postings(error) => {
+                write!(f, "cannot read the keyword index while searching: {error}; run 'hornbook verify'")
+            }
+            Self::Nodes(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::EmptyQuery | Self::BeyondResults { .. } => None,
+            Self::Index(error) => Some(error),
+            Self::Postings(error) => Some(error),
+            Self::Nodes(error) => Some(error),
+        }
+    }
+}
+
+impl From<std::io::Error> for SearchError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Postings(error)
+    }
+}
+
+impl From<NodesError> for SearchError {
+    fn from(error: NodesError) -> Self {
+        Self::Nodes(error)
+    }
+}
+
+/// Searches one snapshot.
+pub struct Engine {
+    snapshot: Arc<Snapshot>,
+    keyword: KeywordLeg,
+    rarity: TokenRarity,
+    dead: Bits,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("snapshot", &self.snapshot.dir()).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
+    pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
+        let keyword = KeywordLeg::open(&snapshot.keyword).map_err(SearchError::Index)?;
+        let rarity = TokenRarity::of(&snapshot.token_sets);
+        let outline = &snapshot.outline;
+        let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
+        // Made at the first use otherwise, which would be somebody's query.
+        snapshot.grammar();
+        Ok(Self { keyword, rarity, dead, snapshot })
+    }
+
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
+        if request.query.trim().is_empty() {
+            return Err(SearchError::EmptyQuery);
+        }
+        let page = Page::of(request)?;
+        let mut watch = Stopwatch::new();
+        let mut stages = StageMicros::default();
+        let all = OrdinalRange { start: 0, end: self.snapshot.outline.len() };
+        let range = request.range.unwrap_or(all);
+
+        let mut understood = understand(&self.snapshot, within_bounds(request.query))?;
+        understood.cited.retain(|node| range.contains(node.0));
+        if understood.cited.is_empty() {
+            self.look_for_numbers(&mut understood, range)?;
+        }
+        stages.understand = watch.lap();
+
+        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
+        stages.keyword = watch.lap();
+
+        let vector = match request.mode {
+            Mode::Keyword => None,
+            Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
+        };
+        stages.embed = watch.lap();
+        let nearest = vector.map(|vector| semantic::candidates(&self.snapshot, &vector, range, &constraints));
+        let nearest = nearest.unwrap_or_default();
+        stages.vector = watch.lap();
+
+        let keyword = match request.mode {
+            Mode::Semantic => KeywordFound::default(),
+            Mode::Hybrid | Mode::Keyword => {
+                self.ask_keyword_leg(request, &understood, &constraints, range, &page, &nearest)?
+            }
+        };
+        stages.keyword += watch.lap();
+
+        let mut head = self.head(&understood, &keyword, &nearest);
+        if request.mode != Mode::Semantic {
+            self.look_for_rows(&understood, &keyword, &mut head)?;
+            stages.keyword += watch.lap();
+        }
+        if request.mode != Mode::Keyword {
+            self.rerank(&understood, &mut head);
+        }
+        stages.rerank = watch.lap();
+
+        // What reads like law but is not found in it word for word is someone's own wording.
+        if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
+            understood.kind = understood.kind.without_its_words();
+        }
+        fuse(&mut head, Weights::of(request.mode, understood.kind));
+        set_back_repeated_texts(&self.snapshot, &mut head);
+        let ranking = Ranking::new(&understood.cited, head, &keyword, &self.dead);
+        let mut hits = ranking.page(&page);
+        let total = ranking.total(&keyword);
+        stages.fuse = watch.lap();
+
+        let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
+        stages.facets = watch.lap();
+        if request.explain {
+            self.explain_hits(&mut hits, &ranking, &understood)?;
+        }
+        let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
+        Ok(SearchResponse { hits, total, facets, explain, stages })
+    }
+
+    /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.
+    fn look_for_numbers(&self, understood: &mut Understood, range: OrdinalRange) -> Result<(), SearchError> {
+        for term in &understood.numbers {
+            let bearers = self.keyword.with_citation_term(term, range, NUMBER_CANDIDATES_MAX)?;
+            let mut found = Vec::new();
+            for node in bearers.into_iter().map(NodeOrdinal) {
+                let citation = self.snapshot.nodes.with(node, |record| record.citation.to_string())?;
+                if understand::number_of(&citation).as_deref() == Some(term) {
+                    found.push(node);
+                }
+            }
+            if found.len() <= NUMBER_BEARERS_MAX {
+                found.retain(|node| !understood.cited.contains(node));
+                understood.cited.append(&mut found);
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_keyword_leg(
+        &self,
+        request: &SearchRequest<'_>,
+        understood: &Understood,
+        constraints: &Constraints,
+        range: OrdinalRange,
+        page: &Page,
+        nearest: &[SemanticCandidate],
+    ) -> Result<KeywordFound, SearchError> {
+        let mut watched: Vec<u32> =
+            nearest.iter().map(|found| found.node.0).chain(understood.cited.iter().map(|node| node.0)).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        let found = self.keyword.search(&KeywordQuery {
+            words: &understood.words,
+            constraints,
+            range,
+            keep: HEAD.max(page.end),
+            watched: &watched,
+            list_matches: request.facets,
+            dead: &self.dead,
+        })?;
+        Ok(found)
+    }
+
+    /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
+    fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
+        let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * HEAD);
+        for (rank, found) in (1..).zip(nearest) {
+            let matched = keyword.watched.binary_search_by_key(&found.node.0, |scored| scored.doc).ok();
+            head.push(Candidate {
+                similarity: Some(found.similarity),
+                vector_rank: Some(rank),
+                chunk: Some(found.chunk),
+                keyword: matched.map(|place| keyword.watched[place].score),
+                ..Candidate::new(found.node, self.dead.has(found.node.0))
+            });
+        }
+        head.sort_unstable_by_key(|candidate| candidate.node);
+        let known = head.len();
+        for list in [&keyword.living, &keyword.dead] {
+            for (rank, scored) in (1..).zip(list.iter().take(HEAD)) {
+                match head[..known].binary_search_by_key(&scored.doc, |candidate| candidate.node.0) {
+                    Ok(place) => head[place].keyword_rank = Some(rank),
+                    Err(_) => head.push(Candidate {
+                        keyword: Some(scored.score),
+                        keyword_rank: Some(rank),
+                        ..Candidate::new(NodeOrdinal(scored.doc), self.dead.has(scored.doc))
+                    }),
+                }
+            }
+        }
+        head.retain(|candidate| !understood.cited.contains(&candidate.node));
+        head
+    }
+
+    /// Notes which of the best keyword matches have the words of the query in a row.
+    fn look_for_rows(
+        &self,
+        understood: &Understood,
+        keyword: &KeywordFound,
+        head: &mut [Candidate],
+    ) -> Result<(), SearchError> {
+        let Some(row) = &understood.in_a_row else { return Ok(()) };
+        let mut docs: Vec<u32> = keyword.living.iter().take(IN_A_ROW_CHECKED).map(|scored| scored.doc).collect();
+        docs.sort_unstable();
+        let found = self.keyword.having_in_a_row(row, &docs)?;
+        for candidate in head {
+            candidate.in_a_row = found.binary_search(&candidate.node.0).is_ok();
+        }
+        Ok(())
+    }
+
+    fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
+        let nodes: Vec<NodeOrdinal> = head.iter().map(|candidate| candidate.node).collect();
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.snapshot.token_sets, &nodes);
+        for (candidate, score) in head.iter_mut().zip(scores) {
+            candidate.interaction = score;
+        }
+    }
+
+    fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {
+        for hit in hits {
+            let matched_terms = self.keyword.terms_in(&understood.words, hit.node.0)?;
+            let is_cited = understood.cited.contains(&hit.node);
+            hit.explain = Some(HitExplain::of(hit, ranking.candidate(hit.node), is_cited, matched_terms));
+        }
+        Ok(())
+    }
+}
+
+/// Which results are asked for.
+struct Page {
+    start: usize,
+    end: usize,
+}
+
+impl Page {
+    fn of(request: &SearchRequest<'_>) -> Result<Self, SearchError> {
+        let SearchRequest { page, limit, .. } = *request;
+        let end = page.checked_mul(limit).filter(|&end| (1..=RESULTS_MAX).contains(&end));
+        let end = end.ok_or(SearchError::BeyondResults { page, limit })?;
+        Ok(Self { start: (end - limit) as usize, end: end as usize })
+    }
+}
+
+/// The whole order, as far as it may be asked for.
+struct Ranking {
+    cited: Vec<NodeOrdinal>,
+    /// The living first, then the dead.
+    head: Vec<Candidate>,
+    head_living: usize,
+    /// Matches of the keyword leg that are neither cited nor in the head, best first, as many as the page needs.
+    tail_living: Vec<Scored>,
+    tail_living_total: usize,
+    tail_dead: Vec<Scored>,
+    /// Of the cited and the head, how many are keyword matches.
+    keyword_matches: u32,
+    /// The score of the last living candidate, and the keyword score that stands for it.
+    floor: (f32, f32),
+}
+
+impl Ranking {
+    fn new(cited: &[NodeOrdinal], head: Vec<Candidate>, keyword: &KeywordFound, dead: &Bits) -> Self {
+        let head_living = head.partition_point(|candidate| !candidate.is_dead);
+        let mut placed: Vec<u32> =
+            cited.iter().map(|node| node.0).chain(head.iter().map(|candidate| candidate.node.0)).collect();
+        placed.sort_unstable();
+        let rest = |found: &[Scored]| -> Vec<Scored> {
+            found.iter().copied().filter(|scored| placed.binary_search(&scored.doc).is_err()).collect()
+        };
+        let is_match = |node: &&NodeOrdinal| keyword.watched.binary_search_by_key(&node.0, |scored| scored.doc).is_ok();
+        let cited_matches = cited.iter().filter(is_match).count();
+        let cited_living = cited.iter().filter(is_match).filter(|node| !dead.has(node.0)).count();
+        let head_matches = head.iter().filter(|candidate| candidate.keyword.is_some());
+        let living_matches = head[..head_living].iter().filter(|candidate| candidate.keyword.is_some()).count();
+        let keyword_matches = (cited_matches + head_matches.count()) as u32;
+        let tail_living = rest(&keyword.living);
+        let floor_fused = head[..head_living].iter().map(|candidate| candidate.fused).fold(1.0, f32::min);
+        let floor_keyword = tail_living.first().map_or(1.0, |scored| scored.score);
+        Self {
+            cited: cited.to_vec(),
+            head_living,
+            tail_living_total: (keyword.living_total as usize).saturating_sub(living_matches + cited_living),
+            tail_living,
+            tail_dead: rest(&keyword.dead),
+            keyword_matches,
+            floor: (floor_fused, floor_keyword.max(1e-6)),
+            head,
+        }
+    }
+
+    fn total(&self, keyword: &KeywordFound) -> u32 {
+        keyword.total + (self.cited.len() + self.head.len()) as u32 - self.keyword_matches
+    }
+
+    fn all_matches(&self, keyword: &KeywordFound) -> Vec<u32> {
+        let placed = self.cited.iter().map(|node| node.0).chain(self.head.iter().map(|candidate| candidate.node.0));
+        let mut all: Vec<u32> = keyword.matches.iter().copied().chain(placed).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn candidate(&self, node: NodeOrdinal) -> Option<&Candidate> {
+        self.head.iter().find(|candidate| candidate.node == node)
+    }
+
+    fn page(&self, page: &Page) -> Vec<Hit> {
+        (page.start..page.end).map_while(|place| self.hit(place)).collect()
+    }
+
+    fn hit(&self, mut place: usize) -> Option<Hit> {
+        let hit = |node, score, chunk| Some(Hit { node, score, chunk, explain: None });
+        if let Some(&node) = self.cited.get(place) {
+            return hit(node, 1.0, None);
+        }
+        place -= self.cited.len();
+        if place < self.head_living {
+            let candidate = &self.head[place];
+            return hit(candidate.node, candidate.fused, candidate.chunk);
+        }
+        place -= self.head_living;
+        if place < self.tail_living_total {
+            let scored = self.tail_living.get(place)?;
+            return hit(NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1, None);
+        }
+        place -= self.tail_living_total;
+        if let Some(candidate) = self.head.get(self.head_living + place) {
+            return hit(candidate.node, 0.0, candidate.chunk);
+        }
+        place -= self.head.len() - self.head_living;
+        let scored = self.tail_dead.get(place)?;
+        hit(NodeOrdinal(scored.doc), 0.0, None)
+    }
+}
+
+struct Stopwatch(Instant);
+
+impl Stopwatch {
+    fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Microseconds since the last lap.
+    fn lap(&mut self) -> u32 {
+        let now = Instant::now();
+        let lap = now.duration_since(self.0);
+        self.0 = now;
+        u32::try_from(lap.as_micros()).unwrap_or(u32::MAX)
+    }
+}

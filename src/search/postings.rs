@@ -1,0 +1,210 @@
+//! Where terms stand: cursors over the postings of one field, and phrases over their positions.
+//!
+//! The readers of the four fields are taken out of the index once, so that no query meets a lock. Every ordinal read from
+//! a file is checked against the number of documents before it is used as an index.
+
+use std::io;
+use std::sync::Arc;
+
+use hornbook_corpus::ids::OrdinalRange;
+use hornbook_corpus::keyword::KeywordIndex;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
+
+/// How much a word is worth in a field, and how much a long field takes away from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FieldTuning {
+    pub weight: f32,
+    pub length_normalisation: f32,
+}
+
+/// One field, ready to be read.
+pub(super) struct FieldReader {
+    field: Field,
+    inverted: Arc<InvertedIndexReader>,
+    norms: FieldNormReader,
+    /// By the id of a length: what one occurrence counts.
+    factors: Box<[f32; 256]>,
+}
+
+impl FieldReader {
+    pub(super) fn open(index: &KeywordIndex, field: Field, tuning: FieldTuning) -> Result<Self, TantivyError> {
+        let segment = index.segment();
+        let inverted = segment.inverted_index(field)?;
+        let norms = segment.get_fieldnorms_reader(field)?;
+        let average = (inverted.total_num_tokens() as f32 / index.document_count().max(1) as f32).max(1.0);
+        let mut factors = Box::new([0.0; 256]);
+        for (id, factor) in (0..=255).zip(factors.iter_mut()) {
+            let length = FieldNormReader::id_to_fieldnorm(id) as f32;
+            let b = tuning.length_normalisation;
+            *factor = tuning.weight / (1.0 - b + b * length / average);
+        }
+        Ok(Self { field, inverted, norms, factors })
+    }
+
+    /// In how many documents the field has the term.
+    pub(super) fn document_count(&self, term: &str) -> io::Result<u32> {
+        self.inverted.doc_freq(&Term::from_field_text(self.field, term))
+    }
+
+    pub(super) fn cursor(&self, term: &str) -> io::Result<Option<Cursor<'_>>> {
+        let term = Term::from_field_text(self.field, term);
+        let blocks = self.inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
+        Ok(blocks.map(|blocks| Cursor { blocks, at: 0, reader: self }))
+    }
+
+    fn positions(&self, term: &str) -> io::Result<Option<SegmentPostings>> {
+        let term = Term::from_field_text(self.field, term);
+        self.inverted.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)
+    }
+}
+
+/// The documents of one term in one field, in order; it only moves on.
+pub(super) struct Cursor<'a> {
+    blocks: BlockSegmentPostings,
+    at: usize,
+    reader: &'a FieldReader,
+}
+
+impl Cursor<'_> {
+    /// In how many documents the term stands.
+    pub(super) fn len(&self) -> u32 {
+        self.blocks.doc_freq()
+    }
+
+    /// Hands every document from here to `end` with what the term's occurrences count in it.
+    #[inline]
+    pub(super) fn each_until(&mut self, end: u32, mut sink: impl FnMut(u32, f32)) {
+        loop {
+            let docs = self.blocks.docs();
+            let freqs = self.blocks.freqs();
+            let len = docs.len();
+            if self.at >= len {
+                if len == 0 {
+                    return;
+                }
+                self.blocks.advance();
+                self.at = 0;
+                continue;
+            }
+            // Whole blocks need no comparison of each document.
+            let inside =
+                if docs[len - 1] < end { len } else { self.at + docs[self.at..].partition_point(|&doc| doc < end) };
+            for (place, &doc) in docs.iter().enumerate().take(inside).skip(self.at) {
+                let freq = freqs.get(place).copied().unwrap_or(1);
+                sink(doc, self.worth(doc, freq));
+            }
+            self.at = inside;
+            if inside < len {
+                return;
+            }
+        }
+    }
+
+    /// What the term's occurrences count in a document at or after those asked for before; zero if it has none.
+    #[inline]
+    pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
+        self.skip_to(doc);
+        match self.blocks.docs().get(self.at) {
+            Some(&found) if found == doc => self.worth(doc, self.blocks.freqs().get(self.at).copied().unwrap_or(1)),
+            _ => 0.0,
+        }
+    }
+
+    /// Moves on to the first document at or after `doc`.
+    #[inline]
+    pub(super) fn skip_to(&mut self, doc: u32) {
+        let docs = self.blocks.docs();
+        match docs.last() {
+            None => {}
+            Some(&last) if last >= doc => {
+                self.at += docs[self.at.min(docs.len())..].partition_point(|&other| other < doc);
+            }
+            Some(_) => self.at = self.blocks.seek(doc),
+        }
+    }
+
+    #[inline]
+    fn worth(&self, doc: u32, freq: u32) -> f32 {
+        if doc >= self.reader.norms.num_docs() {
+            return 0.0;
+        }
+        freq as f32 * self.reader.factors[usize::from(self.reader.norms.fieldnorm_id(doc))]
+    }
+}
+
+/// A phrase in one field.
+pub(super) struct PhraseReader {
+    /// Rarest first, each with its place in the phrase.
+    terms: Vec<(u32, SegmentPostings)>,
+    starts: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl PhraseReader {
+    /// `None` if a term stands nowhere in the field.
+    pub(super) fn open(field: &FieldReader, phrase: &[String]) -> io::Result<Option<Self>> {
+        let mut terms = Vec::with_capacity(phrase.len());
+        for (place, term) in (0..).zip(phrase) {
+            let Some(postings) = field.positions(term)? else { return Ok(None) };
+            terms.push((place, postings));
+        }
+        terms.sort_by_key(|(place, postings)| (postings.doc_freq(), *place));
+        Ok(Some(Self { terms, starts: Vec::new(), positions: Vec::new() }))
+    }
+
+    /// Adds every document of the range that has the phrase, in order.
+    pub(super) fn find_all(&mut self, range: OrdinalRange, found: &mut Vec<u32>) {
+        let mut candidate = range.start;
+        while candidate < range.end {
+            let next =
+                self.terms.iter_mut().map(|(_, postings)| seek(postings, candidate)).try_fold(candidate, |at, doc| {
+                    // The first that is further on decides: those behind it need not move.
+                    if doc > at { Err(doc) } else { Ok(at) }
+                });
+            match next {
+                Ok(doc) => {
+                    if self.stands_here() {
+                        found.push(doc);
+                    }
+                    candidate = doc + 1;
+                }
+                Err(further) => candidate = further,
+            }
+        }
+    }
+
+    /// Whether a document at or after those asked for before has the phrase.
+    pub(super) fn is_in(&mut self, doc: u32) -> bool {
+        self.terms.iter_mut().all(|(_, postings)| seek(postings, doc) == doc) && self.stands_here()
+    }
+
+    /// Whether the terms stand in a row in the document that all of them are at.
+    fn stands_here(&mut self) -> bool {
+        let Self { terms, starts, positions } = self;
+        let Some(((place, rarest), others)) = terms.split_first_mut() else { return false };
+        rarest.positions(starts);
+        starts.retain(|start| start >= place);
+        starts.iter_mut().for_each(|start| *start -= *place);
+        for (place, postings) in others {
+            if starts.is_empty() {
+                return false;
+            }
+            postings.positions(positions);
+            let mut rest = positions.as_slice();
+            starts.retain(|start| {
+                let wanted = start + *place;
+                rest = &rest[rest.partition_point(|&position| position < wanted)..];
+                rest.first() == Some(&wanted)
+            });
+        }
+        !starts.is_empty()
+    }
+}
+
+fn seek(postings: &mut SegmentPostings, doc: u32) -> u32 {
+    let at = postings.doc();
+    if at >= doc || at == TERMINATED { at } else { postings.seek(doc) }
+}

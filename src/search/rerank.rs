@@ -1,0 +1,173 @@
+//! Static late interaction: how well a provision answers each single word of the query.
+//!
+//! A vector of a whole passage blurs its words. Here every token of the query looks for itself, or for the most similar
+//! token of the embedding table, among the tokens of the provision, its heading and the headings above it. Likeness below
+//! the table's floor counts nothing, the rest is squared, and each token weighs as much as it is rare. Only the neighbour
+//! table and the token sets are read: no transformer, no vector arithmetic.
+
+use std::cell::RefCell;
+
+use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::token_sets::TokenSets;
+
+/// From so many provisions, evenly spread, the rarity of tokens is estimated: enough for weights, and quick at any size.
+const SAMPLED_MAX: usize = 16_384;
+
+/// So many tokens of a query are heeded, the rarest.
+const TOKENS_MAX: usize = 32;
+
+/// How rare each token of the embedder is.
+pub(super) struct TokenRarity(Vec<f32>);
+
+impl TokenRarity {
+    pub(super) fn of(sets: &TokenSets) -> Self {
+        let count = sets.node_count();
+        let step = count.div_ceil(SAMPLED_MAX).max(1);
+        let mut found = vec![0_u32; TOKEN_COUNT];
+        let mut sampled = 0_u32;
+        for node in (0..count).step_by(step) {
+            let set = sets.get(NodeOrdinal(node as u32));
+            // Containers have none.
+            sampled += u32::from(!set.is_empty());
+            for token in set {
+                if let Some(found) = found.get_mut(token.index()) {
+                    *found += 1;
+                }
+            }
+        }
+        let rarity = |found: u32| ((sampled as f32 + 1.0) / (found as f32 + 1.0)).ln().max(0.0);
+        Self(found.into_iter().map(rarity).collect())
+    }
+
+    fn get(&self, token: TokenId) -> f32 {
+        self.0.get(token.index()).copied().unwrap_or(0.0)
+    }
+}
+
+/// The tokens of a query, ready to be looked for.
+pub(super) struct Interaction {
+    weights: Vec<f32>,
+    weight_total: f32,
+    /// For each token that helps some token of the query: the squared cosines, by the start in `helps`.
+    helps: Vec<(u8, f32)>,
+}
+
+/// For every token of the table where its helps start and how many there are; zero for those that help nothing.
+struct Lookup(Vec<(u16, u8)>);
+
+thread_local! {
+    static LOOKUP: RefCell<Lookup> = RefCell::new(Lookup(vec![(0, 0); TOKEN_COUNT]));
+}
+
+impl Interaction {
+    /// Scores provisions from 0 to 1, in their order. `words` are the query's words without those that say nothing.
+    pub(super) fn scores(words: &str, rarity: &TokenRarity, sets: &TokenSets, nodes: &[NodeOrdinal]) -> Vec<f32> {
+        let mut tokens = Vec::new();
+        embedder().tokenize(words, &mut tokens);
+        tokens.retain(|&token| token != TokenId::UNKNOWN);
+        tokens.sort_unstable();
+        tokens.dedup();
+        tokens.sort_by(|&a, &b| rarity.get(b).total_cmp(&rarity.get(a)));
+        tokens.truncate(TOKENS_MAX);
+        LOOKUP.with_borrow_mut(|lookup| {
+            let (interaction, touched) = Self::prepare(&tokens, rarity, lookup);
+            let scores = nodes.iter().map(|&node| interaction.score(lookup, sets.get(node))).collect();
+            touched.iter().for_each(|token| lookup.0[token.index()] = (0, 0));
+            scores
+        })
+    }
+
+    /// Lays the helps out token by token. Gives also the tokens whose entries must be cleared again.
+    fn prepare(tokens: &[TokenId], rarity: &TokenRarity, lookup: &mut Lookup) -> (Self, Vec<TokenId>) {
+        let mut all: Vec<(TokenId, u8, f32)> = Vec::with_capacity(tokens.len() * 33);
+        for (place, &token) in (0_u8..).zip(tokens) {
+            all.push((token, place, 1.0));
+            all.extend(embedder().neighbours(token).map(|(near, cosine)| (near, place, cosine * cosine)));
+        }
+        all.retain(|(token, ..)| token.index() < TOKEN_COUNT);
+        all.sort_unstable_by_key(|&(token, place, _)| (token, place));
+        let mut touched = Vec::with_capacity(all.len());
+        let mut helps = Vec::with_capacity(all.len());
+        for (token, place, likeness) in all {
+            if touched.last() != Some(&token) {
+                touched.push(token);
+                lookup.0[token.index()] = (helps.len() as u16, 0);
+            }
+            helps.push((place, likeness));
+            lookup.0[token.index()].1 += 1;
+        }
+        let weights: Vec<f32> = tokens.iter().map(|&token| rarity.get(token)).collect();
+        (Self { weight_total: weights.iter().sum(), weights, helps }, touched)
+    }
+
+    fn score(&self, lookup: &Lookup, set: &[TokenId]) -> f32 {
+        let mut best = [0.0_f32; TOKENS_MAX];
+        for token in set {
+            let Some(&(start, count)) = lookup.0.get(token.index()) else { continue };
+            if count > 0 {
+                for &(place, likeness) in &self.helps[usize::from(start)..usize::from(start) + usize::from(count)] {
+                    let best = &mut best[usize::from(place)];
+                    *best = best.max(likeness);
+                }
+            }
+        }
+        let sum: f32 = self.weights.iter().zip(&best).map(|(weight, best)| weight * best).sum();
+        if self.weight_total > 0.0 { sum / self.weight_total } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
+
+    fn tokens(text: &str) -> Vec<TokenId> {
+        let mut tokens = Vec::new();
+        embedder().tokenize(text, &mut tokens);
+        tokens
+    }
+
+    /// Every token of the query against every token of the set.
+    fn naive(words: &str, rarity: &TokenRarity, set: &[TokenId]) -> f32 {
+        let mut query = tokens(words);
+        sort_unique(&mut query);
+        let likeness = |a: TokenId, b: TokenId| match a == b {
+            true => 1.0,
+            false => embedder().neighbours(a).find(|&(near, _)| near == b).map_or(0.0, |(_, cosine)| cosine * cosine),
+        };
+        let best = |token: TokenId| set.iter().map(|&other| likeness(token, other)).fold(0.0_f32, f32::max);
+        let total: f32 = query.iter().map(|&token| rarity.get(token)).sum();
+        query.iter().map(|&token| rarity.get(token) * best(token)).sum::<f32>() / total
+    }
+
+    #[test]
+    fn scores_equal_comparing_every_pair_of_tokens() {
+        let texts = [
+            "The landlord shall return the security deposit within forty-five days.",
+            "A fence in a residential district shall not exceed six feet in height.",
+            "The lessor refunds the deposit to the tenant.",
+            "",
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = TokenSetWriter::create(dir.path()).unwrap();
+        for text in texts {
+            let mut set = tokens(text);
+            sort_unique(&mut set);
+            writer.push(&set).unwrap();
+        }
+        writer.finish().unwrap();
+        let sets = TokenSets::open(dir.path()).unwrap();
+        let rarity = TokenRarity::of(&sets);
+        let nodes: Vec<NodeOrdinal> = (0..5).map(NodeOrdinal).collect();
+        for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {
+            let scores = Interaction::scores(words, &rarity, &sets, &nodes);
+            for (&node, score) in nodes.iter().zip(&scores) {
+                let expected = naive(words, &rarity, sets.get(node));
+                assert!((score - expected).abs() < 1e-5, "{words}, {node}: {score}, expected {expected}");
+            }
+        }
+        let scores = Interaction::scores("landlord deposit", &rarity, &sets, &nodes);
+        assert!(scores[0] > scores[1] && scores[2] > scores[1], "{scores:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! The semantic leg: the provisions whose passages mean most nearly what the query does.
+//!
+//! It always looks at the same number of chunks, whatever page or limit is asked for, and keeps the best chunk of each
+//! provision.
+
+use hornbook_corpus::embed::{Vector, embedder};
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::vectors::Effort;
+
+use super::keyword::Constraints;
+
+/// How many chunks are candidates.
+pub const CHUNK_CANDIDATES: usize = 256;
+
+/// A provision, by its best chunk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SemanticCandidate {
+    pub node: NodeOrdinal,
+    pub chunk: ChunkOrdinal,
+    pub similarity: f32,
+}
+
+/// The vector of a query; nothing if no word of it is known.
+pub(super) fn query_vector(meaning: &str) -> Option<Vector> {
+    let vector = embedder().embed(meaning);
+    (!vector.is_zero()).then_some(vector)
+}
+
+/// Candidates, most similar first, equal ones by chunk.
+pub(super) fn candidates(
+    snapshot: &Snapshot,
+    vector: &Vector,
+    range: OrdinalRange,
+    constraints: &Constraints,
+) -> Vec<SemanticCandidate> {
+    let chunks = snapshot.chunks.chunk_range(range);
+    let nearest = snapshot.vectors.nearest(&vector.0, chunks, CHUNK_CANDIDATES, Effort::default());
+    let mut seen = Vec::with_capacity(nearest.len());
+    let mut found = Vec::with_capacity(nearest.len());
+    for neighbour in nearest {
+        let Some(node) = snapshot.chunks.node_of(neighbour.chunk) else { continue };
+        seen.push((node, found.len()));
+        found.push(SemanticCandidate { node, chunk: neighbour.chunk, similarity: neighbour.score });
+    }
+    // The first chunk of a provision is its best.
+    seen.sort_unstable();
+    let mut is_first = vec![false; found.len()];
+    for (place, &(node, at)) in seen.iter().enumerate() {
+        is_first[at] = (place == 0 || seen[place - 1].0 != node) && constraints.admit(node.0);
+    }
+    let mut is_first = is_first.into_iter();
+    found.retain(|_| is_first.next().unwrap_or(false));
+    found
+}

@@ -1,0 +1,471 @@
+//! What a query asks for: citations, phrases, words to be without, and the words that rank.
+//!
+//! Everything a person may type means something: quotes and dashes that make no sense are taken as spaces, a citation
+//! that this snapshot does not hold stays in the query as words, and a query of stop words alone is searched for those.
+//! Only a query without any sign at all is refused, and that by the caller.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use hornbook_corpus::analyzer::{Analyzer, TokenRole};
+use hornbook_corpus::citation::{Citation, Place};
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+
+/// What of a longer query is read.
+pub const QUERY_CHARS_MAX: usize = 1024;
+
+/// So many provisions may be cited in one query; a list of a hundred sections is no search.
+const CITED_MAX: usize = 32;
+
+/// So many phrases and so many exclusions are heeded.
+const CONSTRAINTS_MAX: usize = 8;
+
+/// A longer run of words is no phrase to be looked up word by word.
+const PHRASE_WORDS_MAX: usize = 48;
+
+/// What kind of query it is, which decides how much each leg is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryKind {
+    /// A sentence in someone's own words: meaning counts more than wording.
+    Question,
+    /// A few words that name a thing.
+    Topic,
+    /// Words taken from the law itself: wording counts more than meaning.
+    Phrase,
+}
+
+impl QueryKind {
+    /// The kind if the words turn out to stand nowhere as they were typed.
+    pub(super) const fn without_its_words(self) -> Self {
+        match self {
+            Self::Phrase => Self::Topic,
+            kind => kind,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::Topic => "topic",
+            Self::Phrase => "phrase",
+        }
+    }
+}
+
+/// One word of the query: a term, or a compound that is found as its whole or by its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct QueryWord {
+    /// The compound in one term, such as `1395w-4`.
+    pub whole: Option<String>,
+    pub parts: Vec<String>,
+}
+
+/// Terms in a row.
+pub(super) type PhraseTerms = Vec<String>;
+
+/// A query, understood.
+#[derive(Clone, Debug)]
+pub(super) struct Understood {
+    pub kind: QueryKind,
+    /// The provisions that are cited, in the order of their citations, each once.
+    pub cited: Vec<NodeOrdinal>,
+    /// The words that rank, each once.
+    pub words: Vec<QueryWord>,
+    /// Must stand in every hit.
+    pub phrases: Vec<PhraseTerms>,
+    /// May stand in no hit.
+    pub excluded: Vec<PhraseTerms>,
+    /// Words in a row as they were typed, where they may be the law's own: provisions that have them so come first.
+    pub in_a_row: Option<PhraseTerms>,
+    /// Section numbers that stand in it without a code, as terms.
+    pub numbers: Vec<String>,
+    /// What is embedded.
+    pub meaning: String,
+    /// The same without stop words, as they were typed.
+    pub content: String,
+}
+
+/// The first characters of a query, as far as it is read.
+pub(super) fn within_bounds(query: &str) -> &str {
+    match query.char_indices().nth(QUERY_CHARS_MAX) {
+        Some((end, _)) => &query[..end],
+        None => query,
+    }
+}
+
+pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood, NodesError> {
+    let query = within_bounds(query);
+    let (cited, citations) = citations_in(snapshot, query)?;
+    let pieces = pieces_of(query, &citations);
+    let mut plain = String::with_capacity(query.len());
+    let mut phrases = Vec::new();
+    let mut excluded = Vec::new();
+    for piece in &pieces {
+        let text = &query[piece.range.clone()];
+        match piece.kind {
+            PieceKind::Plain => push_spaced(&mut plain, text),
+            PieceKind::Phrase => {
+                push_spaced(&mut plain, text);
+                push_phrase(&mut phrases, text);
+            }
+            PieceKind::Without => push_phrase(&mut excluded, text),
+        }
+    }
+    // A query that is nothing but a citation still ranks those that mention it.
+    if plain.trim().is_empty() {
+        push_spaced(&mut plain, query);
+    }
+    let read = read_words(&plain);
+    let kind = kind_of(&plain, &read, !phrases.is_empty());
+    let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
+    let in_a_row = (may_be_law && read.in_a_row.len() <= PHRASE_WORDS_MAX).then_some(read.in_a_row);
+    let numbers = numbers_in(&read.words);
+    let content = read.content;
+    Ok(Understood { kind, cited, numbers, words: read.words, phrases, excluded, in_a_row, meaning: plain, content })
+}
+
+fn push_spaced(to: &mut String, text: &str) {
+    if !to.is_empty() {
+        to.push(' ');
+    }
+    to.push_str(text.trim());
+}
+
+/// The provisions cited in a query, and where in it the citations of those stand.
+fn citations_in(snapshot: &Snapshot, query: &str) -> Result<(Vec<NodeOrdinal>, Vec<Range<usize>>), NodesError> {
+    let mut cited: Vec<NodeOrdinal> = Vec::new();
+    let mut places: Vec<Range<usize>> = Vec::new();
+    let grammar = snapshot.grammar();
+    for (place, citation) in grammar.find_in(query) {
+        if cited.len() >= CITED_MAX {
+            break;
+        }
+        let found = bearers(snapshot, &citation)?;
+        if !found.is_empty() {
+            places.push(place);
+        }
+        for node in found {
+            if !cited.contains(&node) {
+                cited.push(node);
+            }
+        }
+    }
+    if cited.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
+        // Some codes cite in a form that only their own provisions know.
+        let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
+        cited.extend(found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node)));
+        if !cited.is_empty() {
+            places.push(0..query.len());
+        }
+    }
+    cited.truncate(CITED_MAX);
+    Ok((cited, places))
+}
+
+/// The provisions that bear a citation, or the first of the range that it names.
+fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
+    let grammar = snapshot.grammar();
+    let provisions = |citation: &Citation| -> Result<Vec<NodeOrdinal>, NodesError> {
+        let found = snapshot.cited(&grammar.format(citation))?;
+        // A former citation counts only where nothing bears it today.
+        let best = found.first().map(|&(_, kind)| kind);
+        let same = found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node);
+        Ok(same.filter(|&node| snapshot.outline.is_provision(node)).collect())
+    };
+    let found = provisions(citation)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut first = citation.clone();
+    match &mut first.place {
+        Place::Numbered { last: last @ Some(_), .. } => {
+            *last = None;
+            provisions(&first)
+        }
+        _ => Ok(found),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PieceKind {
+    Plain,
+    Phrase,
+    Without,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    kind: PieceKind,
+    range: Range<usize>,
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂')
+}
+
+/// Cuts a query into plain words, phrases and what it should be without; citations that were found are left out.
+fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    let mut plain_from = 0;
+    let mut after_space = true;
+    while let Some(c) = query[at..].chars().next() {
+        if let Some(citation) = citations.iter().find(|citation| citation.start <= at && at < citation.end) {
+            push_piece(&mut pieces, query, PieceKind::Plain, plain_from..at);
+            at = citation.end;
+            plain_from = at;
+            after_space = true;
+            continue;
+        }
+        let next = at + c.len_utf8();
+        let negated = c == '-' && after_space;
+        let opening = if negated { next } else { at };
+        let (kind, phrase_kind) = match negated {
+            true => (Some(PieceKind::Without), PieceKind::Without),
+            false => (None, PieceKind::Phrase),
+        };
+        if let Some((inner, end)) = quoted(query, opening) {
+            push_piece(&mut pieces, query, PieceKind::Plain, plain_from..at);
+            push_piece(&mut pieces, query, phrase_kind, inner);
+            (at, plain_from, after_space) = (end, end, true);
+            continue;
+        }
+        let word = query[next..].find(char::is_whitespace).map_or(query.len(), |len| next + len);
+        if let Some(kind) = kind
+            && query[next..word].starts_with(char::is_alphanumeric)
+        {
+            push_piece(&mut pieces, query, PieceKind::Plain, plain_from..at);
+            push_piece(&mut pieces, query, kind, next..word);
+            (at, plain_from, after_space) = (word, word, true);
+            continue;
+        }
+        after_space = c.is_whitespace();
+        at = next;
+    }
+    push_piece(&mut pieces, query, PieceKind::Plain, plain_from..query.len());
+    // Without something to find, there is nothing to leave out.
+    if pieces.iter().all(|piece| piece.kind == PieceKind::Without) && citations.is_empty() {
+        pieces.iter_mut().for_each(|piece| piece.kind = PieceKind::Plain);
+    }
+    pieces
+}
+
+fn push_piece(pieces: &mut Vec<Piece>, query: &str, kind: PieceKind, range: Range<usize>) {
+    if query[range.clone()].contains(char::is_alphanumeric) {
+        pieces.push(Piece { kind, range });
+    }
+}
+
+/// What stands between the quote at `at` and the next one, and where it ends with that; nothing if it is never closed.
+fn quoted(query: &str, at: usize) -> Option<(Range<usize>, usize)> {
+    let quote = query[at..].chars().next().filter(|&c| is_quote(c))?;
+    let start = at + quote.len_utf8();
+    let (len, closing) = query[start..].char_indices().find(|&(_, c)| is_quote(c))?;
+    Some((start..start + len, start + len + closing.len_utf8()))
+}
+
+fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
+    if to.len() == CONSTRAINTS_MAX {
+        return;
+    }
+    let mut terms = row_of(text);
+    terms.truncate(PHRASE_WORDS_MAX);
+    if !terms.is_empty() && !to.contains(&terms) {
+        to.push(terms);
+    }
+}
+
+fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R) -> R {
+    thread_local! {
+        static ANALYZER: RefCell<Analyzer> = RefCell::default();
+    }
+    ANALYZER.with_borrow_mut(work)
+}
+
+/// The terms of a text in a row, compounds as their parts.
+fn row_of(text: &str) -> PhraseTerms {
+    let mut terms = Vec::new();
+    with_analyzer(|analyzer| {
+        analyzer.analyze(text, |token| {
+            if token.role != TokenRole::Whole {
+                terms.push(token.text.to_owned());
+            }
+        });
+    });
+    terms
+}
+
+struct ReadWords {
+    words: Vec<QueryWord>,
+    content: String,
+    in_a_row: PhraseTerms,
+    stop_words: usize,
+}
+
+/// The words that rank, stop words left out unless there is nothing else, each once.
+fn read_words(text: &str) -> ReadWords {
+    let mut all: Vec<QueryWord> = Vec::new();
+    let mut in_a_row = Vec::new();
+    let mut content = String::with_capacity(text.len());
+    with_analyzer(|analyzer| {
+        analyzer.analyze(text, |token| {
+            let term = token.text.to_owned();
+            if token.role != TokenRole::Whole && !is_stop_word(&term) {
+                push_spaced(&mut content, &text[token.bytes.range()]);
+            }
+            match token.role {
+                TokenRole::Whole => all.push(QueryWord { whole: Some(term), parts: Vec::new() }),
+                TokenRole::Part => {
+                    in_a_row.push(term.clone());
+                    // Parts follow their whole.
+                    if let Some(compound) = all.last_mut() {
+                        compound.parts.push(term);
+                    }
+                }
+                TokenRole::Word => {
+                    in_a_row.push(term.clone());
+                    all.push(QueryWord { whole: None, parts: vec![term] });
+                }
+            }
+        });
+    });
+    let is_stop = |word: &QueryWord| word.whole.is_none() && word.parts.iter().all(|part| is_stop_word(part));
+    let stop_words = all.iter().filter(|word| is_stop(word)).count();
+    if stop_words < all.len() {
+        all.retain(|word| !is_stop(word));
+    } else {
+        content = text.to_owned();
+    }
+    let mut seen = HashSet::new();
+    all.retain(|word| seen.insert((word.whole.clone(), word.parts.clone())));
+    ReadWords { words: all, content, in_a_row, stop_words }
+}
+
+fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
+    if has_phrases {
+        return QueryKind::Phrase;
+    }
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let asks = QUESTION_OPENINGS.iter().any(|opening| first.eq_ignore_ascii_case(opening))
+        || text.trim_end().ends_with('?')
+        || words.chain([first]).any(|word| SPEAKERS.iter().any(|speaker| word.eq_ignore_ascii_case(speaker)));
+    let reads_like_law = read.in_a_row.len() >= 6 && read.stop_words * 4 >= read.in_a_row.len();
+    match (asks, reads_like_law) {
+        (true, _) => QueryKind::Question,
+        (false, true) => QueryKind::Phrase,
+        (false, false) => QueryKind::Topic,
+    }
+}
+
+/// So many bare section numbers are heeded.
+const NUMBERS_MAX: usize = 4;
+
+/// Words that can only be section numbers: compounds of digits, or a number that is the whole query.
+fn numbers_in(words: &[QueryWord]) -> Vec<String> {
+    let compounds = words.iter().filter_map(|word| word.whole.clone());
+    let mut numbers: Vec<String> = compounds.filter(|whole| whole.bytes().any(|byte| byte.is_ascii_digit())).collect();
+    if let [QueryWord { whole: None, parts }] = words
+        && let [only] = parts.as_slice()
+        && only.starts_with(|first: char| first.is_ascii_digit())
+    {
+        numbers.push(only.clone());
+    }
+    numbers.truncate(NUMBERS_MAX);
+    numbers
+}
+
+/// The number at the end of a citation, as the term it is in the index.
+pub(super) fn number_of(citation: &str) -> Option<String> {
+    read_words(citation).words.pop().map(|word| word.whole.unwrap_or_else(|| word.parts.concat()))
+}
+
+const QUESTION_OPENINGS: [&str; 29] = [
+    "how", "what", "whats", "what's", "when", "where", "which", "who", "whom", "whose", "why", "can", "could", "do",
+    "does", "did", "is", "are", "am", "was", "were", "will", "would", "should", "must", "may", "has", "have", "if",
+];
+
+/// Words by which someone speaks of their own case.
+const SPEAKERS: [&str; 9] = ["i", "my", "me", "we", "our", "you", "your", "i'm", "someone"];
+
+/// Whether a term says too little to rank by: asked of terms, so the words below are analysed first.
+pub(super) fn is_stop_word(term: &str) -> bool {
+    static TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let mut terms = HashSet::new();
+        // The thread's own analyzer may be at work: this is asked in the middle of a text.
+        Analyzer::new().analyze(STOP_WORDS, |token| {
+            terms.insert(token.text.to_owned());
+        });
+        terms
+    });
+    TERMS.contains(term)
+}
+
+const STOP_WORDS: &str = "a about after all also am an and any are as at be been before being both but by can cannot \
+    could did do does doing done don't each either else etc ever for from get gets getting give given gives go goes \
+    going got had has have having he her here hers him his how i if i'm in into is it it's its just like long make \
+    makes making many may me might more most much must my need needs no nor not of off on one or other our out over own \
+    really shall she should so some someone somebody something such take takes than that the their them then there \
+    these they this those through to too under until up upon us use used very want wants was way we were what when \
+    where whether which while who whom whose why will with within without would you your yours happen happens allowed \
+    required require law laws legal illegal legally section sections";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(query: &str) -> Vec<(PieceKind, &str)> {
+        pieces_of(query, &[]).into_iter().map(|piece| (piece.kind, query[piece.range].trim())).collect()
+    }
+
+    #[test]
+    fn queries_fall_into_words_phrases_and_what_to_leave_out() {
+        use PieceKind::{Phrase, Plain, Without};
+        assert_eq!(pieces("security deposit"), [(Plain, "security deposit")]);
+        assert_eq!(
+            pieces("pay “security deposit” -hotel -\"motel room\" now"),
+            [(Plain, "pay"), (Phrase, "security deposit"), (Without, "hotel"), (Without, "motel room"), (Plain, "now")]
+        );
+        assert_eq!(pieces("non-profit - hospital -"), [(Plain, "non-profit - hospital -")]);
+        assert_eq!(pieces("-hotel"), [(Plain, "hotel")], "nothing else to find");
+        assert_eq!(pieces("an \"open quote"), [(Plain, "an \"open quote")]);
+        assert_eq!(pieces("\"\" \"-\" '"), []);
+    }
+
+    #[test]
+    fn kinds_are_told_by_how_people_write() {
+        let kind = |text: &str| kind_of(text, &read_words(text), false);
+        assert_eq!(kind("how much can my landlord keep"), QueryKind::Question);
+        assert_eq!(kind("fence height?"), QueryKind::Question);
+        assert_eq!(kind("earned income tax credit eligibility"), QueryKind::Topic);
+        assert_eq!(kind("the board shall adopt rules for the conduct of its business"), QueryKind::Phrase);
+    }
+
+    #[test]
+    fn stop_words_rank_only_where_nothing_else_does() {
+        let words =
+            |text: &str| -> Vec<String> { read_words(text).words.into_iter().flat_map(|word| word.parts).collect() };
+        assert_eq!(words("what is the fence"), row_of("fence"));
+        assert_eq!(words("to be or not to be"), row_of("to be or not"));
+    }
+
+    #[test]
+    fn bare_numbers_are_told_from_other_words() {
+        let numbers = |text: &str| numbers_in(&read_words(text).words);
+        assert_eq!(numbers("section 55.1-1226"), number_of("Va. Code § 55.1-1226").into_iter().collect::<Vec<_>>());
+        assert_eq!(numbers("§ 823"), ["823"]);
+        assert!(numbers("30 days notice").is_empty() && numbers("non-profit").is_empty());
+        assert_ne!(number_of("3 S.F.C. § 1823").as_deref(), Some("823"));
+    }
+
+    #[test]
+    fn long_queries_are_cut_at_a_character() {
+        let long = "é".repeat(QUERY_CHARS_MAX + 5);
+        assert_eq!(within_bounds(&long).chars().count(), QUERY_CHARS_MAX);
+        assert_eq!(within_bounds("short"), "short");
+    }
+}

@@ -1,0 +1,86 @@
+//! The one file the server writes: `state.redb` with accounts, keys, wallets, the ledger, orders and sessions.
+//!
+//! This layer knows tables, sealed records, and how to create, open, check, share and lose the file safely. It does not
+//! know what a credit is. Main types: [`State`] (an open file), [`Medium`] (where its bytes live), [`Table`],
+//! `Writing` and `Reading` (the two kinds of transaction).
+//!
+//! Opening runs redb's own integrity check, then ours: every record of every table must carry its checksum, and the
+//! file must not be older than its witness (`state.mark`) remembers. redb does not verify checksums on ordinary reads.
+
+pub(crate) mod check;
+pub(crate) mod codec;
+pub(crate) mod copy;
+mod error;
+mod lock;
+mod mark;
+mod medium;
+mod schema;
+mod transaction;
+
+pub use copy::{open_copy, restore};
+pub use error::{DamageKind, StateError};
+pub use lock::DataLock;
+pub use mark::{Mark, MarkFile};
+pub use medium::{FileMedium, Medium};
+pub use schema::{SCHEMA_VERSION, Table, create_schema};
+pub(crate) use transaction::{Reading, Writing};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::{Database, ReadableDatabase};
+
+/// File names inside the data directory.
+pub const STATE_FILE: &str = "state.redb";
+pub const MARK_FILE: &str = "state.mark";
+pub const LOCK_FILE: &str = "state.lock";
+
+/// An open and checked state file.
+pub struct State {
+    database: Database,
+    medium: Arc<dyn Medium>,
+}
+
+impl State {
+    /// Opens the state of a data directory, creating it on first use.
+    pub fn open(data: &Path) -> Result<Self, StateError> {
+        let medium = FileMedium::in_directory(data)?;
+        let medium: Arc<dyn Medium> = Arc::new(medium);
+        Self::open_medium(&medium)
+    }
+
+    /// Opens and checks what the medium holds.
+    pub fn open_medium(medium: &Arc<dyn Medium>) -> Result<Self, StateError> {
+        // Damaged bytes can trip assertions inside the storage engine; for the operator that is damage like any other.
+        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(Arc::clone(medium))));
+        opened.unwrap_or_else(|panic| Err(StateError::damaged(&**medium, DamageKind::Panicked(panic_text(&*panic)))))
+    }
+
+    fn open_unguarded(medium: Arc<dyn Medium>) -> Result<Self, StateError> {
+        let mut database = medium.open()?;
+        schema::bring_up_to_date(&database, &*medium)?;
+        check::integrity(&mut database, &*medium)?;
+        check::every_record(&database, &*medium)?;
+        check::not_older_than_mark(&database, &*medium)?;
+        Ok(Self { database, medium })
+    }
+
+    pub(crate) fn write(&self) -> Result<Writing, StateError> {
+        Writing::begin(&self.database)
+    }
+
+    pub(crate) fn read(&self) -> Result<Reading, StateError> {
+        let transaction = self.database.begin_read().map_err(|e| StateError::storage("start reading", e.into()))?;
+        Ok(Reading::new(transaction))
+    }
+
+    pub fn medium(&self) -> &Arc<dyn Medium> {
+        &self.medium
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
+}

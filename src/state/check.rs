@@ -1,0 +1,64 @@
+//! What opening proves before anything is believed.
+
+use redb::{Database, ReadableDatabase};
+
+use super::error::{DamageKind, StateError};
+use super::mark::Mark;
+use super::medium::Medium;
+use super::schema::{Table, opening};
+use super::transaction::Reading;
+
+/// The record in which the ledger keeps its length and last hash; its first 40 bytes are a [`Mark`].
+pub(crate) const HEAD_KEY: &[u8] = b"ledger";
+
+/// redb's own check: every page against its checksum, the allocator against the trees.
+pub(super) fn integrity(database: &mut Database, medium: &dyn Medium) -> Result<(), StateError> {
+    let before = head(database)?;
+    // `false` says that something was repaired. A wrong allocator is harmless; a fall back to the commit before is not.
+    database.check_integrity().map_err(|e| opening(medium, e))?;
+    if head(database)? == before {
+        return Ok(());
+    }
+    let what = "its newest commit is unreadable and an older one was about to take its place".to_owned();
+    Err(StateError::damaged(medium, DamageKind::Inconsistent(what)))
+}
+
+/// Ours: every record of every table against the checksum it ends in.
+pub(super) fn every_record(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+    let reading = reading(database)?;
+    for table in Table::ALL {
+        reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, medium))?;
+    }
+    Ok(())
+}
+
+/// A ledger shorter than the witness remembers is not the one that was acknowledged.
+pub(super) fn not_older_than_mark(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+    let Some(marked) = medium.mark()? else { return Ok(()) };
+    let head = head(database)?.unwrap_or(Mark { entries: 0, hash: [0; 32] });
+    let rewritten = head.entries == marked.entries && head.hash != marked.hash;
+    if head.entries < marked.entries || rewritten {
+        let place = medium.describe();
+        return Err(StateError::OlderThanMark { place, entries: head.entries, marked: marked.entries });
+    }
+    Ok(())
+}
+
+fn head(database: &Database) -> Result<Option<Mark>, StateError> {
+    let Some(bytes) = reading(database)?.get(Table::Meta, HEAD_KEY)? else { return Ok(None) };
+    let damaged = || StateError::bad_record(Table::Meta.name(), HEAD_KEY);
+    let (entries, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    let hash = rest.first_chunk().ok_or_else(damaged)?;
+    Ok(Some(Mark { entries: u64::from_le_bytes(*entries), hash: *hash }))
+}
+
+fn reading(database: &Database) -> Result<Reading, StateError> {
+    database.begin_read().map(Reading::new).map_err(|e| StateError::storage("read the state file", e.into()))
+}
+
+fn placed(error: StateError, medium: &dyn Medium) -> StateError {
+    match error {
+        StateError::Damaged { what, .. } => StateError::damaged(medium, what),
+        other => other,
+    }
+}

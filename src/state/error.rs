@@ -1,0 +1,128 @@
+//! What can go wrong with the state file, each with what to do next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::medium::Medium;
+
+#[derive(Debug)]
+pub enum StateError {
+    /// Another process owns the data directory.
+    InUse { path: PathBuf, pid: Option<u32> },
+    /// Written by a newer Hornbook.
+    TooNew { place: String, found: u32 },
+    /// The bytes are not what was written.
+    Damaged { place: String, what: DamageKind },
+    /// The file is whole but older than what was acknowledged.
+    OlderThanMark { place: String, entries: u64, marked: u64 },
+    /// The disk or the storage engine failed.
+    Storage { doing: &'static str, source: Box<redb::Error> },
+    /// A file beside the database failed.
+    File { doing: &'static str, path: PathBuf, source: io::Error },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DamageKind {
+    /// The storage engine's own check refused it.
+    Engine(String),
+    /// The storage engine met bytes it did not expect.
+    Panicked(String),
+    /// A record's checksum or shape is wrong.
+    Record { table: &'static str, key: String },
+    /// Not a Hornbook state file: the schema record is absent.
+    NoSchema,
+    /// Records that contradict each other.
+    Inconsistent(String),
+}
+
+impl StateError {
+    pub(crate) fn storage(doing: &'static str, source: redb::Error) -> Self {
+        Self::Storage { doing, source: Box::new(source) }
+    }
+
+    pub(crate) fn file(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::File { doing, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn damaged(medium: &dyn Medium, what: DamageKind) -> Self {
+        Self::Damaged { place: medium.describe(), what }
+    }
+
+    pub(crate) fn bad_record(table: &'static str, key: &[u8]) -> Self {
+        let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self::Damaged { place: "the state file".to_owned(), what: DamageKind::Record { table, key } }
+    }
+
+    /// Whether freeing space on the disk is the remedy.
+    pub fn is_disk_full(&self) -> bool {
+        let io = match self {
+            Self::Storage { source, .. } => match &**source {
+                redb::Error::Io(io) => io,
+                _ => return false,
+            },
+            Self::File { source, .. } => source,
+            _ => return false,
+        };
+        matches!(io.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse { path, pid: Some(pid) } => write!(
+                f,
+                "cannot open {}: process {pid} has it open; stop that process, or use the commands that talk to it",
+                path.display()
+            ),
+            Self::InUse { path, pid: None } => {
+                write!(f, "cannot open {}: another process has it open; stop that process first", path.display())
+            }
+            Self::TooNew { place, found } => write!(
+                f,
+                "cannot open {place}: it has state format {found}, this hornbook reads up to {}; run the newer hornbook, \
+                 or 'hornbook restore' a backup made before the upgrade",
+                super::SCHEMA_VERSION
+            ),
+            Self::Damaged { place, what } => write!(
+                f,
+                "{place} is damaged: {what}; nothing was changed, run 'hornbook restore BACKUP --force' with the newest \
+                 backup that verifies"
+            ),
+            Self::OlderThanMark { place, entries, marked } => write!(
+                f,
+                "{place} is older than what was acknowledged: it holds {entries} ledger entries, its mark remembers \
+                 {marked}; put the right file back, or run 'hornbook restore BACKUP --force' to accept an older one"
+            ),
+            Self::Storage { doing, source } => {
+                write!(f, "cannot {doing}: {source}; check the disk, the service resumes by itself once it works")
+            }
+            Self::File { doing, path, source } => {
+                write!(f, "cannot {doing} {}: {source}; check the disk and the permissions", path.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for DamageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Engine(message) => write!(f, "the storage check says: {message}"),
+            Self::Panicked(message) => write!(f, "the storage engine stopped at impossible bytes ({message})"),
+            Self::Record { table, key } => write!(f, "record {key} of table {table} does not match its checksum"),
+            Self::NoSchema => f.write_str("it holds no Hornbook state"),
+            Self::Inconsistent(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for StateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Storage { source, .. } => Some(source),
+            Self::File { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The witness: a few bytes beside the state file that remember how far the ledger had been acknowledged.
+//!
+//! A file can be intact and still be yesterday's: one flipped bit in redb's header selects the previous commit, and a
+//! file put back by hand is old as a whole. The mark is written after each commit and never synced, so it can lag
+//! behind the ledger but not run ahead of it: a ledger with fewer entries than the mark is not the one acknowledged.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::StateError;
+use super::codec::{seal, unseal};
+
+/// How many ledger entries there are, and the hash of the last of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    pub entries: u64,
+    pub hash: [u8; 32],
+}
+
+impl Mark {
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = self.entries.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&self.hash);
+        seal("mark", b"", &bytes)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let payload = unseal("mark", b"", bytes).ok()?;
+        let (entries, hash) = payload.split_first_chunk()?;
+        Some(Self { entries: u64::from_le_bytes(*entries), hash: hash.try_into().ok()? })
+    }
+}
+
+pub struct MarkFile {
+    path: PathBuf,
+    file: Mutex<Option<File>>,
+}
+
+impl MarkFile {
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, file: Mutex::new(None) }
+    }
+
+    /// What the mark says. An absent or torn mark says nothing: it was never synced, so tearing is no sign of damage.
+    pub fn read(&self) -> Result<Option<Mark>, StateError> {
+        match std::fs::read(&self.path) {
+            Ok(bytes) => Ok(Mark::from_bytes(&bytes)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StateError::file("read the mark", &self.path, e)),
+        }
+    }
+
+    /// Best effort: a mark that cannot be written only weakens a check.
+    pub fn write(&self, mark: Mark) {
+        let Ok(mut file) = self.file.lock() else { return };
+        if file.is_none() {
+            *file = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path).ok();
+        }
+        if let Some(open) = &*file
+            && open.write_all_at(&mark.to_bytes(), 0).is_err()
+        {
+            *file = None;
+        }
+    }
+
+    pub fn remove(path: &Path) -> Result<(), StateError> {
+        match std::fs::remove_file(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StateError::file("remove the mark", path, e)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_mark_says_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state.mark");
+        let file = MarkFile::at(path.clone());
+        assert_eq!(file.read().unwrap(), None);
+        let mark = Mark { entries: 7, hash: [9; 32] };
+        file.write(mark);
+        assert_eq!(file.read().unwrap(), Some(mark));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[3] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(file.read().unwrap(), None);
+    }
+}

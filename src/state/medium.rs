@@ -1,0 +1,118 @@
+//! Where the state's bytes live: a file in the data directory, or what a test puts in its place.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use redb::{Builder, Database};
+
+use super::mark::{Mark, MarkFile};
+use super::{MARK_FILE, STATE_FILE, StateError, schema};
+
+/// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Opens the same database again and again: after a failed commit the only safe way on is a fresh start from the disk.
+pub trait Medium: Send + Sync {
+    fn open(&self) -> Result<Database, StateError>;
+
+    fn describe(&self) -> String;
+
+    /// What the witness beside the state remembers, if there is one.
+    fn mark(&self) -> Result<Option<Mark>, StateError> {
+        Ok(None)
+    }
+
+    fn set_mark(&self, _mark: Mark) {}
+
+    /// Called between a failed commit and the next `open`.
+    fn forget_cached_pages(&self) {}
+}
+
+/// `state.redb` in a data directory.
+pub struct FileMedium {
+    path: PathBuf,
+    mark: MarkFile,
+}
+
+impl FileMedium {
+    /// The state file of `data`, created with its schema if absent.
+    pub fn in_directory(data: &Path) -> Result<Self, StateError> {
+        std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
+        let path = data.join(STATE_FILE);
+        if !path.try_exists().map_err(|e| StateError::file("look for", &path, e))? {
+            // A mark that remembers entries is a state file that was lost: an empty one must not take its place.
+            if let Some(mark) = MarkFile::at(data.join(MARK_FILE)).read()?.filter(|mark| mark.entries > 0) {
+                let place = path.display().to_string();
+                return Err(StateError::OlderThanMark { place, entries: 0, marked: mark.entries });
+            }
+            create_whole(&path)?;
+        }
+        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), path })
+    }
+
+    /// One state file anywhere, such as a backup: it must exist and has no mark.
+    pub fn standalone(path: &Path) -> Self {
+        let mut mark = path.as_os_str().to_owned();
+        mark.push(".mark");
+        Self { path: path.to_owned(), mark: MarkFile::at(mark.into()) }
+    }
+}
+
+impl Medium for FileMedium {
+    fn open(&self) -> Result<Database, StateError> {
+        Builder::new().set_cache_size(CACHE_BYTES).open(&self.path).map_err(|e| schema::opening(self, e))
+    }
+
+    fn describe(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn mark(&self) -> Result<Option<Mark>, StateError> {
+        self.mark.read()
+    }
+
+    fn set_mark(&self, mark: Mark) {
+        self.mark.write(mark);
+    }
+
+    // After a failed fsync the kernel marks pages clean that never reached the disk. Reading those back would build new
+    // commits on pages that a power cut then takes away, so they are dropped and read from the disk itself.
+    fn forget_cached_pages(&self) {
+        if let Ok(file) = File::open(&self.path) {
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+    }
+}
+
+/// Creates a state file so that it exists with its schema or not at all: redb's own first milliseconds leave a file
+/// that does not open when the process is killed in them.
+fn create_whole(path: &Path) -> Result<(), StateError> {
+    let temporary = path.with_extension("redb.new");
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&temporary)
+        .map_err(|e| StateError::file("create", &temporary, e))?;
+    let database = Builder::new()
+        .set_cache_size(CACHE_BYTES)
+        .create_file(file)
+        .map_err(|e| StateError::storage("create the state file", e.into()))?;
+    schema::create_schema(&database)?;
+    drop(database);
+    publish(&temporary, path)
+}
+
+/// Makes a finished temporary file the real one, durably: its bytes first, then its name.
+pub(crate) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
+    File::open(temporary).and_then(|f| f.sync_all()).map_err(|e| StateError::file("sync", temporary, e))?;
+    std::fs::rename(temporary, path).map_err(|e| StateError::file("rename into place", path, e))?;
+    sync_parent(path).map_err(|e| StateError::file("sync the directory of", path, e))
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent)?.sync_all()
+}

@@ -1,0 +1,200 @@
+//! The tables of the state file, its format number, and the steps from older formats to this one.
+
+use redb::{Database, ReadableDatabase, TableDefinition};
+
+use super::error::{DamageKind, StateError};
+use super::medium::Medium;
+use super::transaction::{Reading, Writing};
+
+/// Counts up with every change of what is stored.
+pub const SCHEMA_VERSION: u32 = 1;
+
+const SCHEMA_KEY: &[u8] = b"schema";
+
+/// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
+type Step = fn(&mut Writing) -> Result<(), StateError>;
+const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [];
+
+/// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    /// Single records: schema, ledger head, last ids, checkpoint.
+    Meta,
+    /// Account number -> account, JSON.
+    Accounts,
+    /// Key number -> key, JSON.
+    Keys,
+    /// Account number -> posted balance and newest ledger entry.
+    Wallets,
+    /// Account number, month -> allotment units used.
+    Allotments,
+    /// Key number -> calls per day, last use.
+    Counters,
+    /// First entry number -> block of ledger entries.
+    Ledger,
+    /// Step, day, account -> sums of usage entries that were rolled up.
+    ArchivedDays,
+    /// Step, entry number -> an entry that is no usage, kept whole by a roll-up.
+    ArchivedEntries,
+    /// Operation code -> name.
+    Operations,
+    /// Purchase number -> purchase, JSON.
+    Purchases,
+    /// Order id -> formation order, JSON.
+    Orders,
+    /// Token digest -> session, JSON.
+    Sessions,
+    /// Key number, digest -> the debit that an idempotency key made.
+    Idempotency,
+    /// Time, key number, digest -> nothing; the order in which idempotency records expire.
+    IdempotencyAges,
+}
+
+impl Table {
+    pub const ALL: [Self; 15] = [
+        Self::Meta,
+        Self::Accounts,
+        Self::Keys,
+        Self::Wallets,
+        Self::Allotments,
+        Self::Counters,
+        Self::Ledger,
+        Self::ArchivedDays,
+        Self::ArchivedEntries,
+        Self::Operations,
+        Self::Purchases,
+        Self::Orders,
+        Self::Sessions,
+        Self::Idempotency,
+        Self::IdempotencyAges,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Accounts => "accounts",
+            Self::Keys => "keys",
+            Self::Wallets => "wallets",
+            Self::Allotments => "allotments",
+            Self::Counters => "counters",
+            Self::Ledger => "ledger",
+            Self::ArchivedDays => "archived_days",
+            Self::ArchivedEntries => "archived_entries",
+            Self::Operations => "operations",
+            Self::Purchases => "purchases",
+            Self::Orders => "orders",
+            Self::Sessions => "sessions",
+            Self::Idempotency => "idempotency",
+            Self::IdempotencyAges => "idempotency_ages",
+        }
+    }
+
+    pub(super) const fn definition(self) -> TableDefinition<'static, &'static [u8], &'static [u8]> {
+        TableDefinition::new(self.name())
+    }
+}
+
+/// Gives an empty database every table and its format number. Opening never does this: a database without a schema is
+/// one that lost it.
+pub fn create_schema(database: &Database) -> Result<(), StateError> {
+    let mut writing = Writing::begin(database)?;
+    for table in Table::ALL {
+        writing.create(table)?;
+    }
+    writing.put(Table::Meta, SCHEMA_KEY, &SCHEMA_VERSION.to_le_bytes())?;
+    writing.commit()
+}
+
+/// Refuses newer formats and migrates older ones.
+pub(super) fn bring_up_to_date(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+    match version(database)? {
+        None => Err(StateError::damaged(medium, DamageKind::NoSchema)),
+        Some(found) => migrate(database, medium, found, &STEPS),
+    }
+}
+
+fn migrate(database: &Database, medium: &dyn Medium, found: u32, steps: &[Step]) -> Result<(), StateError> {
+    let newest = steps.len() + 1;
+    let Some(due) = (found as usize).checked_sub(1).and_then(|done| steps.get(done..)) else {
+        return match found as usize > newest {
+            true => Err(StateError::TooNew { place: medium.describe(), found }),
+            false => Err(StateError::damaged(medium, DamageKind::NoSchema)),
+        };
+    };
+    if due.is_empty() {
+        return Ok(());
+    }
+    // All steps in one transaction: a crash leaves the old format, never one in between.
+    let mut writing = Writing::begin(database)?;
+    for step in due {
+        step(&mut writing)?;
+    }
+    writing.put(Table::Meta, SCHEMA_KEY, &(newest as u32).to_le_bytes())?;
+    writing.commit()
+}
+
+fn version(database: &Database) -> Result<Option<u32>, StateError> {
+    let transaction = database.begin_read().map_err(|e| StateError::storage("read the state format", e.into()))?;
+    let reading = Reading::new(transaction);
+    let Some(bytes) = reading.get_if_table_exists(Table::Meta, SCHEMA_KEY)? else { return Ok(None) };
+    let bytes = bytes.try_into().map_err(|_| StateError::bad_record(Table::Meta.name(), SCHEMA_KEY))?;
+    Ok(Some(u32::from_le_bytes(bytes)))
+}
+
+/// What redb says when it cannot open a file, in our words.
+pub(super) fn opening(medium: &dyn Medium, error: redb::DatabaseError) -> StateError {
+    use redb::DatabaseError as E;
+    match error {
+        E::DatabaseAlreadyOpen => StateError::InUse { path: medium.describe().into(), pid: None },
+        E::UpgradeRequired(found) => StateError::damaged(medium, DamageKind::Engine(format!("engine format {found}"))),
+        E::RepairAborted => StateError::damaged(medium, DamageKind::Engine("the repair was aborted".to_owned())),
+        E::Storage(redb::StorageError::Corrupted(what)) => StateError::damaged(medium, DamageKind::Engine(what)),
+        // A file cut short reads as an early end.
+        E::Storage(redb::StorageError::Io(e))
+            if matches!(e.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
+        {
+            StateError::damaged(medium, DamageKind::Engine(e.to_string()))
+        }
+        other => StateError::storage("open the state file", other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FileMedium, STATE_FILE, State};
+    use super::*;
+
+    #[test]
+    fn a_newer_format_is_refused_with_both_numbers() {
+        let data = tempfile::tempdir().unwrap();
+        let state = State::open(data.path()).unwrap();
+        let mut writing = state.write().unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &9u32.to_le_bytes()).unwrap();
+        writing.commit().unwrap();
+        drop(state);
+        let message = State::open(data.path()).err().unwrap().to_string();
+        assert!(message.contains("state format 9") && message.contains("reads up to 1"), "{message}");
+    }
+
+    #[test]
+    fn older_formats_pass_through_every_step_that_is_due() {
+        let data = tempfile::tempdir().unwrap();
+        drop(State::open(data.path()).unwrap());
+        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
+        let database = medium.open().unwrap();
+        let append: Step = |writing| {
+            let mut trail = writing.get(Table::Meta, b"trail")?.unwrap_or_default();
+            trail.push(b'.');
+            writing.put(Table::Meta, b"trail", &trail)
+        };
+        migrate(&database, &medium, 1, &[append, append]).unwrap();
+        assert_eq!(version(&database).unwrap(), Some(3));
+        migrate(&database, &medium, 3, &[append, append]).unwrap();
+        migrate(&database, &medium, 3, &[append, append, append]).unwrap();
+        assert_eq!(version(&database).unwrap(), Some(4));
+        let reading = Reading::new(database.begin_read().unwrap());
+        assert_eq!(reading.get(Table::Meta, b"trail").unwrap().as_deref(), Some(&b"..."[..]));
+        assert!(matches!(migrate(&database, &medium, 4, &[append]), Err(StateError::TooNew { found: 4, .. })));
+        assert!(migrate(&database, &medium, 0, &[append]).is_err());
+    }
+}

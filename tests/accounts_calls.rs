@@ -1,0 +1,390 @@
+//! Metered calls under concurrency, under a moving clock, with retries: exact counts, true waits, no free searches.
+
+mod support;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Barrier, Mutex};
+
+use hornbook::accounts::changes::KeyWish;
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::{BadKey, Refusal};
+use hornbook::accounts::idempotency::Idempotency;
+use hornbook::accounts::ids::Credits;
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::{Scope, ScopeSet};
+use hornbook::accounts::tier::{FreeTier, PackName, Tariff, Tier};
+use hornbook::accounts::{Durability, Settings};
+use hornbook::clock::Day;
+use support::disk::Disk;
+use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+
+const CALLERS: usize = 64;
+
+#[test]
+fn the_steps_refuse_in_the_order_of_the_contract() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 0, 1, now);
+    let refused = |key: Option<&str>| accounts.authenticate(key, now).err().unwrap();
+    assert_eq!(refused(None), Refusal::Key(BadKey::Missing));
+    assert_eq!(refused(Some("hb_live_nonsense")), Refusal::Key(BadKey::Malformed));
+
+    let wish = KeyWish {
+        account: owner.account,
+        name: "narrow".to_owned(),
+        kind: KeyKind::Live,
+        scopes: ScopeSet::of(&[Scope::Node]),
+        expires_at: Some(now.wall.plus_millis(5000)),
+    };
+    let narrow = accounts.create_key(wish, &act(now), &mut SeededEntropy(9)).unwrap();
+    let secret = narrow.secret.reveal();
+    let caller = accounts.authenticate(Some(&secret), now).unwrap();
+    let refusal = caller.require(ScopeSet::of(&[Scope::Search])).err().unwrap();
+    assert_eq!((refusal.status(), refusal.code()), (403, "insufficient_scope"));
+
+    let receipt = call(&accounts, &owner.keys[0], 5, None, now).unwrap();
+    let headers = receipt.headers();
+    assert_eq!(headers[0], ("X-Credits-Remaining", 0));
+    assert_eq!(headers[1], ("X-RateLimit-Limit", 30));
+    assert_eq!(headers[2], ("X-Research-Allotment-Remaining", 995));
+    for _ in 1..30 {
+        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    }
+    let refusal = call(&accounts, &owner.keys[0], 1, None, now).unwrap_err();
+    assert_eq!((refusal.status(), refusal.retry_after_sec()), (429, Some(60)));
+    clock.advance_millis(60_000);
+    call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+
+    // The narrow key has expired by now; a revoked one and one of a disabled account are told the same.
+    let expired = accounts.authenticate(Some(&secret), read(&clock)).err().unwrap();
+    assert_eq!(expired, Refusal::Key(BadKey::RevokedOrExpired));
+    accounts.disable_account(owner.account, &act(now)).unwrap();
+    let disabled = accounts.authenticate(Some(&owner.keys[0]), now).err().unwrap();
+    assert_eq!((disabled, disabled.to_string()), (Refusal::Key(BadKey::AccountNotApproved), expired.to_string()));
+    accounts.verify_ledger().unwrap();
+}
+
+#[test]
+fn a_thousand_units_serve_exactly_a_thousand_calls() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 1000), now);
+    let owner = customer(&accounts, 0, 5, now);
+    let (served, refused) = (AtomicU32::new(0), AtomicU32::new(0));
+    let remaining = Mutex::new(Vec::new());
+    hammer(CALLERS, |caller| {
+        for _ in 0..20 {
+            match call(&accounts, &owner.keys[caller % 5], 1, None, now) {
+                Ok(receipt) => {
+                    served.fetch_add(1, Ordering::Relaxed);
+                    remaining.lock().unwrap().push(receipt.allotment_remaining());
+                }
+                Err(refusal) => {
+                    assert_eq!(refusal.code(), "insufficient_credits");
+                    refused.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    });
+    assert_eq!((served.into_inner(), refused.into_inner()), (1000, 280));
+    let mut remaining = remaining.into_inner().unwrap();
+    remaining.sort_unstable();
+    assert!(remaining.into_iter().eq(0..1000), "each call saw its own remainder");
+    let proof = accounts.verify_ledger().unwrap();
+    assert_eq!((proof.books.allotted, proof.books.spent, proof.books.wallets), (-1000, 1000, 0));
+}
+
+#[test]
+fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 500, 5, now);
+    let steps = Mutex::new(Vec::new());
+    hammer(CALLERS, |caller| {
+        for round in 0..20 {
+            let cost = if (caller + round) % 3 == 0 { 5 } else { 1 };
+            if let Ok(receipt) = call(&accounts, &owner.keys[caller % 5], cost, None, now) {
+                steps.lock().unwrap().push((receipt.credits_remaining(), u64::from(cost)));
+            }
+        }
+    });
+    let mut steps = steps.into_inner().unwrap();
+    steps.sort_unstable_by_key(|(remaining, _)| std::cmp::Reverse(*remaining));
+    let mut before = 500;
+    for (remaining, cost) in steps {
+        assert_eq!(remaining, before - cost, "the header values leave no gap");
+        before = remaining;
+    }
+    assert_eq!(before, 0, "costs of 1 use the last credit up");
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 0);
+}
+
+#[test]
+fn a_debit_alone_takes_the_two_syncs_of_a_two_phase_commit() {
+    let now = read(&noon());
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 100, 1, now);
+    let before = disk.syncs();
+    for _ in 0..10 {
+        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    }
+    assert_eq!(disk.syncs() - before, 20);
+}
+
+#[test]
+fn failed_work_is_free_and_dropped_reservations_go_back() {
+    let now = read(&noon());
+    for durability in [Durability::Strict, Durability::Window] {
+        let accounts = start(Disk::with_schema().medium(), fast_settings(durability, 3), now);
+        let owner = customer(&accounts, 4, 1, now);
+        hammer(8, |_| {
+            for _ in 0..5 {
+                let _ = failing_call(&accounts, &owner.keys[0], 5, now);
+            }
+        });
+        let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
+        drop(paced.pace(now).unwrap().reserve("search", Credits(5), None, now).unwrap());
+        let view = accounts.account(owner.account, now).unwrap();
+        assert_eq!((view.remaining.wallet, view.remaining.allotment), (4, 3));
+        let receipt = call(&accounts, &owner.keys[0], 5, None, now).unwrap();
+        assert_eq!((receipt.credits_remaining(), receipt.allotment_remaining()), (2, 0));
+        accounts.close();
+    }
+}
+
+#[test]
+fn a_retry_is_replayed_and_another_request_refused() {
+    let clock = noon();
+    let now = read(&clock);
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 100, 2, now);
+    let retry = Some(Idempotency::new("abc", "GET /api/v1/search?q=a"));
+    let first = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+    accounts.close();
+
+    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+    let second = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+    assert!(second.is_replay() && !first.is_replay());
+    assert_eq!((first.headers(), first.entry()), (second.headers(), second.entry()));
+    let other = Some(Idempotency::new("abc", "GET /api/v1/search?q=b"));
+    assert_eq!(call(&accounts, &owner.keys[0], 5, other, now).unwrap_err(), Refusal::OtherRequest);
+    // Another API key has its own.
+    assert!(!call(&accounts, &owner.keys[1], 5, other, now).unwrap().is_replay());
+
+    clock.advance_millis(24 * 3_600_000);
+    accounts.maintain(read(&clock)).unwrap();
+    assert!(!call(&accounts, &owner.keys[0], 5, other, read(&clock)).unwrap().is_replay());
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 100 - 5 - 1 - 5 - 5);
+}
+
+#[test]
+fn copies_of_one_request_at_once_are_charged_once() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 1000, 1, now);
+    let charged = AtomicU32::new(0);
+    hammer(16, |_| {
+        for round in 0..20 {
+            let retry = Some(Idempotency::new(&format!("round {round}"), "same"));
+            loop {
+                match call(&accounts, &owner.keys[0], 1, retry, now) {
+                    Ok(receipt) => {
+                        charged.fetch_add(u32::from(!receipt.is_replay()), Ordering::Relaxed);
+                        break;
+                    }
+                    Err(refusal) => assert_eq!(refusal, Refusal::SameRequestUnderWay),
+                }
+            }
+        }
+    });
+    assert_eq!(charged.into_inner(), 20);
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 980);
+}
+
+#[test]
+fn a_month_is_granted_once_whatever_the_clock_does() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let settings = fast_settings(Durability::Strict, 2);
+    let mut accounts = start(disk.medium(), settings, read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    let day = |year, month, day| Day::from_civil(year, month, day).start();
+    let end = |year, month, last| day(year, month, last).plus_millis(86_399_999);
+    let mut months = std::collections::HashMap::new();
+    // Month ends, a leap day, jumps of 400 days both ways, and every place visited again.
+    let mut visits =
+        vec![end(2026, 5, 31), day(2026, 6, 1), end(2028, 2, 28), day(2028, 2, 29), end(2028, 2, 29), day(2028, 3, 1)];
+    for start in visits.clone() {
+        visits.push(start.plus_millis(400 * 86_400_000));
+        visits.push(start);
+        visits.push(start.plus_millis(-400 * 86_400_000));
+        visits.push(start);
+    }
+    for (step, wall) in visits.into_iter().enumerate() {
+        clock.set_wall(wall);
+        if step % 7 == 6 {
+            accounts.close();
+            accounts = start(disk.medium(), settings, read(&clock));
+        }
+        while call(&accounts, &owner.keys[0], 1, None, read(&clock)).is_ok() {
+            *months.entry(wall.month()).or_insert(0) += 1;
+        }
+    }
+    assert!(months.len() == 8 && months.values().all(|&units| units == 2), "{months:?}");
+    accounts.verify_ledger().unwrap();
+}
+
+#[test]
+fn the_day_count_survives_a_restart_and_so_does_the_minute() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let mut settings = Settings::default();
+    settings.tariff.free.limits.per_day = 40;
+    let accounts = start(disk.medium(), settings, read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    for _ in 0..30 {
+        call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    }
+    accounts.close();
+    clock.advance_millis(10_000);
+    let accounts = start(disk.medium(), settings, read(&clock));
+    let refusal = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap_err();
+    assert_eq!(refusal.retry_after_sec(), Some(50));
+    clock.advance_millis(50_000);
+    for _ in 30..40 {
+        call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    }
+    // Calls that are counted but not charged reach the disk with the next maintenance.
+    let refusal = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap_err();
+    let wait = refusal.retry_after_sec().unwrap();
+    assert_eq!(wait, 12 * 3600 - 60);
+    clock.advance_millis(wait * 1000);
+    call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    let used = accounts.keys(None)[0].last_used;
+    assert_eq!(used, Some(read(&clock).wall));
+}
+
+#[test]
+fn purchases_raise_the_tier_and_formation_the_allotment() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 0, 1, now);
+    let act = act(now);
+    let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act).unwrap();
+    let starter = accounts.request_purchase(owner.account, PackName::Starter, &act).unwrap();
+    let paid = accounts.pay_purchase(bulk.id, Some("pi_1".to_owned()), &act).unwrap();
+    assert_eq!(accounts.pay_purchase(bulk.id, Some("pi_1".to_owned()), &act).unwrap(), paid);
+    assert!(accounts.pay_purchase(bulk.id, Some("pi_2".to_owned()), &act).is_err());
+    accounts.pay_purchase(starter.id, None, &act).unwrap();
+    let view = accounts.account(owner.account, now).unwrap();
+    assert_eq!((view.record.tier, view.remaining.wallet, view.limits.per_minute), (Tier::Bulk, 16_000, 300));
+    accounts.refund_purchase(bulk.id, "ordered twice".to_owned(), &act).unwrap();
+    assert!(accounts.refund_purchase(bulk.id, "again".to_owned(), &act).is_err());
+    accounts.adjust(owner.account, -1000, "correction".to_owned(), &act).unwrap();
+    assert!(accounts.adjust(owner.account, -1, "too much".to_owned(), &act).is_err());
+
+    let wish = hornbook::accounts::changes::OrderWish {
+        account: owner.account,
+        entity_name: "Acme LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "us-de".to_owned(),
+        details: serde_json::Value::Null,
+    };
+    let (order, token) = accounts.create_order(wish, &act, &mut SeededEntropy(5)).unwrap();
+    assert!(order.token.matches(&hornbook::accounts::key::KeyDigest::of_secret(&token)));
+    accounts.advance_order(order.id, OrderStage::Filing, &act).unwrap();
+    assert!(accounts.advance_order(order.id, OrderStage::Payment, &act).is_err());
+    accounts.advance_order(order.id, OrderStage::Completed, &act).unwrap();
+    assert_eq!(accounts.account(owner.account, now).unwrap().remaining.allotment, 5000);
+    let proof = accounts.verify_ledger().unwrap();
+    assert_eq!((proof.books.sold, proof.books.adjusted, proof.books.wallets), (-1000, 1000, 0));
+    let kinds: Vec<_> = accounts.recent_entries(owner.account, 9).unwrap().into_iter().map(|e| e.kind.name()).collect();
+    assert_eq!(kinds, ["adjustment", "refund", "purchase", "purchase"]);
+}
+
+#[test]
+fn approval_grants_once_and_further_keys_grant_nothing() {
+    let now = read(&noon());
+    let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
+    let accounts = start(Disk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
+    let owner = customer(&accounts, 0, 3, now);
+    accounts.disable_account(owner.account, &act(now)).unwrap();
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    let receipt = call(&accounts, &owner.keys[2], 1, None, now).unwrap();
+    assert_eq!(receipt.headers().map(|(_, value)| value), [499, 10, 0]);
+}
+
+#[test]
+fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 100), now);
+    let owner = customer(&accounts, 0, 2, now);
+    let narrow = KeyWish {
+        account: owner.account,
+        name: "narrow".to_owned(),
+        kind: KeyKind::Live,
+        scopes: ScopeSet::of(&[Scope::Gis]),
+        expires_at: None,
+    };
+    let old = accounts.create_key(narrow, &act(now), &mut SeededEntropy(1)).unwrap();
+    let new = accounts.rotate_key(old.record.id, 10_000, &act(now), &mut SeededEntropy(2)).unwrap();
+    assert_eq!((new.record.scopes, new.record.replaces), (old.record.scopes, Some(old.record.id)));
+    assert!(accounts.authenticate(Some(&old.secret.reveal()), now).is_ok());
+    clock.advance_millis(10_000);
+    assert!(accounts.authenticate(Some(&old.secret.reveal()), read(&clock)).is_err());
+    assert!(accounts.authenticate(Some(&new.secret.reveal()), read(&clock)).is_ok());
+    assert!(accounts.rotate_key(old.record.id, 10_000, &act(read(&clock)), &mut SeededEntropy(3)).is_err());
+
+    accounts.revoke_key(owner.key_ids[0], &act(now)).unwrap();
+    let refused = accounts.authenticate(Some(&owner.keys[0]), now).err();
+    assert_eq!(refused, Some(Refusal::Key(BadKey::RevokedOrExpired)));
+    assert!(accounts.authenticate(Some(&owner.keys[1]), now).is_ok());
+    let shown = format!("{:?} {:?} {:?}", old, accounts.keys(None), accounts.key_record(old.record.id).unwrap());
+    assert!(!shown.contains(&old.secret.reveal()), "secrets print themselves: {shown}");
+}
+
+#[test]
+fn rolling_up_keeps_every_sum_and_the_chain() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let settings = fast_settings(Durability::Window, 500);
+    let accounts = start(disk.medium(), settings, read(&clock));
+    let owners = [customer(&accounts, 3000, 1, read(&clock)), customer(&accounts, 3000, 1, read(&clock))];
+    for round in 0..3000 {
+        call(&accounts, &owners[round % 2].keys[0], 1, None, read(&clock)).unwrap();
+        clock.advance_millis(60_000);
+    }
+    failing_call(&accounts, &owners[0].keys[0], 1, read(&clock)).unwrap();
+    let before = accounts.verify_ledger().unwrap();
+    let went = accounts.roll_up(read(&clock).wall.plus_millis(-86_400_000), read(&clock).wall).unwrap();
+    assert!(went > 1000, "{went}");
+    let after = accounts.verify_ledger().unwrap();
+    assert_eq!((after.books, after.rolled_up), (before.books, went));
+    assert!(after.entries > before.entries, "the chain testifies to the roll-up");
+    assert_eq!(accounts.recent_entries(owners[1].account, 5).unwrap().len(), 5);
+    clock.advance_millis(86_400_000);
+    call(&accounts, &owners[1].keys[0], 5, None, read(&clock)).unwrap();
+    accounts.close();
+    let accounts = start(disk.medium(), settings, read(&clock));
+    assert!(accounts.roll_up(read(&clock).wall, read(&clock).wall).unwrap() > 0);
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, before.books.spent + 5);
+}
+
+fn hammer(callers: usize, work: impl Fn(usize) + Sync) {
+    let start = Barrier::new(callers);
+    std::thread::scope(|scope| {
+        for caller in 0..callers {
+            let (start, work) = (&start, &work);
+            scope.spawn(move || {
+                start.wait();
+                work(caller);
+            });
+        }
+    });
+}

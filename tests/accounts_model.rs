@@ -1,0 +1,407 @@
+//! Random operations against a plain model: maps and lists that do the obvious thing. Whatever the real thing answers,
+//! the model must have foreseen, and after each operation every balance must agree.
+//!
+//! 10,000 sequences of 200 operations; `HORNBOOK_TEST_SEQUENCES` runs another number. A failure names its seed, and
+//! `HORNBOOK_TEST_SEED` runs that one alone.
+
+mod support;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hornbook::accounts::admission::Reserved;
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::Refusal;
+use hornbook::accounts::idempotency::Idempotency;
+use hornbook::accounts::ids::Credits;
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::tier::{PackName, Tier};
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::clock::{ManualClock, Now, UnixMillis};
+use support::disk::Disk;
+use support::{Customer, act, customer, noon, read, start};
+
+const OPERATIONS: u64 = 200;
+const ACCOUNTS: usize = 3;
+const KEYS_EACH: usize = 2;
+const PER_MINUTE: u32 = 12;
+const PER_DAY: u32 = 50;
+const UNITS: u32 = 15;
+const UNITS_AFTER_FORMATION: u32 = 40;
+
+#[test]
+fn nothing_differs_from_the_model() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    if let Some(seed) = number("HORNBOOK_TEST_SEED") {
+        return Run::new(seed).play();
+    }
+    let sequences = number("HORNBOOK_TEST_SEQUENCES").unwrap_or(10_000);
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        // More threads than cores: each waits for its writer half of the time.
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= sequences {
+                        return;
+                    }
+                    Run::new(seed).play();
+                }
+            });
+        }
+    });
+}
+
+#[derive(Default)]
+struct ModelAccount {
+    shut_out: bool,
+    wallet: i64,
+    tier: u32,
+    formed: bool,
+    used: HashMap<i32, u32>,
+}
+
+#[derive(Default)]
+struct ModelKey {
+    minute: Vec<u64>,
+    days: HashMap<i32, u32>,
+    revoked: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct ModelEntry {
+    kind: &'static str,
+    credits: i64,
+    from_allotment: i64,
+    balance_after: i64,
+}
+
+struct Replayed {
+    request: u64,
+    at: i64,
+    wallet: u64,
+    allotment: u32,
+}
+
+struct Run {
+    seed: u64,
+    random: SeededEntropy,
+    clock: ManualClock,
+    disk: Disk,
+    settings: Settings,
+    real: Option<Accounts>,
+    owners: Vec<Customer>,
+    accounts: Vec<ModelAccount>,
+    keys: Vec<ModelKey>,
+    ledgers: Vec<Vec<ModelEntry>>,
+    retries: HashMap<(usize, u64), Replayed>,
+    rolled_up: bool,
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        let clock = noon();
+        let disk = Disk::with_schema();
+        let durability = if seed.is_multiple_of(2) { Durability::Strict } else { Durability::Window };
+        let mut settings = Settings { durability, ..Settings::default() };
+        settings.tariff.free.limits.per_minute = PER_MINUTE;
+        settings.tariff.free.limits.per_day = PER_DAY;
+        settings.tariff.free.monthly_units = UNITS;
+        settings.tariff.monthly_units_after_formation = UNITS_AFTER_FORMATION;
+        let real = start(disk.medium(), settings, read(&clock));
+        let owners: Vec<_> = (0..ACCOUNTS).map(|_| customer(&real, 0, KEYS_EACH, read(&clock))).collect();
+        Self {
+            seed,
+            random: SeededEntropy(seed),
+            clock,
+            disk,
+            settings,
+            real: Some(real),
+            owners,
+            accounts: (0..ACCOUNTS).map(|_| ModelAccount::default()).collect(),
+            keys: (0..ACCOUNTS * KEYS_EACH).map(|_| ModelKey::default()).collect(),
+            ledgers: vec![Vec::new(); ACCOUNTS],
+            retries: HashMap::new(),
+            rolled_up: false,
+        }
+    }
+
+    fn real(&self) -> &Accounts {
+        self.real.as_ref().unwrap()
+    }
+
+    fn now(&self) -> Now {
+        read(&self.clock)
+    }
+
+    fn play(mut self) {
+        for step in 0..OPERATIONS {
+            let context = format!("seed {}, step {step}", self.seed);
+            match self.random.below(40) {
+                0 => self.grant(),
+                1 => self.adjust(&context),
+                2 => self.buy(&context),
+                3 if self.random.below(4) == 0 => self.form_a_company(),
+                4 => self.shut_out_or_let_in(),
+                5 if self.random.below(6) == 0 => self.revoke(),
+                6 if self.random.below(4) == 0 => self.restart(),
+                7 if self.random.below(8) == 0 => self.roll_up(),
+                8..=13 => self.move_clock(),
+                _ => self.call(&context),
+            }
+            self.compare(&context);
+        }
+        self.finish();
+    }
+
+    fn account(&mut self) -> usize {
+        self.random.below(ACCOUNTS as u64) as usize
+    }
+
+    fn post(&mut self, account: usize, kind: &'static str, credits: i64, from_allotment: i64) {
+        self.accounts[account].wallet += credits + from_allotment;
+        let balance_after = self.accounts[account].wallet;
+        self.ledgers[account].push(ModelEntry { kind, credits, from_allotment, balance_after });
+    }
+
+    fn grant(&mut self) {
+        let (account, credits) = (self.account(), 1 + self.random.below(30) as u32);
+        let act = act(self.now());
+        self.real().grant(self.owners[account].account, Credits(credits), "model".to_owned(), &act).unwrap();
+        self.post(account, "grant", credits.into(), 0);
+    }
+
+    fn adjust(&mut self, context: &str) {
+        let (account, credits) = (self.account(), self.random.below(20) as i64 + 1);
+        let act = act(self.now());
+        let result = self.real().adjust(self.owners[account].account, -credits, "model".to_owned(), &act);
+        let affordable = self.accounts[account].wallet >= credits;
+        assert_eq!(result.is_ok(), affordable, "{context}");
+        if affordable {
+            self.post(account, "adjustment", -credits, 0);
+        }
+    }
+
+    fn buy(&mut self, context: &str) {
+        let account = self.account();
+        let act = act(self.now());
+        let pack = PackName::ALL[self.random.below(3) as usize];
+        let bought = self.real().request_purchase(self.owners[account].account, pack, &act).unwrap();
+        if self.random.below(2) == 0 {
+            self.real().cancel_purchase(bought.id, &act).unwrap();
+            return;
+        }
+        self.real().pay_purchase(bought.id, None, &act).unwrap();
+        let credits = i64::from(self.settings.tariff.pack(pack).credits.0);
+        self.post(account, "purchase", credits, 0);
+        let tier = &mut self.accounts[account].tier;
+        *tier = (*tier).max(pack as u32 + 1);
+        if self.random.below(2) == 0 {
+            let result = self.real().refund_purchase(bought.id, "model".to_owned(), &act);
+            assert!(result.is_ok(), "{context}: {result:?}");
+            self.post(account, "refund", -credits, 0);
+        }
+    }
+
+    fn form_a_company(&mut self) {
+        let account = self.account();
+        let act = act(self.now());
+        let wish = hornbook::accounts::changes::OrderWish {
+            account: self.owners[account].account,
+            entity_name: "Model LLC".to_owned(),
+            entity_type: "llc".to_owned(),
+            jurisdiction: "us-de".to_owned(),
+            details: serde_json::Value::Null,
+        };
+        let mut entropy = SeededEntropy(self.random.draw());
+        let (order, _) = self.real().create_order(wish, &act, &mut entropy).unwrap();
+        self.real().advance_order(order.id, OrderStage::Completed, &act).unwrap();
+        self.accounts[account].formed = true;
+    }
+
+    fn shut_out_or_let_in(&mut self) {
+        let account = self.account();
+        let act = act(self.now());
+        let id = self.owners[account].account;
+        let shut_out = self.random.below(3) == 0;
+        if shut_out {
+            self.real().disable_account(id, &act).unwrap();
+        } else {
+            self.real().approve_account(id, &act).unwrap();
+        }
+        self.accounts[account].shut_out = shut_out;
+    }
+
+    fn revoke(&mut self) {
+        let key = self.random.below(self.keys.len() as u64) as usize;
+        let id = self.owners[key / KEYS_EACH].key_ids[key % KEYS_EACH];
+        self.real().revoke_key(id, &act(self.now())).unwrap();
+        self.keys[key].revoked = true;
+    }
+
+    /// The windows of uncharged calls are not kept across a restart, so a minute passes first.
+    fn restart(&mut self) {
+        self.clock.advance_millis(60_000);
+        self.real = None;
+        self.real = Some(start(self.disk.medium(), self.settings, self.now()));
+    }
+
+    fn roll_up(&mut self) {
+        let now = self.now().wall;
+        self.real().roll_up(now, now).unwrap();
+        self.rolled_up = true;
+    }
+
+    fn move_clock(&mut self) {
+        match self.random.below(12) {
+            0 => self.clock.set_wall(self.now().wall.plus_millis(-3_600_000)),
+            1 => self.clock.advance_millis(86_400_000),
+            2 => self.clock.advance_millis(31 * 86_400_000),
+            _ => self.clock.advance_millis(self.random.draw() % 30_000),
+        }
+    }
+
+    fn call(&mut self, context: &str) {
+        let key = self.random.below(self.keys.len() as u64) as usize;
+        let cost = [1, 1, 1, 5, 0][self.random.below(5) as usize];
+        let retry = (self.random.below(4) == 0).then(|| (self.random.below(6), self.random.below(3)));
+        let ending = self.random.below(6);
+        let expected = self.foresee(key, cost, retry, ending);
+        let found = self.call_for_real(key, cost, retry, ending);
+        assert_eq!(found, expected, "{context}");
+    }
+
+    /// Status, then the wallet and allotment that the headers show.
+    fn foresee(&mut self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
+        let account = key / KEYS_EACH;
+        let now = self.now();
+        if self.keys[key].revoked || self.accounts[account].shut_out {
+            return (401, 0, 0);
+        }
+        if !self.within_pace(key, now) {
+            return (429, 0, 0);
+        }
+        if let Some((name, request)) = retry
+            && let Some(first) = self.retries.get(&(key, name))
+            && now.wall.0 - first.at < 86_400_000
+        {
+            return if first.request == request { (200, first.wallet, first.allotment) } else { (422, 0, 0) };
+        }
+        let month = now.wall.month().0;
+        let limit = if self.accounts[account].formed { UNITS_AFTER_FORMATION } else { UNITS };
+        let used = *self.accounts[account].used.get(&month).unwrap_or(&0);
+        let from_allotment = limit.saturating_sub(used).min(cost);
+        if self.accounts[account].wallet < i64::from(cost - from_allotment) {
+            return (402, 0, 0);
+        }
+        if ending == 0 {
+            return (0, 0, 0);
+        }
+        let (credits, free) = (i64::from(cost), i64::from(from_allotment));
+        if cost > 0 {
+            self.post(account, "usage", -credits, free);
+        }
+        if ending == 1 {
+            if cost > 0 {
+                self.post(account, "refund", credits, -free);
+                // The debit took the place of an expired record, and its refund that of nothing: should the clock come
+                // back, the old record is gone.
+                if let Some((name, _)) = retry {
+                    self.retries.remove(&(key, name));
+                }
+            }
+            return (500, 0, 0);
+        }
+        *self.accounts[account].used.entry(month).or_default() += from_allotment;
+        let wallet = self.accounts[account].wallet as u64;
+        let allotment = limit.saturating_sub(used + from_allotment);
+        if let Some((name, request)) = retry
+            && cost > 0
+        {
+            self.retries.insert((key, name), Replayed { request, at: now.wall.0, wallet, allotment });
+        }
+        (200, wallet, allotment)
+    }
+
+    fn within_pace(&mut self, key: usize, now: Now) -> bool {
+        let tier = [Tier::Free, Tier::Starter, Tier::Pro, Tier::Bulk][self.accounts[key / KEYS_EACH].tier as usize];
+        let limits = self.settings.tariff.limits(tier);
+        let key = &mut self.keys[key];
+        let recent = key.minute.iter().filter(|&&then| now.steady.0 - then < 60_000_000).count();
+        let today = key.days.entry(now.wall.day().0).or_default();
+        if recent >= limits.per_minute as usize || *today >= limits.per_day {
+            return false;
+        }
+        key.minute.push(now.steady.0);
+        *today += 1;
+        true
+    }
+
+    fn call_for_real(&self, key: usize, cost: u32, retry: Option<(u64, u64)>, ending: u64) -> (u16, u64, u32) {
+        let (accounts, now) = (self.real(), self.now());
+        let secret = &self.owners[key / KEYS_EACH].keys[key % KEYS_EACH];
+        let retry = retry.map(|(name, request)| Idempotency::new(&name.to_string(), &request.to_string()));
+        let result = (|| -> Result<_, Refusal> {
+            let paced = accounts.authenticate(Some(secret), now)?.require(ScopeSet::ALL)?.pace(now)?;
+            let reservation = match paced.reserve("search", Credits(cost), retry, now)? {
+                Reserved::Replay(receipt) => {
+                    return Ok((200, receipt.credits_remaining(), receipt.allotment_remaining()));
+                }
+                Reserved::Fresh(reservation) => reservation,
+            };
+            if ending == 0 {
+                return Ok((0, 0, 0));
+            }
+            let debit = reservation.begin()?;
+            if ending == 1 {
+                debit.refund_blocking()?;
+                return Ok((500, 0, 0));
+            }
+            let receipt = debit.settle_blocking()?;
+            // In window mode the record of a retry becomes durable a little later; a change behind it waits for that.
+            if retry.is_some() {
+                accounts.approve_account(self.owners[key / KEYS_EACH].account, &act(now)).map(drop).unwrap_or(());
+            }
+            Ok((200, receipt.credits_remaining(), receipt.allotment_remaining()))
+        })();
+        result.unwrap_or_else(|refusal| (refusal.status(), 0, 0))
+    }
+
+    fn compare(&self, context: &str) {
+        let now = self.now();
+        let month = now.wall.month().0;
+        for (account, owner) in self.accounts.iter().zip(&self.owners) {
+            let view = self.real().account(owner.account, now).unwrap();
+            let limit = if account.formed { UNITS_AFTER_FORMATION } else { UNITS };
+            let left = limit.saturating_sub(*account.used.get(&month).unwrap_or(&0));
+            assert_eq!((view.remaining.wallet, view.remaining.allotment), (account.wallet, left), "{context}");
+        }
+    }
+
+    /// The whole ledger, entry by entry, after a restart.
+    fn finish(mut self) {
+        self.restart();
+        let proof = self.real().verify_ledger().unwrap_or_else(|error| panic!("seed {}: {error}", self.seed));
+        let wallets: i64 = self.accounts.iter().map(|account| account.wallet).sum();
+        assert_eq!(proof.books.wallets, wallets, "seed {}", self.seed);
+        self.compare(&format!("seed {}, at the end", self.seed));
+        for (owner, expected) in self.owners.iter().zip(&self.ledgers) {
+            let entries = self.real().recent_entries(owner.account, usize::MAX).unwrap();
+            let found: Vec<ModelEntry> = entries
+                .into_iter()
+                .rev()
+                .map(|entry| ModelEntry {
+                    kind: entry.kind.name(),
+                    credits: entry.credits,
+                    from_allotment: entry.from_allotment,
+                    balance_after: entry.balance_after,
+                })
+                .collect();
+            let expected = if self.rolled_up { &expected[expected.len() - found.len()..] } else { &expected[..] };
+            assert_eq!(found, expected, "seed {}", self.seed);
+        }
+        assert!(self.real().accounts(Now { wall: UnixMillis(0), ..self.now() }).is_ok());
+    }
+}

@@ -1,0 +1,245 @@
+//! The power fails at every kind of moment: what was not synced survives sector by sector at random, and the power may
+//! fail again during the recovery. No acknowledged debit is lost and none is there twice.
+//!
+//! A workload runs once on a disk that records what it is asked to do. Every cut then replays the record up to some
+//! point and opens what a real disk could hold.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::idempotency::Idempotency;
+use hornbook::accounts::ids::{AccountId, Credits};
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::clock::{Now, UnixMillis};
+use support::disk::{Disk, Event, SECTOR_BYTES};
+use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+
+const CUTS: u64 = 20_000;
+const WORKLOADS: u64 = 16;
+const CALLERS: u64 = 6;
+const CALLS_EACH: u64 = 6;
+const CREDITS: u32 = 10_000;
+
+#[test]
+fn no_acknowledged_debit_is_lost_and_none_doubled() {
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= WORKLOADS {
+                        return;
+                    }
+                    cut_workload(seed, CUTS / WORKLOADS);
+                }
+            });
+        }
+    });
+}
+
+struct Workload {
+    begin: Vec<u8>,
+    events: Vec<Event>,
+    account: AccountId,
+    key: String,
+    settings: Settings,
+    durability: Durability,
+    base: Now,
+}
+
+/// Concurrent calls with idempotency keys, some of them failing, and grants between them. Each call is made at a
+/// millisecond of its own, by which it is recognised in the ledger.
+fn record(seed: u64) -> Workload {
+    let base = read(&noon());
+    let durability = if seed % 4 == 3 { Durability::Window } else { Durability::Strict };
+    let settings = fast_settings(durability, 20);
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), settings, base);
+    let owner = customer(&accounts, CREDITS, 1, base);
+    let begin = disk.bytes();
+    disk.record();
+    std::thread::scope(|scope| {
+        for caller in 0..CALLERS {
+            let (accounts, owner, disk) = (&accounts, &owner, &disk);
+            scope.spawn(move || {
+                let mut random = SeededEntropy(seed * 100 + caller);
+                for round in 0..CALLS_EACH {
+                    let id = caller * CALLS_EACH + round + 1;
+                    let now = at(base, id);
+                    match random.below(8) {
+                        0 => failing_call(accounts, &owner.keys[0], 1, now).unwrap(),
+                        1 => {
+                            let reason = "a grant".to_owned();
+                            accounts.grant(owner.account, Credits(7), reason, &act(now)).map(drop).unwrap();
+                        }
+                        _ => {
+                            call(accounts, &owner.keys[0], 1, Some(retry(id)), now).unwrap();
+                        }
+                    }
+                    disk.acknowledge(id);
+                }
+            });
+        }
+    });
+    let events = disk.events();
+    Workload { begin, events, account: owner.account, key: owner.keys[0].clone(), settings, durability, base }
+}
+
+fn at(base: Now, id: u64) -> Now {
+    Now { wall: base.wall.plus_millis(id as i64), ..base }
+}
+
+fn retry(id: u64) -> Idempotency {
+    Idempotency::new(&format!("call {id}"), "the same request")
+}
+
+fn cut_workload(seed: u64, cuts: u64) {
+    let workload = record(seed);
+    let mut random = SeededEntropy(seed + 1_000_000);
+    let mut points: Vec<usize> = (0..cuts).map(|_| random.below(workload.events.len() as u64 + 1) as usize).collect();
+    points.sort_unstable();
+    let mut durable = workload.begin.clone();
+    let mut synced = 0;
+    let mut acknowledged = BTreeSet::new();
+    let mut done = 0;
+    for (cut, &point) in points.iter().enumerate() {
+        for event in &workload.events[done..point] {
+            if let Event::Acknowledged(id) = event {
+                acknowledged.insert(*id);
+            }
+        }
+        done = done.max(point);
+        if let Some(last) = workload.events[synced..point].iter().rposition(|event| matches!(event, Event::Sync)) {
+            let sync = synced + last;
+            workload.events[synced..sync].iter().for_each(|event| apply(&mut durable, event));
+            synced = sync + 1;
+        }
+        let image = survive(&durable, &workload.events[synced..point], &mut random);
+        let context = format!("workload {seed}, cut {cut} at event {point}");
+        let disk = Disk::from_bytes(image.clone());
+        disk.record();
+        // Retries write too, so a recovery that is cut again is one without them.
+        let found = check(&workload, &disk, &acknowledged, cut % 48 == 0, &context);
+        if cut % 2 == 1 {
+            cut_recovery(&workload, image, &disk.events(), &acknowledged, &found, &mut random, &context);
+        }
+    }
+}
+
+/// The power fails again while the file is being repaired.
+fn cut_recovery(
+    workload: &Workload,
+    image: Vec<u8>,
+    recovery: &[Event],
+    acknowledged: &BTreeSet<u64>,
+    found: &BTreeSet<u64>,
+    random: &mut SeededEntropy,
+    context: &str,
+) {
+    let point = random.below(recovery.len() as u64 + 1) as usize;
+    let synced = recovery[..point].iter().rposition(|event| matches!(event, Event::Sync)).map_or(0, |at| at + 1);
+    let mut durable = image;
+    recovery[..synced].iter().for_each(|event| apply(&mut durable, event));
+    let image = survive(&durable, &recovery[synced..point], random);
+    let context = format!("{context}, again at {point} of the recovery");
+    let again = check(workload, &Disk::from_bytes(image), acknowledged, false, &context);
+    assert!(again.is_superset(found) || found.is_superset(&again), "{context}");
+}
+
+fn apply(bytes: &mut Vec<u8>, event: &Event) {
+    match event {
+        Event::Write { offset, data } => {
+            let end = *offset as usize + data.len();
+            if bytes.len() < end {
+                bytes.resize(end, 0);
+            }
+            bytes[*offset as usize..end].copy_from_slice(data);
+        }
+        Event::SetLen(len) => bytes.resize(*len as usize, 0),
+        Event::Sync | Event::Acknowledged(_) => {}
+    }
+}
+
+/// What a disk may hold when unsynced sectors survive at random.
+fn survive(durable: &[u8], unsynced: &[Event], random: &mut SeededEntropy) -> Vec<u8> {
+    let mut bytes = durable.to_vec();
+    let survivors_in_4 = random.below(5);
+    for event in unsynced {
+        match event {
+            Event::Write { offset, data } => {
+                for (sector, chunk) in data.chunks(SECTOR_BYTES).enumerate() {
+                    let at = *offset as usize + sector * SECTOR_BYTES;
+                    if random.below(4) < survivors_in_4 && at + chunk.len() <= bytes.len() {
+                        bytes[at..at + chunk.len()].copy_from_slice(chunk);
+                    }
+                }
+            }
+            // File systems journal the length: it may come back without the data.
+            Event::SetLen(_) => apply(&mut bytes, event),
+            Event::Sync | Event::Acknowledged(_) => {}
+        }
+    }
+    bytes
+}
+
+/// Opens a disk, proves its ledger, and compares it with what was acknowledged. Returns the calls it knows.
+fn check(
+    workload: &Workload,
+    disk: &Disk,
+    acknowledged: &BTreeSet<u64>,
+    retry_all: bool,
+    context: &str,
+) -> BTreeSet<u64> {
+    let accounts = start(disk.medium(), workload.settings, workload.base);
+    let proof = accounts.verify_ledger().unwrap_or_else(|error| panic!("{context}: {error}"));
+    let mut known = BTreeSet::new();
+    let mut usage = 0;
+    for entry in accounts.recent_entries(workload.account, 10_000).unwrap() {
+        let id = id_of(&entry.at, workload.base.wall);
+        match entry.kind.name() {
+            "usage" => {
+                usage += 1;
+                assert!(known.insert(id), "{context}: call {id} is there twice");
+            }
+            "refund" => usage -= 1,
+            _ => {
+                known.insert(id);
+            }
+        }
+    }
+    assert_eq!(proof.books.spent, usage, "{context}");
+    if workload.durability == Durability::Strict {
+        let lost: Vec<_> = acknowledged.difference(&known).collect();
+        assert!(lost.is_empty(), "{context}: acknowledged and lost: {lost:?}");
+    }
+    if retry_all {
+        let charged = retry_everything(workload, &accounts, &known, context);
+        accounts.close();
+        let accounts = start(disk.medium(), workload.settings, workload.base);
+        assert_eq!(accounts.verify_ledger().unwrap().books.spent, usage + charged, "{context}");
+    }
+    accounts.close();
+    known
+}
+
+/// Clients retry what they have no answer for: what the ledger knows is replayed, the rest charged once.
+fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u64>, context: &str) -> i64 {
+    let mut charged = 0;
+    for id in 1..=CALLERS * CALLS_EACH {
+        let receipt = call(accounts, &workload.key, 1, Some(retry(id)), at(workload.base, id)).unwrap();
+        assert!(!receipt.is_replay() || known.contains(&id), "{context}: call {id} was never made");
+        charged += i64::from(!receipt.is_replay());
+    }
+    charged
+}
+
+fn id_of(at: &str, base: UnixMillis) -> u64 {
+    // All within one second after noon: the digits behind the point are the id.
+    let base = base.to_string();
+    assert_eq!(at[..20], base[..20]);
+    at[20..23].parse().unwrap()
+}

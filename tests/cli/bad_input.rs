@@ -1,0 +1,177 @@
+//! Bad input: one clear line with file and place, a failing exit code, and nothing half-written.
+
+use std::fs;
+use std::process::Command;
+
+use crate::{hornbook, sample_plan, stderr};
+
+const HEAD: &str = r#"
+name = "t"
+[[source]]
+format = "native"
+path = "law.jsonl"
+jurisdiction = "VA"
+code_body = "A Code"
+key = "va/a"
+citation = "A Code § {number}"
+publisher = "p"
+edition = "e"
+retrieved = "2026-01-01"
+license = "l"
+url = "u"
+"#;
+
+/// Builds a plan with one native file; the failure's message, after checking that nothing is left behind.
+fn refused(plan: &str, law: &[u8], arguments: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("plan.toml"), plan).unwrap();
+    fs::write(dir.path().join("law.jsonl"), law).unwrap();
+    let places = dir.path().join("places");
+    fs::create_dir(&places).unwrap();
+    let output = hornbook()
+        .arg("build")
+        .arg(dir.path().join("plan.toml"))
+        .arg("--out")
+        .arg(places.join("out"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    let message = stderr(&output);
+    assert!(!output.status.success(), "it was built all the same");
+    assert_eq!(fs::read_dir(&places).unwrap().count(), 0, "something is left behind: {message}");
+    let last = message.lines().filter(|line| line.starts_with("hornbook: ")).collect::<Vec<_>>();
+    assert_eq!(last.len(), 1, "not one line: {message}");
+    assert!(!message.contains("panicked"), "{message}");
+    last[0].to_owned()
+}
+
+fn law(lines: &[&str]) -> Vec<u8> {
+    lines.join("\n").into_bytes()
+}
+
+const GOOD: &str = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":"Words."}"#;
+
+#[test]
+fn mistakes_in_sources_are_told_with_file_and_line() {
+    let cases: &[(&str, Vec<u8>, &str)] = &[
+        ("duplicate keys", law(&[GOOD, GOOD]), "law.jsonl:2: the key 'va/a/s1' stands already at"),
+        (
+            "a cycle",
+            law(&[
+                GOOD,
+                r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#,
+                r#"{"key":"b","parent":"a","level":"title","heading":"B"}"#,
+            ]),
+            "law.jsonl:2: 'va/a/a' is its own ancestor",
+        ),
+        (
+            "no such parent",
+            law(&[r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
+            "law.jsonl:1: the parent of",
+        ),
+        ("no JSON", law(&[GOOD, "{"]), "law.jsonl:2: column 1"),
+        (
+            "wrong encoding",
+            b"{\"key\":\"s1\",\"heading\":\"caf\xe9\"}".to_vec(),
+            "law.jsonl:1: byte 27 of the line is not UTF-8",
+        ),
+        ("a misspelt field", law(&[r#"{"key":"s1","level":"section","number":"1","txt":""}"#]), "law.jsonl:1: column"),
+    ];
+    for (case, law, expected) in cases {
+        let message = refused(HEAD, law, &[]);
+        assert!(message.contains(expected), "{case}: {message}");
+    }
+}
+
+#[test]
+fn mistakes_in_plans_are_told_with_the_way_out() {
+    let good = law(&[GOOD]);
+    let cases = [
+        (HEAD.replace("law.jsonl", "absent.jsonl"), "absent.jsonl: there is no such file"),
+        (HEAD.replace("\"VA\"", "\"VAA\""), "jurisdiction VAA is unknown"),
+        (HEAD.replace("edition", "editoin"), "plan.toml:11: unknown field `editoin`"),
+        (HEAD.replace("{number}", "number"), "citation must contain {number}"),
+        ("name = ".to_owned(), "plan.toml:1"),
+    ];
+    for (plan, expected) in cases {
+        let message = refused(&plan, &good, &[]);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn strict_makes_the_first_warning_an_error() {
+    let empty = law(&[r#"{"key":"s1","level":"section","number":"1","heading":"H","text":""}"#]);
+    let message = refused(HEAD, &empty, &["--strict"]);
+    assert!(
+        message.contains("law.jsonl:1: 'A Code § 1' is in force but has no text (the first of 1 warnings"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "x").unwrap();
+    let output =
+        hornbook().arg("build").arg(sample_plan()).arg("--out").arg(dir.path().join("file/out")).output().unwrap();
+    assert!(!output.status.success() && stderr(&output).contains("file"), "{}", stderr(&output));
+
+    let taken = dir.path().join("taken");
+    fs::create_dir(&taken).unwrap();
+    fs::write(taken.join("cat.jpg"), "x").unwrap();
+    let output = hornbook().arg("build").arg(sample_plan()).arg("--out").arg(&taken).arg("--replace").output().unwrap();
+    assert!(!output.status.success() && stderr(&output).contains("left alone"), "{}", stderr(&output));
+    assert!(taken.join("cat.jpg").exists());
+}
+
+/// A disk that fills up, as a limit on file size (which every file system honours alike) and, where this test may mount
+/// one, as a small file system of its own.
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for blocks in [8, 64, 200] {
+        let out = dir.path().join("limited");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script])
+            .arg(env!("CARGO_BIN_EXE_hornbook"))
+            .arg("build")
+            .arg(sample_plan())
+            .arg("--out")
+            .arg(&out);
+        let output = command.output().unwrap();
+        assert!(!output.status.success(), "{blocks} blocks were enough");
+        let message = stderr(&output);
+        assert!(message.contains("hornbook: cannot ") && !message.contains("panicked"), "{message}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "something is left behind");
+    }
+    let small = dir.path().join("small");
+    fs::create_dir(&small).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=600k", "tmpfs"]).arg(&small).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        println!("skipped: this test may not mount a small file system");
+        return;
+    }
+    let output = hornbook().arg("build").arg(sample_plan()).arg("--out").arg(small.join("out")).output();
+    let left = fs::read_dir(&small).map(Iterator::count);
+    let unmounted = Command::new("umount").arg(&small).status();
+    let output = output.unwrap();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert!(!output.status.success() && stderr(&output).contains("No space left"), "{}", stderr(&output));
+    assert_eq!(left.unwrap(), 0);
+}
+
+#[test]
+fn what_is_no_snapshot_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    for command in ["verify", "inspect"] {
+        let output = hornbook().arg(command).arg(dir.path()).output().unwrap();
+        assert!(!output.status.success() && stderr(&output).contains("is no snapshot"), "{}", stderr(&output));
+    }
+    let out = dir.path().join("out");
+    assert!(hornbook().arg("build").arg(sample_plan()).arg("--out").arg(&out).output().unwrap().status.success());
+    let output = hornbook().arg("inspect").arg(&out).args(["--node", "99 U.S.C. § 9"]).output().unwrap();
+    assert!(!output.status.success() && stderr(&output).contains("holds nothing called"), "{}", stderr(&output));
+}

@@ -1,0 +1,74 @@
+//! The commands when all goes well.
+
+use std::path::Path;
+
+use crate::{hornbook, sample_plan, stderr, stdout};
+
+fn build_into(out: &Path) -> String {
+    let output = hornbook().arg("build").arg(sample_plan()).arg("--out").arg(out).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn build_verify_and_inspect_tell_what_they_did() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    let report = build_into(&out);
+    for expected in
+        ["Arden Revised Statutes", "XA-PORT-ARDEN", "linked", "pending", "warnings", "built ", "of CPU time"]
+    {
+        assert!(report.contains(expected), "no '{expected}' in:\n{report}");
+    }
+    assert!(build_into(&out).contains("nothing changed"));
+
+    let verified = hornbook().arg("verify").arg(&out).output().unwrap();
+    assert!(verified.status.success() && stdout(&verified).contains("is whole"), "{}", stderr(&verified));
+
+    let inspect = |arguments: &[&str]| {
+        let output = hornbook().arg("inspect").arg(&out).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    assert!(inspect(&[]).contains("listed without law yet"));
+    let node = inspect(&["--node", "arden rev stat 24-2-201"]);
+    assert!(
+        node.starts_with("Arden Rev. Stat. § 24-2-201") && node.contains("Other wording") && node.contains("SHA-256"),
+        "{node}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&inspect(&["--json", "--node", "Arden Rev. Stat. § 24-2-201"])).unwrap();
+    let id = json[0]["id"].as_str().unwrap();
+    assert_eq!(inspect(&["--node", id]), node);
+    let outline = inspect(&["--outline", "--jurisdiction", "XA-HOLLIS"]);
+    assert!(outline.contains("Hollis County Code") && outline.contains("Millbrook Town Code"), "{outline}");
+    assert!(!outline.contains("Arden Revised Statutes"), "{outline}");
+    let summary: serde_json::Value = serde_json::from_str(&inspect(&["--json"])).unwrap();
+    assert_eq!(summary["manifest"]["counts"]["zoningLayers"], 2);
+}
+
+#[test]
+fn a_data_directory_keeps_snapshots_by_content_and_points_at_the_current_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let build = || hornbook().arg("build").arg(sample_plan()).arg("--data").arg(&data).output().unwrap();
+    assert!(build().status.success());
+    let current = std::fs::read_link(data.join("current")).unwrap();
+    assert!(current.starts_with("snapshots") && data.join(&current).join("manifest.json").exists());
+    assert!(stdout(&build()).contains("nothing changed"));
+    assert_eq!(std::fs::read_dir(data.join("snapshots")).unwrap().count(), 1);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for (arguments, expected) in [
+        (&["--help"][..], "build"),
+        (&["build", "--help"], "--strict"),
+        (&["verify", "--help"], "Hashes every file"),
+        (&["inspect", "--help"], "--outline"),
+    ] {
+        let output = hornbook().args(arguments).output().unwrap();
+        assert!(output.status.success() && stdout(&output).contains(expected), "{arguments:?}");
+    }
+    assert!(stdout(&hornbook().arg("--version").output().unwrap()).starts_with("hornbook "));
+}

@@ -1,0 +1,31 @@
+//! The program as people run it: its commands, their output, and what is left behind when they go wrong.
+
+mod bad_input;
+mod commands;
+mod killed;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program under test, started in the project's folder.
+fn hornbook() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+    command.current_dir(project());
+    command
+}
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sample_plan() -> PathBuf {
+    project().join("corpus/sample/plan.toml")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

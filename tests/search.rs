@@ -1,0 +1,302 @@
+//! Searching the sample corpus through the library, as every door does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use hornbook::search::{Engine, Mode, QUERY_CHARS_MAX, SearchError, SearchRequest, SearchResponse};
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+use proptest::prelude::*;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build(&BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(out.clone()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    })
+    .unwrap();
+    // The files stay mapped after the folder is gone.
+    Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
+});
+
+fn search(request: &SearchRequest<'_>) -> SearchResponse {
+    ENGINE.search(request).unwrap()
+}
+
+fn first(query: &str, mode: Mode) -> String {
+    let response = search(&SearchRequest { mode, ..SearchRequest::new(query) });
+    response.hits.first().map_or_else(String::new, |hit| ENGINE.hydrate(hit).unwrap().citation)
+}
+
+fn nodes(response: &SearchResponse) -> Vec<NodeOrdinal> {
+    response.hits.iter().map(|hit| hit.node).collect()
+}
+
+fn everything(query: &str, mode: Mode, range: Option<OrdinalRange>) -> SearchResponse {
+    search(&SearchRequest { mode, range, limit: 10_000, facets: true, explain: true, ..SearchRequest::new(query) })
+}
+
+const QUERIES: [&str; 12] = [
+    "how tall may a fence be",
+    "security deposit landlord",
+    "return of the security deposit",
+    "license fee for a vendor",
+    "\"security deposit\"",
+    "permit -water -fence",
+    "3 S.F.C. § 823 harbor dues",
+    "water",
+    "repealed",
+    "the",
+    "12-2-104",
+    "must a landlord give back my deposit within thirty days, and can I be evicted for complaining?",
+];
+
+#[test]
+fn a_citation_comes_first_in_every_mode_and_its_lookalikes_do_not() {
+    for (typed, expected) in [
+        ("3 S.F.C. § 823", "3 S.F.C. § 823"),
+        ("3 s.f.c. 1823", "3 S.F.C. § 1823"),
+        ("3 s.f.c. 232", "3 S.F.C. § 232"),
+        ("3 S.F.C. 232a", "3 S.F.C. § 232a"),
+        ("14 S.F.C. 1395w", "14 S.F.C. § 1395w"),
+        ("14 S.F.C. 1395w-4", "14 S.F.C. § 1395w–4"),
+        ("who may fence land under Arden Rev. Stat. § 12-2-104 in a port", "Arden Rev. Stat. § 12-2-104"),
+        ("\"3 S.F.C. § 1823\"", "3 S.F.C. § 1823"),
+        ("Arden Rev. Stat. § 12-2-104a", "Arden Rev. Stat. § 12-2-104a"),
+        ("Arden Rev. Stat. § 12-2-104", "Arden Rev. Stat. § 12-2-104"),
+        ("Port Arden Mun. Code § 17.40.030", "Port Arden Mun. Code § 17.40.030"),
+        ("12-2-104a", "Arden Rev. Stat. § 12-2-104a"),
+        ("section 17.40.030 hedges", "Port Arden Mun. Code § 17.40.030"),
+        ("Arden Admin. Code r. 310-2-.04", "Arden Admin. Code r. 310-2-.04"),
+    ] {
+        for mode in Mode::ALL {
+            assert_eq!(first(typed, mode), expected, "'{typed}' in mode {}", mode.as_str());
+        }
+    }
+}
+
+#[test]
+fn what_is_cited_may_be_dead_and_is_said_to_be_cited() {
+    let response = everything("3 S.F.C. §§ 140 to 143", Mode::Hybrid, None);
+    let shown = ENGINE.hydrate(&response.hits[0]).unwrap();
+    assert!(!shown.status.is_living(), "{}", shown.citation);
+    assert!(response.hits[0].explain.as_ref().unwrap().cited);
+    assert_eq!(response.explain.unwrap().cited, 1);
+}
+
+#[test]
+fn plain_words_find_the_provision() {
+    for mode in Mode::ALL {
+        assert_eq!(first("how tall may a fence be", mode), "Port Arden Mun. Code § 17.40.030", "{}", mode.as_str());
+    }
+    assert_eq!(
+        first("may not demand or receive a security deposit of more than", Mode::Keyword),
+        "Arden Rev. Stat. § 24-2-201"
+    );
+}
+
+#[test]
+fn pages_join_to_one_order_without_doubles_or_gaps_and_totals_never_change() {
+    for query in QUERIES {
+        for mode in Mode::ALL {
+            let all = everything(query, mode, None);
+            let order = nodes(&all);
+            assert_eq!(order.len() as u32, all.total, "'{query}' in mode {}", mode.as_str());
+            assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len(), "a provision is found twice");
+            assert!(order.iter().all(|&node| ENGINE.snapshot().outline.is_provision(node)));
+            for limit in [1, 7, 20, 100] {
+                let mut joined = Vec::new();
+                for page in 1..=all.total.div_ceil(limit).min(40) + 1 {
+                    let response = search(&SearchRequest { mode, page, limit, ..SearchRequest::new(query) });
+                    assert_eq!(response.total, all.total);
+                    joined.extend(nodes(&response));
+                }
+                assert_eq!(joined, order[..joined.len()], "'{query}' by {limit} in mode {}", mode.as_str());
+                assert_eq!(joined.len(), order.len().min(limit as usize * 41));
+            }
+            assert!(all.hits.windows(2).all(|pair| pair[0].score >= pair[1].score || pair[1].explain.is_some()));
+        }
+    }
+}
+
+#[test]
+fn the_dead_stand_behind_all_living_unless_cited() {
+    let outline = &ENGINE.snapshot().outline;
+    let mut dead_seen = 0;
+    for query in QUERIES {
+        for mode in Mode::ALL {
+            let found = everything(query, mode, None);
+            let uncited = found.hits.iter().filter(|hit| !hit.explain.as_ref().unwrap().cited);
+            let living: Vec<bool> = uncited.map(|hit| outline.status(hit.node).is_living()).collect();
+            assert!(living.is_sorted_by(|a, b| a >= b), "'{query}' in mode {}", mode.as_str());
+            dead_seen += living.iter().filter(|living| !**living).count();
+        }
+    }
+    assert!(dead_seen > 10);
+}
+
+#[test]
+fn facets_count_what_the_filter_would_leave() {
+    let snapshot = ENGINE.snapshot();
+    for query in QUERIES {
+        let all = everything(query, Mode::Keyword, None);
+        let facets = all.facets.as_ref().unwrap();
+        for (place, jurisdiction) in snapshot.catalogue.jurisdictions.iter().enumerate() {
+            let counted = facets.jurisdictions.iter().find(|facet| facet.place == place).map_or(0, |facet| facet.count);
+            let filtered = everything(query, Mode::Keyword, Some(jurisdiction.subtree));
+            assert_eq!(counted, filtered.total, "'{query}' in {}", jurisdiction.short_code);
+        }
+        for facet in &facets.tags {
+            let bears = |node: &NodeOrdinal| snapshot.tags.of(*node).contains(&(facet.place as u16));
+            assert_eq!(facet.count as usize, nodes(&all).iter().filter(|node| bears(node)).count());
+        }
+    }
+}
+
+#[test]
+fn a_filter_equals_filtering_afterwards() {
+    let snapshot = ENGINE.snapshot();
+    let bodies = snapshot.catalogue.code_bodies.iter().map(|body| body.nodes);
+    let jurisdictions = snapshot.catalogue.jurisdictions.iter().map(|jurisdiction| jurisdiction.subtree);
+    for range in bodies.chain(jurisdictions).filter(|range| !range.is_empty()) {
+        for query in QUERIES {
+            let score = |response: &SearchResponse| -> Vec<(NodeOrdinal, Option<f32>)> {
+                let keyword = |hit: &hornbook::search::Hit| hit.explain.as_ref().unwrap().keyword.map(|leg| leg.score);
+                let mut found: Vec<_> = response.hits.iter().map(|hit| (hit.node, keyword(hit))).collect();
+                found.retain(|(node, _)| range.contains(node.0));
+                found.sort_by_key(|(node, _)| *node);
+                found
+            };
+            let (filtered, all) =
+                (everything(query, Mode::Keyword, Some(range)), everything(query, Mode::Keyword, None));
+            assert_eq!(filtered.total as usize, filtered.hits.len());
+            let ranked =
+                |response: &SearchResponse| score(response).into_iter().map(|(node, _)| node).collect::<Vec<_>>();
+            assert_eq!(ranked(&filtered), ranked(&all), "'{query}'");
+            // Scores come from the whole corpus, whatever the filter; only the head tells them.
+            for ((_, a), (_, b)) in score(&filtered).iter().zip(score(&all)) {
+                assert!(a.is_none() || b.is_none() || *a == b, "'{query}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_semantic_leg_equals_comparing_every_vector() {
+    let snapshot = ENGINE.snapshot();
+    let all = OrdinalRange { start: 0, end: snapshot.outline.len() };
+    for query in ["how tall may a fence be", "returning a deposit to the renter", "harbor dues"] {
+        let vector = hornbook_corpus::embed::embedder().embed(query);
+        let exact = snapshot.vectors.nearest_exact(&vector.0, snapshot.chunks.chunk_range(all), 256);
+        let mut best: Vec<(NodeOrdinal, f32)> = Vec::new();
+        for neighbour in exact {
+            let node = snapshot.chunks.node_of(neighbour.chunk).unwrap();
+            if !best.iter().any(|(known, _)| *known == node) {
+                best.push((node, neighbour.score));
+            }
+        }
+        let found = everything(query, Mode::Semantic, None);
+        assert_eq!(found.total as usize, best.len());
+        for hit in &found.hits {
+            let leg = hit.explain.as_ref().unwrap().vector.unwrap();
+            let rank = leg.rank.unwrap() as usize - 1;
+            assert_eq!((hit.node, leg.score), best[rank]);
+        }
+    }
+}
+
+#[test]
+fn phrases_must_stand_and_exclusions_may_not_in_every_mode() {
+    let snapshot = ENGINE.snapshot();
+    let text_of = |node: NodeOrdinal| {
+        let record = snapshot.nodes.get(node).unwrap();
+        let mut text = format!("{}\n{}", record.heading, snapshot.texts.get(record.text).unwrap());
+        record.wordings.iter().for_each(|wording| text += snapshot.texts.get(wording.text).unwrap());
+        text.to_lowercase()
+    };
+    for mode in Mode::ALL {
+        let with = everything("\"security deposit\" landlord", mode, None);
+        assert!(with.total > 0);
+        assert!(with.hits.iter().all(|hit| text_of(hit.node).contains("security deposit")));
+        let without = everything("water -sewer", mode, None);
+        assert!(without.total > 0);
+        assert!(without.hits.iter().all(|hit| !text_of(hit.node).contains("sewer")), "{}", mode.as_str());
+    }
+}
+
+#[test]
+fn only_nothing_at_all_is_refused() {
+    for empty in ["", "  ", "\t\n\u{3000}"] {
+        assert!(matches!(ENGINE.search(&SearchRequest::new(empty)), Err(SearchError::EmptyQuery)));
+    }
+    for (page, limit) in [(0, 20), (1, 0), (101, 100), (u32::MAX, u32::MAX)] {
+        let request = SearchRequest { page, limit, ..SearchRequest::new("water") };
+        assert!(matches!(ENGINE.search(&request), Err(SearchError::BeyondResults { .. })), "{page} {limit}");
+    }
+    assert!(search(&SearchRequest { page: 100, limit: 100, ..SearchRequest::new("water") }).hits.is_empty());
+}
+
+#[test]
+fn hostile_queries_are_answered() {
+    let many_terms = (0..4000).map(|n| format!("w{n} ")).collect::<String>();
+    let hostile = [
+        many_terms.as_str(),
+        &"\"".repeat(2000),
+        &"(".repeat(2000),
+        &"-a ".repeat(700),
+        &"\"a\" ".repeat(300),
+        &"§ ".repeat(500),
+        &"3 S.F.C. § 823, ".repeat(100),
+        &"a\u{301}\u{302}".repeat(400),
+        "heading:fence AND text:* OR [a TO z] ^2 ~3 \\",
+        "\"unbalanced fence",
+        "“fence\" -“water",
+        "\u{202e}\u{0}\u{feff}\u{1f9d1}\u{200d}\u{2696}\u{fe0f}",
+        "北京 ΑΘΗΝΑ ﬁling",
+        "- -- --- -\"\" \"-\"",
+        "-fence",
+        "???",
+        "to be or not to be",
+        "\"to be or not to be\"",
+    ];
+    for query in hostile {
+        for mode in Mode::ALL {
+            let response = search(&SearchRequest { mode, explain: true, facets: true, ..SearchRequest::new(query) });
+            assert!(response.hits.len() <= 20 && response.hits.len() as u32 <= response.total);
+        }
+    }
+    for stop_words in ["the", "to be or not to be", "\"of the\"", "-fence", "heading:fence"] {
+        assert!(search(&SearchRequest::new(stop_words)).total > 0, "{stop_words}");
+    }
+    let cut = format!("fence {}", "x".repeat(QUERY_CHARS_MAX));
+    assert!(search(&SearchRequest { mode: Mode::Keyword, ..SearchRequest::new(&cut) }).total > 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_is_answered_the_same_every_time(query in "\\PC{1,80}|[a-z\"§\\- ]{1,60}", limit in 1..50_u32) {
+        for mode in Mode::ALL {
+            let request = SearchRequest { mode, limit, ..SearchRequest::new(&query) };
+            match (ENGINE.search(&request), ENGINE.search(&request)) {
+                (Ok(first), Ok(second)) => {
+                    prop_assert_eq!(nodes(&first), nodes(&second));
+                    prop_assert_eq!(first.total, second.total);
+                    prop_assert_eq!(first.hits.len() as u32, first.total.min(limit));
+                }
+                (Err(SearchError::EmptyQuery), Err(SearchError::EmptyQuery)) => prop_assert!(query.trim().is_empty()),
+                (first, _) => prop_assert!(false, "{first:?}"),
+            }
+        }
+    }
+}

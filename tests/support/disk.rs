@@ -1,0 +1,202 @@
+//! A disk made of memory that remembers what was synced, can lose the rest, and can fail on demand.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hornbook::state::{Medium, StateError, create_schema};
+use redb::{Builder, Database, StorageBackend};
+
+pub(crate) const SECTOR_BYTES: usize = 512;
+
+/// What the disk was asked to do, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    Write {
+        offset: u64,
+        data: Vec<u8>,
+    },
+    SetLen(u64),
+    Sync,
+    /// A client was told that its debit is safe.
+    Acknowledged(u64),
+}
+
+/// How the disk fails, if it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault {
+    /// So many writes and length changes, or syncs, still succeed.
+    pub(crate) after: u64,
+    pub(crate) on: FaultOn,
+    pub(crate) error: i32,
+    /// Until it is taken back, or once.
+    pub(crate) lasting: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FaultOn {
+    Write,
+    Sync,
+}
+
+pub(crate) const EIO: i32 = 5;
+pub(crate) const ENOSPC: i32 = 28;
+
+#[derive(Default)]
+struct Contents {
+    bytes: Vec<u8>,
+    events: Vec<Event>,
+    recording: bool,
+    fault: Option<Fault>,
+}
+
+/// The disk itself; it survives the database that is opened on it.
+#[derive(Clone, Default)]
+pub(crate) struct Disk {
+    contents: Arc<Mutex<Contents>>,
+    syncs: Arc<std::sync::atomic::AtomicU64>,
+}
+
+impl Disk {
+    /// A disk with an empty state on it.
+    pub(crate) fn with_schema() -> Self {
+        let disk = Self::default();
+        let database = disk.database().unwrap();
+        create_schema(&database).unwrap();
+        drop(database);
+        disk
+    }
+
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
+        let disk = Self::default();
+        disk.lock().bytes = bytes;
+        disk
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap()
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.lock().bytes.clone()
+    }
+
+    pub(crate) fn record(&self) {
+        let mut contents = self.lock();
+        contents.recording = true;
+        contents.events.clear();
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let mut contents = self.lock();
+        contents.recording = false;
+        std::mem::take(&mut contents.events)
+    }
+
+    pub(crate) fn acknowledge(&self, what: u64) {
+        let mut contents = self.lock();
+        if contents.recording {
+            contents.events.push(Event::Acknowledged(what));
+        }
+    }
+
+    pub(crate) fn fail(&self, fault: Option<Fault>) {
+        self.lock().fault = fault;
+    }
+
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+
+    fn database(&self) -> Result<Database, redb::DatabaseError> {
+        let backend = Backend { disk: self.clone(), closed: AtomicBool::new(false) };
+        Builder::new().set_cache_size(4 << 20).create_with_backend(backend)
+    }
+
+    pub(crate) fn medium(&self) -> Arc<dyn Medium> {
+        Arc::new(self.clone())
+    }
+}
+
+impl Medium for Disk {
+    fn open(&self) -> Result<Database, StateError> {
+        self.database().map_err(|e| StateError::Storage { doing: "open the state", source: Box::new(e.into()) })
+    }
+
+    fn describe(&self) -> String {
+        "the simulated disk".to_owned()
+    }
+}
+
+struct Backend {
+    disk: Disk,
+    closed: AtomicBool,
+}
+
+impl std::fmt::Debug for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Backend")
+    }
+}
+
+impl Backend {
+    fn change(&self, on: FaultOn, event: impl FnOnce() -> Event) -> io::Result<MutexGuard<'_, Contents>> {
+        assert!(!self.closed.load(Ordering::Relaxed), "used after it was closed");
+        let mut contents = self.disk.lock();
+        if let Some(fault) = &mut contents.fault
+            && fault.on == on
+        {
+            match fault.after.checked_sub(1) {
+                Some(left) => fault.after = left,
+                None => {
+                    let error = io::Error::from_raw_os_error(fault.error);
+                    if !fault.lasting {
+                        contents.fault = None;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        if contents.recording {
+            let event = event();
+            contents.events.push(event);
+        }
+        Ok(contents)
+    }
+}
+
+impl StorageBackend for Backend {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.disk.lock().bytes.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let contents = self.disk.lock();
+        let offset = offset as usize;
+        let found = offset.checked_add(out.len()).and_then(|end| contents.bytes.get(offset..end));
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.change(FaultOn::Write, || Event::SetLen(len))?.bytes.resize(len as usize, 0);
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.disk.syncs.fetch_add(1, Ordering::Relaxed);
+        self.change(FaultOn::Sync, || Event::Sync).map(drop)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut contents = self.change(FaultOn::Write, || Event::Write { offset, data: data.to_vec() })?;
+        let offset = offset as usize;
+        contents.bytes[offset..offset + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.closed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}

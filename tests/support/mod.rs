@@ -1,0 +1,108 @@
+//! What the tests of accounts share: a state in memory, a standing clock, and a call as a client would make it.
+
+#![expect(dead_code, reason = "each test file uses a part of it")]
+
+pub(crate) mod disk;
+
+use std::sync::Arc;
+
+use hornbook::accounts::admission::{Receipt, Reserved};
+use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::{LedgerError, Refusal};
+use hornbook::accounts::idempotency::Idempotency;
+use hornbook::accounts::ids::{AccountId, Credits, KeyId};
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::tier::Tariff;
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::clock::{Clock, Day, ManualClock, Now};
+use hornbook::state::{Medium, State};
+
+/// Noon of an ordinary day.
+pub(crate) fn noon() -> ManualClock {
+    ManualClock::at(Day::from_civil(2026, 5, 14).start().plus_millis(12 * 3_600_000))
+}
+
+pub(crate) fn act(now: Now) -> Act {
+    Act { actor: "test".to_owned(), at: now.wall }
+}
+
+/// The contract's tariff without limits on the pace, which tests of money would run into.
+pub(crate) fn fast_settings(durability: Durability, monthly_units: u32) -> Settings {
+    let mut tariff = Tariff::CONTRACT;
+    tariff.free.limits.per_minute = u32::MAX;
+    tariff.free.limits.per_day = u32::MAX;
+    tariff.free.monthly_units = monthly_units;
+    Settings { tariff, durability, rollup_after_days: None }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "callers make the medium in the call")]
+pub(crate) fn start(medium: Arc<dyn Medium>, settings: Settings, now: Now) -> Accounts {
+    Accounts::start(State::open_medium(&medium).unwrap(), settings, now).unwrap()
+}
+
+pub(crate) struct Customer {
+    pub(crate) account: AccountId,
+    pub(crate) keys: Vec<String>,
+    pub(crate) key_ids: Vec<KeyId>,
+}
+
+/// An approved account with so many credits and keys.
+pub(crate) fn customer(accounts: &Accounts, credits: u32, keys: usize, now: Now) -> Customer {
+    let act = act(now);
+    let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
+    accounts.approve_account(account, &act).unwrap();
+    if credits > 0 {
+        accounts.grant(account, Credits(credits), "for the test".to_owned(), &act).unwrap();
+    }
+    let mut customer = Customer { account, keys: Vec::new(), key_ids: Vec::new() };
+    for number in 0..keys {
+        let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
+        let wish =
+            KeyWish { account, name: "key".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+        let issued = accounts.create_key(wish, &act, &mut entropy).unwrap();
+        customer.keys.push(issued.secret.reveal());
+        customer.key_ids.push(issued.record.id);
+    }
+    customer
+}
+
+/// A whole call of this cost whose work succeeds.
+pub(crate) fn call(
+    accounts: &Accounts,
+    key: &str,
+    cost: u32,
+    retry: Option<Idempotency>,
+    now: Now,
+) -> Result<Receipt, Refusal> {
+    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.pace(now)?;
+    match paced.reserve("search", Credits(cost), retry, now)? {
+        Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),
+        Reserved::Replay(receipt) => Ok(receipt),
+    }
+}
+
+/// The same for a call whose work fails after the debit began.
+pub(crate) fn failing_call(accounts: &Accounts, key: &str, cost: u32, now: Now) -> Result<(), Refusal> {
+    let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.pace(now)?;
+    match paced.reserve("search", Credits(cost), None, now)? {
+        Reserved::Fresh(reservation) => Ok(reservation.begin()?.refund_blocking()?),
+        Reserved::Replay(_) => unreachable!("no idempotency key was given"),
+    }
+}
+
+/// Waits until the writer has repaired what a fault broke.
+pub(crate) fn wait_until_healthy(accounts: &Accounts) -> Result<(), LedgerError> {
+    for _ in 0..2000 {
+        if accounts.health().is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    accounts.health()
+}
+
+pub(crate) fn read(clock: &ManualClock) -> Now {
+    clock.now()
+}
