@@ -1,0 +1,26 @@
+# What needs more than cargo. `.ci/run` uses the same targets; each installs what it needs by package name.
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := native geojson mapped citation
+# Folder with the real sources of benches/plans.
+SOURCES ?= ../shared/corpora
+
+.PHONY: help fuzz deny bench-corpus
+
+help:
+	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
+	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
+	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
+
+fuzz:
+	command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz
+	for target in $(FUZZ_TARGETS); do \
+		cargo fuzz run --sanitizer none $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; \
+	done
+
+deny:
+	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny check licenses bans sources
+
+bench-corpus:
+	cargo bench --bench corpus -- --sources $(SOURCES)

@@ -1,0 +1,271 @@
+//! How fast metering is: `cargo bench --bench metering [DIRECTORY]`. The directory decides which disk is measured; a
+//! temporary one unless given. Each figure is the median of rounds with its lowest and highest.
+//!
+//! Printed as a table; `README-metering.md` explains the rows and keeps the last results.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hornbook::accounts::admission::Reserved;
+use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::ids::{AccountId, Credits};
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::tier::Tariff;
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::clock::{Clock, Now, SystemClock};
+use hornbook::state::{FileMedium, Medium, State};
+
+const ROUNDS: usize = 7;
+/// Between two calls of the admission rows.
+const CALL_EVERY_MICROS: u64 = 30_000;
+const ROUND_TIME: Duration = Duration::from_millis(700);
+
+fn main() {
+    // Cargo passes flags of its own.
+    let place = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let directory = match &place {
+        Some(place) => tempfile::tempdir_in(place),
+        None => tempfile::tempdir(),
+    };
+    let directory = directory.expect("a directory to measure in");
+    let bench = Bench { clock: Arc::new(SystemClock::start()), directory: directory.path() };
+    let mut out = std::io::stdout();
+    let mut report = |name: &str, unit: &str, figures: Figures| {
+        writeln!(out, "| {name} | {:.2} {unit} | {:.2} - {:.2} |", figures.median, figures.low, figures.high)
+            .expect("a place to print to");
+    };
+    report("admission without commit, 10 keys", "us", bench.admission(10));
+    report("admission without commit, 100,000 keys", "us", bench.admission(100_000));
+    bench.commits(&mut report);
+    bench.crash_opening(&mut report);
+}
+
+#[derive(Clone, Copy)]
+struct Figures {
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+fn figures(mut rounds: Vec<f64>) -> Figures {
+    rounds.sort_by(f64::total_cmp);
+    Figures { median: rounds[rounds.len() / 2], low: rounds[0], high: rounds[rounds.len() - 1] }
+}
+
+struct Bench<'d> {
+    clock: Arc<SystemClock>,
+    directory: &'d Path,
+}
+
+type Report<'r> = &'r mut dyn FnMut(&str, &str, Figures);
+
+fn settings(durability: Durability) -> Settings {
+    let mut tariff = Tariff::CONTRACT;
+    (tariff.free.limits.per_minute, tariff.free.limits.per_day) = (300, u32::MAX);
+    tariff.free.monthly_units = 0;
+    Settings { tariff, durability, rollup_after_days: None }
+}
+
+impl Bench<'_> {
+    fn open(&self, name: &str, durability: Durability) -> Accounts {
+        let mut settings = settings(durability);
+        settings.tariff.free.limits.per_minute = u32::MAX;
+        Accounts::open(&self.directory.join(name), settings, self.clock.now()).expect("a state")
+    }
+
+    fn customer(&self, accounts: &Accounts, keys: usize) -> (AccountId, Vec<String>) {
+        let act = Act { actor: "bench".to_owned(), at: self.clock.now().wall };
+        let account = accounts.create_account("bench".to_owned(), &act).expect("an account").id;
+        accounts.approve_account(account, &act).expect("approval");
+        accounts.grant(account, Credits(1_000_000_000), "bench".to_owned(), &act).expect("credits");
+        let make = |number| {
+            let mut entropy = SeededEntropy(u64::from(account.0) << 32 | number as u64);
+            let wish =
+                KeyWish { account, name: "k".to_owned(), kind: KeyKind::Test, scopes: ScopeSet::ALL, expires_at: None };
+            accounts.create_key(wish, &act, &mut entropy).expect("a key").secret.reveal()
+        };
+        (account, (0..keys).map(make).collect())
+    }
+
+    /// Authenticate, scope, rate, reserve, release: on keys in random order.
+    fn admission(&self, keys: usize) -> Figures {
+        // Made in memory: a hundred thousand keys are a hundred thousand changes.
+        let medium: Arc<dyn Medium> = Arc::new(InMemory);
+        let state = State::open_medium(&medium).expect("a state");
+        let accounts = Accounts::start(state, settings(Durability::Strict), self.clock.now()).expect("accounts");
+        let (_, keys) = self.customer(&accounts, keys);
+        let mut random = SeededEntropy(1);
+        let calls = 20_000;
+        let rounds = (0..ROUNDS)
+            .map(|round| {
+                // Time goes on from round to round, slowly enough for 10 keys to stay within their 300 calls a minute.
+                let mut base = self.clock.now();
+                base.steady = base.steady.plus_micros(round as u64 * calls * CALL_EVERY_MICROS);
+                // A key arrives with its request, just read: here one after the other in one piece of memory.
+                let arriving: String = (0..calls).map(|_| &*keys[random.below(keys.len() as u64) as usize]).collect();
+                let length = arriving.len() / calls as usize;
+                let start = Instant::now();
+                for call in 0..calls {
+                    let key = &arriving[call as usize * length..][..length];
+                    let now = Now { steady: base.steady.plus_micros(call * CALL_EVERY_MICROS), ..base };
+                    let caller = accounts.authenticate(Some(key), now).expect("known");
+                    let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+                    let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
+                    std::hint::black_box(reserved);
+                }
+                start.elapsed().as_secs_f64() * 1e6 / calls as f64
+            })
+            .collect();
+        figures(rounds)
+    }
+
+    fn commits(&self, report: Report<'_>) {
+        let (mut sync, mut two_syncs, mut alone, mut crowd, mut ratio, mut overhead) =
+            (vec![], vec![], vec![], vec![], vec![], vec![]);
+        let (mut hot, mut spread, mut hot_ratio, mut window) = (vec![], vec![], vec![], vec![]);
+        let accounts = self.open("strict", Durability::Strict);
+        let (_, one_wallet) = self.customer(&accounts, 5);
+        let five_wallets: Vec<String> = (0..5).map(|_| self.customer(&accounts, 1).1.remove(0)).collect();
+        let relaxed = self.open("window", Durability::Window);
+        let (_, relaxed_keys) = self.customer(&relaxed, 5);
+        // Side by side in each round, so that a busy disk disturbs all alike.
+        for _ in 0..ROUNDS {
+            let syncs = self.bare_syncs();
+            let single = self.throughput(&accounts, &one_wallet, 1);
+            let many = self.throughput(&accounts, &one_wallet, 64);
+            let apart = self.throughput(&accounts, &five_wallets, 64);
+            sync.push(1e6 / syncs);
+            two_syncs.push(2e6 / syncs);
+            alone.push(single);
+            overhead.push(1e6 / single / (2e6 / syncs));
+            crowd.push(many);
+            ratio.push(many / single);
+            hot.push(many);
+            spread.push(apart);
+            hot_ratio.push(100.0 * many / apart);
+            window.push(self.throughput(&relaxed, &relaxed_keys, 64));
+        }
+        report("one bare write and sync", "us", figures(sync));
+        report("the two bare syncs that a commit needs", "us", figures(two_syncs));
+        report("strict, 1 caller", "calls/s", figures(alone));
+        report("strict, 1 caller: time over its two bare syncs", "times", figures(overhead));
+        report("strict, 64 callers", "calls/s", figures(crowd));
+        report("strict, 64 callers over one commit per call", "times", figures(ratio));
+        report("one wallet with 5 keys, 64 callers", "calls/s", figures(hot));
+        report("5 wallets, 64 callers", "calls/s", figures(spread));
+        report("one wallet over five", "%", figures(hot_ratio));
+        report("window, 64 callers", "calls/s", figures(window));
+    }
+
+    /// Bare appends of a page, each synced: syncs a second.
+    fn bare_syncs(&self) -> f64 {
+        let file = File::create(self.directory.join("bare")).expect("a file");
+        file.set_len(64 << 20).expect("space");
+        file.sync_all().expect("a sync");
+        let page = [7; 4096];
+        let (start, mut syncs) = (Instant::now(), 0);
+        while start.elapsed() < ROUND_TIME {
+            file.write_all_at(&page, syncs % 10_000 * 4096).expect("a write");
+            file.sync_data().expect("a sync");
+            syncs += 1;
+        }
+        syncs as f64 / start.elapsed().as_secs_f64()
+    }
+
+    fn throughput(&self, accounts: &Accounts, keys: &[String], callers: usize) -> f64 {
+        let (start, calls) = (Instant::now(), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for caller in 0..callers {
+                let (calls, key) = (&calls, &keys[caller % keys.len()]);
+                scope.spawn(move || {
+                    while start.elapsed() < ROUND_TIME {
+                        let now = self.clock.now();
+                        let caller = accounts.authenticate(Some(key), now).expect("known");
+                        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+                        let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
+                        let Reserved::Fresh(reservation) = reserved else { unreachable!("no idempotency key") };
+                        reservation.begin().expect("a ledger").settle_blocking().expect("a receipt");
+                        calls.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        calls.into_inner() as f64 / start.elapsed().as_secs_f64()
+    }
+
+    /// A ledger of ten million debits, left as a crash leaves it.
+    fn crash_opening(&self, report: Report<'_>) {
+        let debits =
+            std::env::var("HORNBOOK_BENCH_DEBITS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000_000u64);
+        let name = "long";
+        let mut accounts = self.open(name, Durability::Window);
+        let (_, keys) = self.customer(&accounts, 5);
+        let calls_each = debits / 4;
+        std::thread::scope(|scope| {
+            for key in keys.iter().take(4) {
+                let accounts = &accounts;
+                scope.spawn(move || {
+                    let mut made = 0;
+                    while made < calls_each {
+                        let now = self.clock.now();
+                        let caller = accounts.authenticate(Some(key), now).expect("known");
+                        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+                        let Ok(Reserved::Fresh(reservation)) = paced.reserve("search", Credits(1), None, now) else {
+                            unreachable!("credits and a ledger")
+                        };
+                        // Refused while too many wait.
+                        match reservation.begin().and_then(|debit| debit.settle_blocking()) {
+                            Ok(_) => made += 1,
+                            Err(_) => std::thread::sleep(Duration::from_micros(200)),
+                        }
+                    }
+                });
+            }
+        });
+        // Whatever is posted by now was acknowledged long ago; a copy made under way is what a crash leaves.
+        accounts.verify_ledger().expect("a sound ledger");
+        let state = self.directory.join(name).join("state.redb");
+        let torn = self.directory.join("torn.redb");
+        std::fs::copy(&state, &torn).expect("a copy");
+        accounts.close();
+        accounts = self.open("other", Durability::Strict);
+        drop(accounts);
+        let size = std::fs::metadata(&torn).expect("the copy").len();
+        report("file after that many debits, bytes per debit", "bytes", figures(vec![size as f64 / debits as f64]));
+        let mut rounds = Vec::new();
+        for _ in 0..3 {
+            let crashed = self.directory.join("crashed.redb");
+            std::fs::copy(&torn, &crashed).expect("a copy");
+            let start = Instant::now();
+            let medium: Arc<dyn Medium> = Arc::new(FileMedium::standalone(&crashed));
+            let state = State::open_medium(&medium).expect("an opening");
+            let accounts = Accounts::start(state, settings(Durability::Strict), self.clock.now()).expect("accounts");
+            rounds.push(start.elapsed().as_secs_f64());
+            drop(accounts);
+        }
+        report("opening it after a crash", "s", figures(rounds));
+    }
+}
+
+/// A state that never touches a disk.
+struct InMemory;
+
+impl Medium for InMemory {
+    fn open(&self) -> Result<redb::Database, hornbook::state::StateError> {
+        let backend = redb::backends::InMemoryBackend::new();
+        let database = redb::Builder::new().create_with_backend(backend).expect("memory");
+        hornbook::state::create_schema(&database)?;
+        Ok(database)
+    }
+
+    fn describe(&self) -> String {
+        "memory".to_owned()
+    }
+}

@@ -1,0 +1,11 @@
+//! Any bytes as a zoning layer: refused, or read into shapes.
+#![no_main]
+
+use hornbook_corpus::zoning::source::{Limits, read_layer};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(refused) = read_layer(bytes, "fuzz", &Limits::default()) {
+        assert!(refused.to_string().contains("fuzz"), "a message without the file's name");
+    }
+});
