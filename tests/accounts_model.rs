@@ -31,6 +31,7 @@ const UNITS: u32 = 15;
 const UNITS_AFTER_FORMATION: u32 = 40;
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
 fn nothing_differs_from_the_model() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(seed) = number("HORNBOOK_TEST_SEED") {

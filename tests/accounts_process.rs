@@ -221,6 +221,7 @@ fn backups_under_load_open_and_add_up() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
 fn killed_under_load_every_call_is_charged_exactly_once() {
     let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
     let place = Place::new();

@@ -116,7 +116,7 @@ impl Accounts {
             account(poster, wish.account)?;
             let record = new_key(poster, &wish, digest, prefix, at, None)?;
             let added = record.clone();
-            let after = move |directory: &mut Directory| directory.add_key(added, CounterRecord::default());
+            let after = move |directory: &mut Directory| directory.add_key(added, &CounterRecord::default());
             Ok((record, Box::new(after)))
         })?;
         Ok(IssuedKey { record, secret })
@@ -155,7 +155,7 @@ impl Accounts {
             let added = record.clone();
             let after = move |directory: &mut Directory| {
                 replace_key(directory, old);
-                directory.add_key(added, CounterRecord::default());
+                directory.add_key(added, &CounterRecord::default());
             };
             Ok((record, Box::new(after)))
         })?;

@@ -172,7 +172,7 @@ impl Directory {
                 Some(state) => state.replace(record),
                 None => {
                     let counter = read_counter(reading, record.id)?;
-                    self.add_key(record, counter);
+                    self.add_key(record, &counter);
                 }
             }
         }
@@ -183,10 +183,10 @@ impl Directory {
         self.accounts.insert(state.id, Arc::new(state));
     }
 
-    pub(crate) fn add_key(&mut self, record: KeyRecord, counter: CounterRecord) {
+    pub(crate) fn add_key(&mut self, record: KeyRecord, counter: &CounterRecord) {
         // A key without its account cannot be used; the ledger check reports it.
         let Some(account) = self.accounts.get(&record.account) else { return };
-        let state = Arc::new(KeyState::new(record, Arc::clone(account), &counter));
+        let state = Arc::new(KeyState::new(record, Arc::clone(account), counter));
         self.by_digest.insert(state.digest.bucket(), Arc::clone(&state));
         self.keys.insert(state.id, state);
     }

@@ -215,7 +215,7 @@ proptest! {
 fn windows_and_seeking_change_nothing() {
     let document = |doc: u32| {
         let mut text = String::from("the permit");
-        if doc % 3 == 0 {
+        if doc.is_multiple_of(3) {
             text += " harbor harbor";
         }
         if doc % 701 == 7 {
