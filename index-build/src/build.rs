@@ -9,12 +9,12 @@ use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
 use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME};
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
-use hornbook_corpus::vectors::VectorRows;
+use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::error::BuildError;
 use crate::gather::{Gatherer, Spool};
-use crate::graph::{GraphOptions, build_graph};
+use crate::graph::{GraphOptions, Probes, build_graph};
 use crate::import::{Target, native, provisions_jsonl};
 use crate::plan::{Format, Plan, PlannedSource};
 use crate::progress::Progress;
@@ -222,7 +222,7 @@ impl Context<'_> {
         drop(spool);
         clock.lap("index");
         let mut reused = Vec::new();
-        let graph = self.graph(dir, earlier, &mut reused)?;
+        let graph = self.graph(dir, &compiled.probes, earlier, &mut reused)?;
         clock.lap("graph");
         let catalogue = Catalogue {
             jurisdictions: compiled.jurisdictions.clone(),
@@ -355,28 +355,31 @@ impl Context<'_> {
         Ok(tags.into_iter().collect())
     }
 
-    /// Builds the graph, or takes that of the earlier snapshot where it stands over the very same vectors.
-    fn graph(&self, dir: &Path, earlier: Option<&Path>, reused: &mut Vec<String>) -> Result<GraphReport, BuildError> {
+    /// Builds the graph, or takes that of the earlier snapshot where that was built in the same way over the very same vectors.
+    fn graph(
+        &self,
+        dir: &Path,
+        probes: &Probes,
+        earlier: Option<&Path>,
+        reused: &mut Vec<String>,
+    ) -> Result<GraphReport, BuildError> {
         let space = embedding_space();
         let rows = VectorRows::open(dir, &space)?;
-        if let Some(report) = earlier.and_then(|earlier| self.take_over_graph(earlier, dir, &space)) {
+        let options = GraphOptions::default();
+        let recipe = options.recipe(probes);
+        if let Some(report) = earlier.and_then(|earlier| self.take_over_graph(earlier, dir, &space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
             self.options.progress.say("graph: taken over from the earlier snapshot, whose vectors are the same");
             return Ok(report);
         }
         let mut stage =
             self.options.progress.stage("building the graph", "chunks", Some(u64::from(rows.chunk_count())));
-        let stats = build_graph(&rows, &GraphOptions::default(), &mut |done, _| stage.set(u64::from(done)))?;
+        let stats = build_graph(&rows, probes, &options, &mut |done, _| stage.set(u64::from(done)))?;
         stage.finish();
-        Ok(GraphReport { chunks: stats.chunks, points: stats.points, mended: stats.links_added })
+        Ok(GraphReport { chunks: stats.chunks, points: stats.points, mended: stats.links_added, recipe })
     }
 
-    fn take_over_graph(
-        &self,
-        earlier: &Path,
-        dir: &Path,
-        space: &hornbook_corpus::vectors::SpaceName,
-    ) -> Option<GraphReport> {
+    fn take_over_graph(&self, earlier: &Path, dir: &Path, space: &SpaceName, recipe: &str) -> Option<GraphReport> {
         let manifest = Manifest::open(earlier).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
         let entry = |name: &str| manifest.files.iter().find(|file| file.path == name);
         let hash = |path: &Path| {
@@ -388,11 +391,9 @@ impl Context<'_> {
         let graph = earlier.join(space.graph_file());
         let graph_is_whole = same_vectors && hash(&graph)? == entry(&space.graph_file())?.blake3;
         let report: Report = serde_json::from_slice(&fs::read(earlier.join(REPORT_FILE_NAME)).ok()?).ok()?;
-        if !graph_is_whole {
-            return None;
-        }
+        let built = report.graph.filter(|built| graph_is_whole && built.recipe == recipe)?;
         fs::copy(graph, dir.join(space.graph_file())).ok()?;
-        report.graph
+        Some(built)
     }
 
     fn catalogue_sources(&self) -> Vec<Source> {

@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::gather::{Content, GatherError, GatheredNode, Spool};
+use crate::graph::Probes;
 use crate::progress::Stage;
 use crate::report::CodeBodyReport;
 use crate::territory::Territory;
@@ -33,6 +34,8 @@ use crate::wordings::as_wording;
 /// A batch is full when it has this many nodes or bytes: what is in memory at a time.
 const BATCH_NODES_MAX: usize = 2_048;
 const BATCH_BYTES_MAX: usize = 16 << 20;
+/// From so many headings, evenly spread, the graph learns what queries look like.
+const PROBES_MAX: usize = 1 << 16;
 /// What tantivy may hold before it writes a run.
 const KEYWORD_BUDGET_BYTES: usize = 256 << 20;
 
@@ -120,6 +123,8 @@ pub(crate) struct Compiled {
     pub provisions: u32,
     pub chunks: u32,
     pub text_bytes: u64,
+    /// Headings as queries, for the graph.
+    pub probes: Probes,
 }
 
 /// Writes everything but graph, zoning layers, catalogue and manifest into `dir`. `bodies` may come in any order.
@@ -159,8 +164,8 @@ pub(crate) fn compile(
     let sum = |count: fn(&CodeBody) -> u32| code_bodies.iter().map(count).sum();
     let (nodes, text_bytes) = (writers.next_ordinal(), writers.texts.position());
     let (provisions, chunks) = (sum(|body| body.provisions), sum(|body| body.chunks));
-    writers.finish(dir)?;
-    Ok(Compiled { jurisdictions, code_bodies, reports, nodes, provisions, chunks, text_bytes })
+    let probes = writers.finish(dir)?;
+    Ok(Compiled { jurisdictions, code_bodies, reports, nodes, provisions, chunks, text_bytes, probes })
 }
 
 fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[Territory]) -> Vec<GatheredBody> {
@@ -209,6 +214,8 @@ struct Writers {
     keyword: KeywordWriter,
     citations: CitationIndexWriter,
     grammar: Grammar,
+    probes: Probes,
+    probe_every: u32,
 }
 
 impl Writers {
@@ -224,6 +231,8 @@ impl Writers {
             keyword: KeywordWriter::create(&dir.join(hornbook_corpus::keyword::DIRECTORY_NAME), KEYWORD_BUDGET_BYTES)?,
             citations: CitationIndexWriter::default(),
             grammar,
+            probes: Probes::new(Embedder::DIMS),
+            probe_every: nodes.div_ceil(PROBES_MAX).max(1) as u32,
         })
     }
 
@@ -231,7 +240,7 @@ impl Writers {
         self.outline.len() as u32
     }
 
-    fn finish(self, dir: &Path) -> Result<(), CompileError> {
+    fn finish(self, dir: &Path) -> Result<Probes, CompileError> {
         self.nodes.finish()?;
         self.texts.finish()?;
         self.tags.finish(dir)?;
@@ -241,7 +250,7 @@ impl Writers {
         self.citations.finish(dir)?;
         self.keyword.finish()?;
         hornbook_corpus::outline::write(dir, &self.outline)?;
-        Ok(())
+        Ok(self.probes)
     }
 }
 
@@ -333,6 +342,7 @@ struct Prepared<'a> {
     status: Status,
     above: Vec<String>,
     chunks: Vec<PreparedChunk>,
+    heading_vector: Vector,
     token_set: Vec<TokenId>,
     text_sha256: [u8; 32],
     wording_sha256: Vec<[u8; 32]>,
@@ -379,10 +389,11 @@ fn prepare<'a>(gathered: &'a GatheredNode, content: Content, above: Vec<String>,
         wording_sha256: content.wordings.iter().map(|wording| sha256(&wording.text)).collect(),
         tags: known_tags,
         gathered,
-        content,
         above,
+        heading_vector: embedder().embed(&content.heading),
         chunks,
         token_set,
+        content,
     }
 }
 
@@ -409,6 +420,9 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
     let record = record_of(node, &mut writers.texts)?;
     write_chunks(node, ordinal, &record, writers)?;
     write_keywords(node, writers)?;
+    if content.text.is_some() && ordinal.0.is_multiple_of(writers.probe_every) {
+        writers.probes.push(&node.heading_vector.0);
+    }
     writers.token_sets.push(&node.token_set)?;
     writers.tags.push(&node.tags);
     let canonical = [(&content.citation, CitationKind::Canonical)].into_iter();

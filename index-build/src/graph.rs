@@ -1,9 +1,12 @@
 //! Builds the graph over a space's vectors and writes it beside them, shard by shard, so that memory stays bounded.
 //!
 //! Per shard: equal and nearly equal vectors are collapsed to points (`collapse`), hnsw_rs links the points, its links are
-//! read out and bettered (`refine`), and points that no walk could reach are linked in (`connect`). Insertion is serial and hnsw_rs draws its
-//! levels from a fixed seed, so the same vectors give the same bytes. hnsw_rs is used here and nowhere else.
+//! read out and bettered (`refine`), points that answer the same question are linked (`bridge`), and points that no walk
+//! could reach are linked in (`connect`). Insertion is serial and hnsw_rs draws its levels from a fixed seed, so the same
+//! vectors give the same bytes. hnsw_rs is used here and nowhere else.
 
+mod around;
+mod bridge;
 mod collapse;
 mod connect;
 mod refine;
@@ -17,9 +20,12 @@ use hnsw_rs::prelude::{Distance, Hnsw};
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
 use hornbook_corpus::vectors::{ChunkLinks, GraphWriteError, GraphWriter, Kernel, RowsView, VectorRows};
 
+use bridge::bridge;
+pub use bridge::{BridgeOptions, Probes};
 use collapse::collapse;
 use connect::{Links, connect};
-use refine::{RefineOptions, refine};
+pub use refine::RefineOptions;
+use refine::refine;
 
 /// Levels that hnsw_rs may use; it never needs as many.
 const LEVELS_MAX: usize = 16;
@@ -39,11 +45,29 @@ pub struct GraphOptions {
     pub ef_construction: usize,
     /// Vectors at least this similar become one point.
     pub near_cosine_min: f32,
+    pub refine: RefineOptions,
+    pub bridge: BridgeOptions,
 }
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        Self { shard_chunks_max: 1 << 19, links_per_point: 16, ef_construction: 80, near_cosine_min: 0.999 }
+        Self {
+            shard_chunks_max: 1 << 19,
+            links_per_point: 16,
+            ef_construction: 80,
+            near_cosine_min: 0.999,
+            refine: RefineOptions { ef: 64, links_max: 32, stretch: 1.2 },
+            bridge: BridgeOptions { rounds: 2, ef: 128, answers: 32, pivots: 4, links_max: 12 },
+        }
+    }
+}
+
+impl GraphOptions {
+    /// A hash that tells whether another graph over the same vectors would be the same.
+    pub fn recipe(&self, probes: &Probes) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{self:?}").as_bytes()).update(&probes.bytes());
+        hasher.finalize().to_hex().to_string()
     }
 }
 
@@ -98,9 +122,11 @@ impl From<GraphWriteError> for GraphBuildError {
     }
 }
 
-/// Writes `graph-<space>.bin` beside the vectors. `progress` is told how many chunks of how many are done.
+/// Writes `graph-<space>.bin` beside the vectors. `probes` are queries to expect, of the same embedding; none may be given.
+/// `progress` is told how many chunks of how many are done.
 pub fn build_graph(
     rows: &VectorRows,
+    probes: &Probes,
     options: &GraphOptions,
     progress: &mut dyn FnMut(u32, u32),
 ) -> Result<GraphStats, GraphBuildError> {
@@ -111,7 +137,7 @@ pub fn build_graph(
     while start < total {
         let shard = OrdinalRange::new(start, start.saturating_add(options.shard_chunks_max.max(1)).min(total));
         let mut shard_progress = |done: u32| progress(shard.start + done, total);
-        build_shard(&ShardRows::new(rows, shard), options, &mut writer, &mut stats, &mut shard_progress)?;
+        build_shard(&ShardRows::new(rows, shard), probes, options, &mut writer, &mut stats, &mut shard_progress)?;
         start = shard.end;
     }
     writer.finish()?;
@@ -152,6 +178,7 @@ impl<'a> ShardRows<'a> {
 
 fn build_shard(
     shard: &ShardRows<'_>,
+    probes: &Probes,
     options: &GraphOptions,
     writer: &mut GraphWriter,
     stats: &mut GraphStats,
@@ -159,7 +186,9 @@ fn build_shard(
 ) -> Result<(), GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
     let (links, entries) = link(shard, &clusters.points, options, progress);
-    let mut links = refine(shard, &clusters.points, &links, &RefineOptions::default());
+    let room = options.bridge.rounds * options.bridge.links_max;
+    let mut links = refine(shard, &clusters.points, &links, &options.refine, room);
+    bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
     stats.links_added += connect(shard, &clusters.points, &mut links)?;
     writer.begin_shard(shard.chunks.len(), &entries);
     for chunk in shard.chunks.iter() {

@@ -127,6 +127,8 @@ pub struct GraphReport {
     pub chunks: u32,
     pub points: u32,
     pub mended: u32,
+    /// A hash of how the graph was built: its options and the queries it was prepared for.
+    pub recipe: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

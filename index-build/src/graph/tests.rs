@@ -47,12 +47,23 @@ fn unit(vector: &[f32]) -> Vec<f32> {
 }
 
 fn build(dir: &Path, vectors: &[Vec<f32>], options: &GraphOptions) -> (VectorIndex, GraphStats) {
+    build_with_probes(dir, vectors, &[], options)
+}
+
+fn build_with_probes(
+    dir: &Path,
+    vectors: &[Vec<f32>],
+    asked: &[Vec<f32>],
+    options: &GraphOptions,
+) -> (VectorIndex, GraphStats) {
+    let mut probes = Probes::new(DIMS);
+    asked.iter().for_each(|probe| probes.push(probe));
     let mut writer = VectorWriter::create(dir, &space(), DIMS).unwrap();
     vectors.iter().for_each(|vector| writer.push(vector).unwrap());
     writer.finish().unwrap();
     let rows = VectorRows::open(dir, &space()).unwrap();
     let mut last = 0;
-    let stats = build_graph(&rows, options, &mut |done, total| {
+    let stats = build_graph(&rows, &probes, options, &mut |done, total| {
         assert!(last <= done && done <= total, "progress went from {last} to {done} of {total}");
         last = done;
     });
@@ -113,7 +124,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         // A cosine above one collapses only what is equal, and leaves the near-duplicates to hnsw_rs.
         let near_cosine_min = if collapsing { 0.999 } else { 1.1 };
-        let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8 };
+        let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8, ..GraphOptions::default() };
         let (index, stats) = build(dir.path(), &vectors, &options);
         assert_whole_and_in_reach(&index);
         prop_assert_eq!(stats.points + stats.collapsed_equal + stats.collapsed_near, vectors.len() as u32);
@@ -144,10 +155,28 @@ fn two_builds_write_the_same_bytes() {
     let options = GraphOptions { shard_chunks_max: 500, ..small() };
     let files = [0, 1].map(|_| {
         let dir = tempfile::tempdir().unwrap();
-        build(dir.path(), &vectors, &options);
+        build_with_probes(dir.path(), &vectors, &vectors[..300], &options);
         fs::read(dir.path().join(space().graph_file())).unwrap()
     });
     assert!(files[0] == files[1], "a second build wrote other bytes");
+}
+
+/// A question between two far clusters is answered from both, so there must be a way across.
+#[test]
+fn points_that_answer_the_same_probe_are_linked() {
+    let vectors = Numbers(21).clustered(40, 20, 0.1);
+    let (left, right) = (3 * 20..4 * 20, 30 * 20..31 * 20);
+    let between: Vec<f32> = vectors[left.start].iter().zip(&vectors[right.start]).map(|(a, b)| a + b).collect();
+    let crossings = |probes: &[Vec<f32>]| {
+        let dir = tempfile::tempdir().unwrap();
+        let (index, _) = build_with_probes(dir.path(), &vectors, probes, &small());
+        assert_whole_and_in_reach(&index);
+        let graph = index.graph().view();
+        let ends = left.clone().flat_map(|point| graph.links(point as u32).iter().map(|&end| end as usize));
+        ends.filter(|end| right.contains(end)).count()
+    };
+    let (without, with) = (crossings(&[]), crossings(&[vec![0.0; DIMS], unit(&between)]));
+    assert!(with > without + 4, "{without} links across without the probe, {with} with it");
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! Links between points that answer the same question.
+//!
+//! Queries are short and passages are long, so a query's nearest passages may lie far from each other, and a walk that
+//! found one of them finds no link to the next. *Probes* stand for queries that will come: the headings of the corpus, as
+//! vectors. Each probe looks for its nearest points by the links there are, and those are then linked to each other.
+//! A second round finds what the links of the first made reachable. Every point's new links depend on the old ones alone,
+//! so a round gives the same links in any order and runs on all cores.
+
+use rayon::prelude::*;
+
+use super::ShardRows;
+use super::around::{Around, Seen};
+use super::connect::Links;
+use super::refine::choose;
+
+/// How points that answer the same probe are linked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BridgeOptions {
+    pub rounds: usize,
+    /// How many points a probe's walk keeps while it looks.
+    pub ef: usize,
+    /// How many of the nearest belong together.
+    pub answers: usize,
+    /// How many of those are linked with all the others, both ways.
+    pub pivots: usize,
+    /// The most links a point gets in a round.
+    pub links_max: usize,
+}
+
+/// How many of the best entries a probe starts from.
+const STARTS: usize = 4;
+
+/// Vectors of queries to expect, rounded to bytes: only what is near to what matters here.
+#[derive(Clone, Debug)]
+pub struct Probes {
+    dims: usize,
+    codes: Vec<i8>,
+}
+
+impl Probes {
+    /// # Panics
+    /// If `dims` is zero.
+    pub fn new(dims: usize) -> Self {
+        assert!(dims > 0, "probes of no dimensions");
+        Self { dims, codes: Vec::new() }
+    }
+
+    /// Adds a probe; a zero vector asks nothing and is left out.
+    ///
+    /// # Panics
+    /// If the vector has another number of dimensions.
+    pub fn push(&mut self, vector: &[f32]) {
+        assert_eq!(vector.len(), self.dims, "a probe of another embedding");
+        let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+        if largest > 0.0 {
+            let scale = f32::from(i8::MAX) / largest;
+            self.codes.extend(vector.iter().map(|value| (value * scale).round() as i8));
+        }
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.codes.iter().map(|code| code.cast_unsigned()).collect()
+    }
+
+    pub fn len(&self) -> usize {
+        self.codes.len() / self.dims
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+}
+
+/// Adds links between points that answer the same probes; gives how many. Each point must have room for
+/// `rounds * links_max`.
+pub(super) fn bridge(
+    shard: &ShardRows<'_>,
+    points: &[u32],
+    entries: &[u32],
+    probes: &Probes,
+    options: &BridgeOptions,
+    links: &mut Links,
+) -> u32 {
+    let mut added = 0;
+    for _ in 0..options.rounds {
+        let partners = partners(shard, &answers(shard, entries, probes, options, links), options.pivots);
+        let old = &*links;
+        let chosen: Vec<Vec<u32>> = points
+            .par_iter()
+            .map(|&point| {
+                let has = old.of(point);
+                let partners = partners[(point - shard.chunks.start) as usize].iter();
+                let new = partners.filter(|&other| *other != point && !has.contains(other));
+                let mut new: Vec<Seen> = new.map(|&other| (shard.cosine(point, other), other)).collect();
+                choose(shard, &mut new, options.links_max, 1.0)
+            })
+            .collect();
+        for (&point, ends) in points.iter().zip(&chosen) {
+            ends.iter().for_each(|&end| links.add(point, end));
+            added += ends.len() as u32;
+        }
+    }
+    added
+}
+
+/// The nearest points of each probe, best first, as far as walks find them.
+fn answers(
+    shard: &ShardRows<'_>,
+    entries: &[u32],
+    probes: &Probes,
+    options: &BridgeOptions,
+    links: &Links,
+) -> Vec<Vec<u32>> {
+    let codes = probes.codes.par_chunks_exact(probes.dims);
+    let answers = codes.map_init(
+        || (Around::new(shard.chunks), Vec::new()),
+        |(around, starts), codes| {
+            let similarity =
+                |point| shard.kernel.dot_of_codes(codes, shard.rows.codes(point)) as f32 * shard.inverse_norm(point);
+            starts.clear();
+            starts.extend(entries.iter().map(|&entry| (similarity(entry), entry)));
+            starts.sort_unstable_by(|a: &Seen, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
+            around.look(links, &starts, options.ef, similarity);
+            around.nearest().take(options.answers).map(|near| near.1).collect()
+        },
+    );
+    answers.collect()
+}
+
+/// For each chunk of the shard, the points it should be linked to; some more than once.
+fn partners(shard: &ShardRows<'_>, answers: &[Vec<u32>], pivots: usize) -> Vec<Vec<u32>> {
+    let mut partners = vec![Vec::new(); shard.chunks.len() as usize];
+    let place = |point: u32| (point - shard.chunks.start) as usize;
+    for answers in answers {
+        for &pivot in answers.iter().take(pivots) {
+            for &other in answers {
+                partners[place(pivot)].push(other);
+                partners[place(other)].push(pivot);
+            }
+        }
+    }
+    partners
+}
