@@ -185,10 +185,14 @@ fn build_shard(
     progress: &mut dyn FnMut(u32),
 ) -> Result<(), GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
-    let (links, entries) = link(shard, &clusters.points, options, progress);
+    // Linking takes half of the time, the rest goes in a few large steps.
+    let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
+    let (links, entries) = link(shard, &clusters.points, options, &mut |done| progress(done / 2));
     let room = options.bridge.rounds * options.bridge.links_max;
     let mut links = refine(shard, &clusters.points, &links, &options.refine, room);
+    progress(eighths(5));
     bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
+    progress(eighths(7));
     stats.links_added += connect(shard, &clusters.points, &mut links)?;
     writer.begin_shard(shard.chunks.len(), &entries);
     for chunk in shard.chunks.iter() {
