@@ -1,13 +1,13 @@
 //! What is done now and then rather than with every call: counters of uncharged calls, expiry, roll-ups.
 
 use super::Accounts;
+use super::changes::nothing_more;
 use super::directory::{Directory, lock};
 use super::error::ChangeError;
 use super::idempotency;
 use super::ledger::load::entries_since;
 use super::ledger::rollup;
 use super::records::{SessionRecord, from_json};
-use super::writer::After;
 use crate::clock::{Now, SteadyMicros, UnixMillis};
 use crate::state::{Reading, StateError, Table};
 
@@ -69,10 +69,6 @@ impl Accounts {
     ) -> Result<bool, ChangeError> {
         self.change(move |poster| Ok((run(&mut poster.writing)?, nothing_more())))
     }
-}
-
-fn nothing_more() -> After {
-    Box::new(|_| {})
 }
 
 fn expire_sessions(writing: &mut crate::state::Writing, now: UnixMillis) -> Result<bool, StateError> {

@@ -1,0 +1,105 @@
+//! Credits given and taken by people, with actor and reason.
+
+use std::sync::Arc;
+
+use super::{Act, account, check_amount, check_text, updated};
+use crate::accounts::Accounts;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, Credits, EntryNumber};
+use crate::accounts::ledger::entry::{Draft, EntryKind, Note, Reference};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::writer::After;
+use crate::clock::UnixMillis;
+
+impl Accounts {
+    /// Gives credits away.
+    pub fn grant(
+        &self,
+        id: AccountId,
+        credits: Credits,
+        reason: String,
+        act: &Act,
+    ) -> Result<EntryNumber, ChangeError> {
+        check_amount(credits)?;
+        self.credit(id, EntryKind::Grant, credits, reason, act)
+    }
+
+    /// Corrects a balance in either direction, with a reason; never below zero.
+    pub fn adjust(&self, id: AccountId, credits: i64, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
+        let amount = u32::try_from(credits.unsigned_abs()).map(Credits).unwrap_or(Credits(u32::MAX));
+        check_amount(amount)?;
+        if credits > 0 {
+            return self.credit(id, EntryKind::Adjustment, amount, reason, act);
+        }
+        self.debit(id, EntryKind::Adjustment, amount, Reference::None, reason, act, |_| Ok(()))
+    }
+
+    fn credit(
+        &self,
+        id: AccountId,
+        kind: EntryKind,
+        credits: Credits,
+        reason: String,
+        act: &Act,
+    ) -> Result<EntryNumber, ChangeError> {
+        check_text("reason", &reason)?;
+        let act = act.clone();
+        self.change(move |poster| {
+            let record = account(poster, id)?;
+            let note = Note { actor: act.actor, reason };
+            let entry = poster.append(correction(id, kind, credits.0.into(), act.at, Reference::None, note));
+            Ok((entry.number, updated(record, credits.0.into())))
+        })
+    }
+
+    /// Takes credits out of a wallet: held first, like a call, so that it cannot be overdrawn in between.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of one ledger entry, of a private function with two callers"
+    )]
+    pub(super) fn debit(
+        &self,
+        id: AccountId,
+        kind: EntryKind,
+        credits: Credits,
+        reference: Reference,
+        reason: String,
+        act: &Act,
+        also: impl FnOnce(&mut Poster<'_>) -> Result<(), ChangeError> + Send + 'static,
+    ) -> Result<EntryNumber, ChangeError> {
+        check_text("reason", &reason)?;
+        let state =
+            Arc::clone(self.shared.directory().account(id).ok_or_else(|| ChangeError::not_found("account", id))?);
+        let Some(hold) = state.purse.hold_wallet(credits.0) else {
+            return Err(ChangeError::Refused(format!(
+                "{id} has fewer than {credits} credits left; take what is there, or wait for calls under way to end"
+            )));
+        };
+        let (act, settled) = (act.clone(), Arc::clone(&state));
+        let result = self.change(move |poster| {
+            also(poster)?;
+            let note = Note { actor: act.actor, reason };
+            let entry = poster.append(correction(id, kind, -i64::from(credits.0), act.at, reference, note));
+            let after: After = Box::new(move |_| settled.purse.settle(hold));
+            Ok((entry.number, after))
+        });
+        // Committed, the hold is settled; refused or failed, it is released. After a failed commit the purse has been
+        // reset to what the file says, with this hold still subtracted.
+        if result.is_err() {
+            state.purse.release(hold);
+        }
+        result
+    }
+}
+
+pub(super) fn correction(
+    account: AccountId,
+    kind: EntryKind,
+    credits: i64,
+    at: UnixMillis,
+    reference: Reference,
+    note: Note,
+) -> Draft {
+    let (month, note) = (at.month(), Some(note));
+    Draft { at, kind, account, key: None, operation: None, credits, from_allotment: 0, month, reference, note }
+}

@@ -1,0 +1,138 @@
+//! API keys: made, rotated, ended. A rotated key has the scopes of the old one; none is ever widened.
+
+use super::{Act, account, check_text, last_ids};
+use crate::accounts::Accounts;
+use crate::accounts::directory::Directory;
+use crate::accounts::entropy::Entropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, KeyId};
+use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::records::{CounterRecord, KeyRecord, LAST_IDS_KEY, get_json, put_json};
+use crate::accounts::scope::ScopeSet;
+use crate::clock::UnixMillis;
+use crate::state::Table;
+
+/// A key as it is handed to its owner: the only time its text exists.
+#[derive(Debug)]
+pub struct IssuedKey {
+    pub record: KeyRecord,
+    pub secret: PlainKey,
+}
+
+/// What a new key should be.
+#[derive(Clone, Debug)]
+pub struct KeyWish {
+    pub account: AccountId,
+    pub name: String,
+    pub kind: KeyKind,
+    pub scopes: ScopeSet,
+    pub expires_at: Option<UnixMillis>,
+}
+
+impl Accounts {
+    pub fn create_key(&self, wish: KeyWish, act: &Act, entropy: &mut dyn Entropy) -> Result<IssuedKey, ChangeError> {
+        check_text("name", &wish.name)?;
+        let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
+        let (digest, prefix, at) = (secret.digest(), secret.shown_prefix(), act.at);
+        let record = self.change(move |poster| {
+            account(poster, wish.account)?;
+            let record = new_key(poster, &wish, digest, prefix, at, None)?;
+            let added = record.clone();
+            let after = move |directory: &mut Directory| directory.add_key(added, &CounterRecord::default());
+            Ok((record, Box::new(after)))
+        })?;
+        Ok(IssuedKey { record, secret })
+    }
+
+    /// A new key with the scopes of the old one, which keeps working for `overlap_millis`.
+    pub fn rotate_key(
+        &self,
+        id: KeyId,
+        overlap_millis: u64,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<IssuedKey, ChangeError> {
+        let kind = self.key_record(id)?.kind;
+        let secret = PlainKey::generate(kind, entropy).map_err(ChangeError::Entropy)?;
+        let (digest, prefix, at) = (secret.digest(), secret.shown_prefix(), act.at);
+        let ends_at = at.plus_millis(i64::try_from(overlap_millis).unwrap_or(i64::MAX));
+        let record = self.change(move |poster| {
+            let mut old = key(poster, id)?;
+            if old.revoked_at.is_some() || old.expires_at.is_some_and(|expires_at| expires_at <= at) {
+                return Err(ChangeError::Refused(format!(
+                    "{id} no longer works; create a new key instead of rotating it"
+                )));
+            }
+            let wish = KeyWish {
+                account: old.account,
+                name: old.name.clone(),
+                kind: old.kind,
+                scopes: old.scopes,
+                expires_at: old.expires_at,
+            };
+            let record = new_key(poster, &wish, digest, prefix, at, Some(id))?;
+            // An overlap never makes the old key live longer than it would have.
+            old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
+            put_json(&mut poster.writing, Table::Keys, &id.to_key(), &old)?;
+            let added = record.clone();
+            let after = move |directory: &mut Directory| {
+                replace_key(directory, old);
+                directory.add_key(added, &CounterRecord::default());
+            };
+            Ok((record, Box::new(after)))
+        })?;
+        Ok(IssuedKey { record, secret })
+    }
+
+    /// Ends a key. No call that authenticates after this returned gets in.
+    pub fn revoke_key(&self, id: KeyId, act: &Act) -> Result<KeyRecord, ChangeError> {
+        let at = act.at;
+        self.change(move |poster| {
+            let mut record = key(poster, id)?;
+            record.revoked_at.get_or_insert(at);
+            put_json(&mut poster.writing, Table::Keys, &id.to_key(), &record)?;
+            let revoked = record.clone();
+            let after = move |directory: &mut Directory| replace_key(directory, revoked);
+            Ok((record, Box::new(after)))
+        })
+    }
+}
+
+fn new_key(
+    poster: &mut Poster<'_>,
+    wish: &KeyWish,
+    digest: KeyDigest,
+    prefix: String,
+    at: UnixMillis,
+    replaces: Option<KeyId>,
+) -> Result<KeyRecord, ChangeError> {
+    let mut ids = last_ids(poster)?;
+    ids.key += 1;
+    let record = KeyRecord {
+        id: KeyId(ids.key),
+        account: wish.account,
+        name: wish.name.clone(),
+        kind: wish.kind,
+        prefix,
+        digest,
+        scopes: wish.scopes,
+        created_at: at,
+        expires_at: wish.expires_at,
+        revoked_at: None,
+        replaces,
+    };
+    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+    put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), &record)?;
+    Ok(record)
+}
+
+fn key(poster: &Poster<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
+    get_json(&poster.writing, Table::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
+}
+
+fn replace_key(directory: &mut Directory, record: KeyRecord) {
+    if let Some(state) = directory.key(record.id) {
+        state.replace(record);
+    }
+}

@@ -1,0 +1,120 @@
+//! Purchases of packs: requested, then paid or cancelled, perhaps refunded.
+
+use super::credits::correction;
+use super::{Act, account, last_ids, nothing_more, put_account, updated};
+use crate::accounts::Accounts;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
+use crate::accounts::ledger::entry::{EntryKind, Note, Reference};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::records::{LAST_IDS_KEY, PurchaseRecord, PurchaseStatus, get_json, put_json, read_json};
+use crate::accounts::tier::PackName;
+use crate::state::Table;
+
+impl Accounts {
+    pub fn request_purchase(&self, id: AccountId, pack: PackName, act: &Act) -> Result<PurchaseRecord, ChangeError> {
+        let terms = *self.settings().tariff.pack(pack);
+        let at = act.at;
+        self.change(move |poster| {
+            account(poster, id)?;
+            let mut ids = last_ids(poster)?;
+            ids.purchase += 1;
+            let record = PurchaseRecord {
+                id: PurchaseId(ids.purchase),
+                account: id,
+                pack,
+                price_cents: terms.price_cents,
+                credits: terms.credits,
+                status: PurchaseStatus::Requested,
+                requested_at: at,
+                settled_at: None,
+                entry: None,
+                payment_reference: None,
+            };
+            put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+            put_purchase(poster, &record)?;
+            Ok((record, nothing_more()))
+        })
+    }
+
+    /// The payment arrived: credits and tier change with it, once. The same payment reported again changes nothing.
+    pub fn pay_purchase(
+        &self,
+        id: PurchaseId,
+        payment_reference: Option<String>,
+        act: &Act,
+    ) -> Result<PurchaseRecord, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut record = purchase(poster, id)?;
+            match record.status {
+                PurchaseStatus::Requested => {}
+                PurchaseStatus::Paid
+                    if payment_reference.is_some() && payment_reference == record.payment_reference =>
+                {
+                    return Ok((record, nothing_more()));
+                }
+                status => return Err(refuse_purchase(id, status, "paid")),
+            }
+            let credits = i64::from(record.credits.0);
+            let note = Note { actor: act.actor.clone(), reason: format!("pack {}", record.pack.tier()) };
+            let reference = Reference::Purchase(id);
+            let entry =
+                poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
+            record.status = PurchaseStatus::Paid;
+            record.settled_at = Some(act.at);
+            record.entry = Some(entry.number);
+            record.payment_reference = payment_reference;
+            put_purchase(poster, &record)?;
+            let mut account = account(poster, record.account)?;
+            account.tier = account.tier.max(record.pack.tier());
+            put_account(poster, &account)?;
+            Ok((record, updated(account, credits)))
+        })
+    }
+
+    pub fn cancel_purchase(&self, id: PurchaseId, act: &Act) -> Result<PurchaseRecord, ChangeError> {
+        let at = act.at;
+        self.change(move |poster| {
+            let mut record = purchase(poster, id)?;
+            if record.status != PurchaseStatus::Requested {
+                return Err(refuse_purchase(id, record.status, "cancelled"));
+            }
+            record.status = PurchaseStatus::Cancelled;
+            record.settled_at = Some(at);
+            put_purchase(poster, &record)?;
+            Ok((record, nothing_more()))
+        })
+    }
+
+    /// Takes the credits of a purchase back, if they are still there. The tier stays: it is the highest ever bought.
+    pub fn refund_purchase(&self, id: PurchaseId, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
+        let found = self.shared.with_reading(|reading| read_json(reading, Table::Purchases, &id.to_key()))?;
+        let record: PurchaseRecord = found.ok_or_else(|| ChangeError::not_found("purchase", id))?;
+        let reference = Reference::Purchase(id);
+        self.debit(record.account, EntryKind::Refund, record.credits, reference, reason, act, move |poster| {
+            let mut record = purchase(poster, id)?;
+            if record.status != PurchaseStatus::Paid {
+                return Err(refuse_purchase(id, record.status, "refunded"));
+            }
+            record.status = PurchaseStatus::Refunded;
+            put_purchase(poster, &record)?;
+            Ok(())
+        })
+    }
+}
+
+fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
+    get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
+}
+
+fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
+    Ok(put_json(&mut poster.writing, Table::Purchases, &record.id.to_key(), record)?)
+}
+
+fn refuse_purchase(id: PurchaseId, status: PurchaseStatus, wanted: &str) -> ChangeError {
+    let status = format!("{status:?}").to_lowercase();
+    ChangeError::Refused(format!(
+        "purchase {id} is {status}, it cannot be {wanted}; 'purchase list' shows those that can"
+    ))
+}
