@@ -37,7 +37,7 @@ impl Head {
         encoder.bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut decoder = Decoder::new(bytes);
         let entries = u64::from_le_bytes(decoder.array()?);
         let hash = decoder.array()?;

@@ -11,5 +11,7 @@ pub(crate) mod load;
 pub(crate) mod poster;
 pub(crate) mod rollup;
 pub mod verify;
+#[cfg(test)]
+mod verify_tests;
 
 pub use books::Books;

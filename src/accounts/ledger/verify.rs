@@ -176,6 +176,9 @@ impl Walk {
                 sums.calls
             }
             Archived::Entry(entry) => {
+                if let Reference::Entry(debit) = entry.draft.reference {
+                    self.refunded.insert(debit);
+                }
                 self.post(&entry.draft);
                 1
             }
