@@ -5,6 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
+use hornbook::accounts::admission::Reserved;
 use hornbook::accounts::changes::KeyWish;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, Refusal};
@@ -203,6 +204,39 @@ fn copies_of_one_request_at_once_are_charged_once() {
     });
     assert_eq!(charged.into_inner(), 20);
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 980);
+}
+
+#[test]
+fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 100, 1, now);
+    let retry = Some(Idempotency::new("abc", "same"));
+    let reserve = || {
+        let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.pace(now)?;
+        paced.reserve("search", Credits(5), retry, now)
+    };
+    let Ok(Reserved::Fresh(first)) = reserve() else { panic!("nobody was before") };
+    let debit = first.begin().unwrap();
+    // A change behind the debit: by now the debit is durable, and its work still under way.
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5);
+    assert_eq!(reserve().err(), Some(Refusal::SameRequestUnderWay));
+    debit.refund_blocking().unwrap();
+    let Ok(Reserved::Fresh(second)) = reserve() else { panic!("the first was given back, so the copy is charged") };
+    let receipt = second.begin().unwrap().settle_blocking().unwrap();
+    let Ok(Reserved::Replay(replay)) = reserve() else { panic!("the second was charged") };
+    assert_eq!((receipt.credits_remaining(), replay.entry()), (95, receipt.entry()));
+    // A client that hangs up has paid, and may ask again.
+    let hung_up = Some(Idempotency::new("def", "same"));
+    let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
+    let Ok(Reserved::Fresh(third)) = paced.pace(now).unwrap().reserve("search", Credits(5), hung_up, now) else {
+        panic!("nobody was before")
+    };
+    drop(third.begin().unwrap());
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    assert!(call(&accounts, &owner.keys[0], 5, hung_up, now).unwrap().is_replay());
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, 10);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use hornbook::accounts::entropy::SeededEntropy;
-use hornbook::accounts::error::Refusal;
+use hornbook::accounts::error::{ChangeError, Refusal};
 use hornbook::accounts::ledger::verify::Proof;
 use hornbook::accounts::{Accounts, Durability};
 use hornbook::state::{MARK_FILE, STATE_FILE};
@@ -96,6 +96,28 @@ fn window_mode_survives_a_failing_sync_in_the_customers_favour() {
     let spent = accounts.verify_ledger().unwrap().books.spent;
     assert!(spent <= answered as i64, "{spent} of {answered}");
     assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100 - spent);
+}
+
+#[test]
+fn credits_of_a_correction_with_unknown_outcome_stay_held() {
+    let now = read(&noon());
+    for after in 0..4 {
+        let disk = Disk::with_schema();
+        let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+        let owner = customer(&accounts, 100, 1, now);
+        let left = || accounts.account(owner.account, now).unwrap().remaining.wallet;
+        disk.fail(Some(Fault { after, on: FaultOn::Sync, error: EIO, lasting: true }));
+        let result = accounts.adjust(owner.account, -100, "correction".to_owned(), &act(now));
+        if let Err(ChangeError::OutcomeUnknown(_)) = result {
+            assert_eq!(left(), 0, "what may be spent is not to be had");
+        } else {
+            assert!(after >= 2, "{result:?}");
+        }
+        disk.fail(None);
+        wait_until_healthy(&accounts).unwrap();
+        accounts.approve_account(owner.account, &act(now)).unwrap();
+        assert_eq!(left(), accounts.verify_ledger().unwrap().books.wallets);
+    }
 }
 
 /// A data directory with some history, closed cleanly or torn off.

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::changes::CREDITS_MAX;
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency};
@@ -112,6 +113,7 @@ impl Paced {
         now: Now,
     ) -> Result<Reserved, Refusal> {
         let Self { shared, key, limits } = self;
+        assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than an entry can hold");
         shared.queue.check_open()?;
         let claim = match idempotency {
             None => None,
@@ -165,7 +167,6 @@ impl Call {
             units: self.units,
             placed: placed.clone(),
             claim: None,
-            forget: None,
             promise: None,
         }
     }
@@ -188,14 +189,13 @@ impl Reservation {
         let placed = Placed::default();
         if call.cost.0 == 0 {
             let receipt = call.receipt(call.remaining, None);
-            return Ok(PendingDebit { call, placed, outcome: Outcome::Known(receipt), idempotency: None });
+            return Ok(PendingDebit { call, placed, outcome: Outcome::Known(receipt), claim: None });
         }
-        let idempotency = self.claim.as_ref().map(Claim::record_key);
         let (promise, ticket) = ticket();
-        let claim = self.claim.take();
+        let claim = self.claim.take().map(Arc::new);
         let queued = call.shared.queue.debit(call.now.steady, |queued| {
             let promise = (queued == Queued::AwaitCommit).then_some(promise);
-            Post { claim, promise, ..call.post(PostKind::Debit, &placed) }
+            Post { claim: claim.clone(), promise, ..call.post(PostKind::Debit, &placed) }
         });
         let outcome = match queued {
             Ok(Queued::AwaitCommit) => Outcome::Awaited(ticket),
@@ -205,7 +205,7 @@ impl Reservation {
                 return Err(error);
             }
         };
-        Ok(PendingDebit { call, placed, outcome, idempotency })
+        Ok(PendingDebit { call, placed, outcome, claim })
     }
 }
 
@@ -227,7 +227,8 @@ pub struct PendingDebit {
     call: Call,
     placed: Placed,
     outcome: Outcome,
-    idempotency: Option<super::idempotency::RecordKey>,
+    /// Kept until the call has ended: see [`Post::claim`].
+    claim: Option<Arc<Claim>>,
 }
 
 impl PendingDebit {
@@ -269,8 +270,7 @@ impl PendingDebit {
         }
         let (promise, ticket) = ticket();
         let post = self.call.post(PostKind::Refund, &self.placed);
-        let forget = self.idempotency;
-        self.call.shared.queue.refund(Post { promise: Some(promise), forget, ..post });
+        self.call.shared.queue.refund(Post { promise: Some(promise), claim: self.claim, ..post });
         Some(ticket)
     }
 }

@@ -1,7 +1,8 @@
 //! A retry that carries the same `Idempotency-Key` is answered without a second debit, for 24 hours and per API key.
 //!
-//! The record of a debit is written in the debit's own commit. Until that is durable a [`Claim`] in memory stands for
-//! it, so that two copies of a request under way at once cannot both be charged.
+//! The record of a debit is written in the debit's own commit. Until the call has ended a [`Claim`] in memory stands
+//! before it: two copies of a request under way at once cannot both be charged, and a copy cannot be answered from the
+//! record of a call whose work then fails and whose debit is given back.
 
 use std::sync::Arc;
 
@@ -109,14 +110,10 @@ impl Claim {
         poster.writing.put(Table::IdempotencyAges, &age_key(record.at, &self.record), &[])
     }
 
-    pub(crate) fn record_key(&self) -> RecordKey {
-        self.record
+    /// The debit is given back, so a retry is charged again.
+    pub(crate) fn forget(&self, poster: &mut Poster<'_>) -> Result<(), StateError> {
+        poster.writing.remove(Table::Idempotency, &self.record)
     }
-}
-
-/// The debit is given back, so a retry is charged again.
-pub(crate) fn forget(poster: &mut Poster<'_>, record: &RecordKey) -> Result<(), StateError> {
-    poster.writing.remove(Table::Idempotency, record)
 }
 
 impl Drop for Claim {

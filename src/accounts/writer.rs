@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::Shared;
 use super::directory::{AccountState, Directory, KeyState, lock};
 use super::error::{ChangeError, LedgerError};
-use super::idempotency::{self, Claim, RecordKey};
+use super::idempotency::Claim;
 use super::ids::{Credits, EntryNumber};
 use super::ledger::entry::{Draft, EntryKind, Note, Reference};
 use super::ledger::load::Posted;
@@ -55,9 +55,9 @@ pub(crate) struct Post {
     pub(crate) units: MonthlyUnits,
     /// The debit's number once it has one; its refund finds it here.
     pub(crate) placed: Placed,
-    pub(crate) claim: Option<Claim>,
-    /// The idempotency record that a refund takes back.
-    pub(crate) forget: Option<RecordKey>,
+    /// A debit stores its idempotency record, a refund takes it back. Shared with the caller: until the call has ended,
+    /// well or badly, a copy of the request must not be answered from the record.
+    pub(crate) claim: Option<Arc<Claim>>,
     pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
 }
 
@@ -186,7 +186,7 @@ impl Writer {
                 change.promise.answer(Ok(()));
             }
             Err(NotChanged::Refused(error)) => change.promise.answer(Err(error)),
-            Err(NotChanged::Failed(failure)) => {
+            Err(NotChanged::Failed(failure, after)) => {
                 let unknown = StateError::File {
                     doing: "commit the change to",
                     path: self.shared.medium.describe().into(),
@@ -196,6 +196,8 @@ impl Writer {
                 self.shared.queue.close(failure.as_ledger_error());
                 change.promise.answer(Err(ChangeError::OutcomeUnknown(unknown)));
                 let owed = self.recover(&failure, Vec::new());
+                // What the change held goes back only now: until the file had been read it may have been spent.
+                drop(after);
                 self.shared.queue.put_first(owed);
             }
         }
@@ -293,11 +295,12 @@ impl Writer {
 
 enum NotChanged {
     Refused(ChangeError),
-    Failed(Failure),
+    /// With what the change would have done to the directory, had its commit been known to succeed.
+    Failed(Box<Failure>, Option<After>),
 }
 
 fn try_change(store: &Option<State>, posted: &Posted, run: RunChange) -> Result<(Changes, After), NotChanged> {
-    let failed = |error: StateError| NotChanged::Failed(error.into());
+    let failed = |error: StateError| NotChanged::Failed(Box::new(error.into()), None);
     let writing = open(store).and_then(State::write).map_err(failed)?;
     let mut poster = Poster::new(writing, posted);
     let after = run(&mut poster).map_err(|error| match error {
@@ -305,8 +308,10 @@ fn try_change(store: &Option<State>, posted: &Posted, run: RunChange) -> Result<
         refused => NotChanged::Refused(refused),
     })?;
     let attempted = Some(poster.head().mark());
-    let changes = poster.commit().map_err(|error| NotChanged::Failed(Failure { error, attempted }))?;
-    Ok((changes, after))
+    match poster.commit() {
+        Ok(changes) => Ok((changes, after)),
+        Err(error) => Err(NotChanged::Failed(Box::new(Failure { error, attempted }), Some(after))),
+    }
 }
 
 fn open(store: &Option<State>) -> Result<&State, StateError> {
@@ -345,13 +350,10 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
     if post.kind == PostKind::Debit {
         post.placed.set(Some(entry.number));
     }
-    if post.kind == PostKind::Debit
-        && let Some(claim) = &post.claim
-    {
-        claim.store(poster, &record_of(claim, post, &posting))?;
-    }
-    if let Some(record) = &post.forget {
-        idempotency::forget(poster, record)?;
+    match (post.kind, &post.claim) {
+        (PostKind::Debit, Some(claim)) => claim.store(poster, &record_of(claim, post, &posting))?,
+        (PostKind::Refund, Some(claim)) => claim.forget(poster)?,
+        (_, None) => {}
     }
     Ok(Some(posting))
 }
@@ -387,7 +389,7 @@ fn settle(mut post: Post, posting: Option<Posting>) {
         (PostKind::Refund, Some(_)) => post.account.purse.give_back(post.hold),
         (PostKind::Refund, None) => {}
     }
-    // The record is durable: a retry finds it there.
+    // Before the answer: a caller who has it may send the request again, and finds the record.
     drop(post.claim.take());
     if let Some(promise) = post.promise.take() {
         let nothing = Posting { number: EntryNumber(0), wallet: 0, allotment: 0 };
@@ -426,7 +428,6 @@ fn owed_after(unsure: Vec<(Post, bool)>, happened: bool) -> Vec<Post> {
                     post.placed = Placed::default();
                     post.placed.set(number);
                     post.kind = PostKind::Refund;
-                    post.forget = post.claim.as_ref().map(Claim::record_key);
                     owed.push(post);
                 }
             }

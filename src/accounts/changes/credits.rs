@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::{Act, account, check_amount, check_text, updated};
 use crate::accounts::Accounts;
+use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber};
 use crate::accounts::ledger::entry::{Draft, EntryKind, Note, Reference};
 use crate::accounts::ledger::poster::Poster;
+use crate::accounts::purse::Hold;
 use crate::accounts::writer::After;
 use crate::clock::UnixMillis;
 
@@ -68,27 +70,49 @@ impl Accounts {
         also: impl FnOnce(&mut Poster<'_>) -> Result<(), ChangeError> + Send + 'static,
     ) -> Result<EntryNumber, ChangeError> {
         check_text("reason", &reason)?;
-        let state =
-            Arc::clone(self.shared.directory().account(id).ok_or_else(|| ChangeError::not_found("account", id))?);
-        let Some(hold) = state.purse.hold_wallet(credits.0) else {
-            return Err(ChangeError::Refused(format!(
-                "{id} has fewer than {credits} credits left; take what is there, or wait for calls under way to end"
-            )));
-        };
-        let (act, settled) = (act.clone(), Arc::clone(&state));
-        let result = self.change(move |poster| {
+        let account = self.shared.directory().account(id).cloned();
+        let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
+        let act = act.clone();
+        self.change(move |poster| {
             also(poster)?;
             let note = Note { actor: act.actor, reason };
             let entry = poster.append(correction(id, kind, -i64::from(credits.0), act.at, reference, note));
-            let after: After = Box::new(move |_| settled.purse.settle(hold));
+            let after: After = Box::new(move |_| held.settle());
             Ok((entry.number, after))
-        });
-        // Committed, the hold is settled; refused or failed, it is released. After a failed commit the purse has been
-        // reset to what the file says, with this hold still subtracted.
-        if result.is_err() {
-            state.purse.release(hold);
+        })
+    }
+}
+
+/// Credits that a change is about to take. Dropped unsettled they go back: at once if the change is refused, and after
+/// a failed commit only when the writer has read from the file whether it happened.
+struct HeldCredits {
+    account: Arc<AccountState>,
+    hold: Option<Hold>,
+}
+
+impl HeldCredits {
+    fn take(account: Arc<AccountState>, credits: Credits) -> Result<Self, ChangeError> {
+        let Some(hold) = account.purse.hold_wallet(credits.0) else {
+            return Err(ChangeError::Refused(format!(
+                "{} has fewer than {credits} credits left; take what is there, or wait for calls under way to end",
+                account.id
+            )));
+        };
+        Ok(Self { account, hold: Some(hold) })
+    }
+
+    fn settle(mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.account.purse.settle(hold);
         }
-        result
+    }
+}
+
+impl Drop for HeldCredits {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.account.purse.release(hold);
+        }
     }
 }
 
