@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::accounts::changes::CREDITS_MAX;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
 use crate::accounts::{Durability, Settings};
 
@@ -18,6 +19,8 @@ use crate::accounts::{Durability, Settings};
 pub enum Kind {
     Text,
     Number,
+    /// An amount of credits that one ledger entry can hold.
+    Credits,
     Choice(&'static [&'static str]),
     Secret,
 }
@@ -54,18 +57,18 @@ pub const SETTINGS: &[Setting] = &[
     setting("free.per_minute", Kind::Number, "", "calls a minute of a free key"),
     setting("free.per_day", Kind::Number, "", "calls a day of a free key"),
     setting("free.monthly_units", Kind::Number, "", "free units a month"),
-    setting("free.credits_on_approval", Kind::Number, "", "credits given once on approval"),
+    setting("free.credits_on_approval", Kind::Credits, "", "credits given once on approval"),
     setting("free.monthly_units_after_formation", Kind::Number, "", "free units a month once a company was formed"),
     setting("pack_starter.price_cents", Kind::Number, "", "price in US cents"),
-    setting("pack_starter.credits", Kind::Number, "", "credits"),
+    setting("pack_starter.credits", Kind::Credits, "", "credits"),
     setting("pack_starter.per_minute", Kind::Number, "", "calls a minute"),
     setting("pack_starter.per_day", Kind::Number, "", "calls a day"),
     setting("pack_pro.price_cents", Kind::Number, "", "price in US cents"),
-    setting("pack_pro.credits", Kind::Number, "", "credits"),
+    setting("pack_pro.credits", Kind::Credits, "", "credits"),
     setting("pack_pro.per_minute", Kind::Number, "", "calls a minute"),
     setting("pack_pro.per_day", Kind::Number, "", "calls a day"),
     setting("pack_bulk.price_cents", Kind::Number, "", "price in US cents"),
-    setting("pack_bulk.credits", Kind::Number, "", "credits"),
+    setting("pack_bulk.credits", Kind::Credits, "", "credits"),
     setting("pack_bulk.per_minute", Kind::Number, "", "calls a minute"),
     setting("pack_bulk.per_day", Kind::Number, "", "calls a day"),
     setting("payments.provider", Kind::Choice(&["operator", "stripe"]), "operator", "who says that a purchase is paid"),
@@ -81,6 +84,9 @@ impl Setting {
     fn check(&self, value: &str, from: &Origin) -> Result<(), ConfigError> {
         let wanted = match self.kind {
             Kind::Number if value.parse::<u32>().is_err() => format!("a whole number up to {}", u32::MAX),
+            Kind::Credits if value.parse().map_or(true, |credits: u32| credits > CREDITS_MAX) => {
+                format!("a whole number of credits up to {CREDITS_MAX}")
+            }
             Kind::Choice(choices) if !choices.contains(&value) => format!("one of {}", choices.join(", ")),
             _ => return Ok(()),
         };
@@ -355,6 +361,7 @@ mod tests {
         assert!(message(&[], &[("free.per_minut", "1")]).ends_with("did you mean free.per_minute?"));
         assert!(message(&[("HORNBOOK_FRE_PER_DAY", "1")], &[]).ends_with("did you mean HORNBOOK_FREE_PER_DAY?"));
         assert!(message(&[], &[("free.per_minute", "many")]).contains("takes a whole number"));
+        assert!(message(&[], &[("pack_pro.credits", "3000000000")]).contains("up to 1000000000"));
         assert!(message(&[], &[("ledger.durability", "maybe")]).contains("one of strict, window"));
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("hornbook.toml");

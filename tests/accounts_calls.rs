@@ -342,6 +342,39 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
 }
 
 #[test]
+fn one_payment_pays_one_purchase() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 0, 1, now);
+    let act = act(now);
+    let [first, second] = [(), ()].map(|()| accounts.request_purchase(owner.account, PackName::Pro, &act).unwrap().id);
+    accounts.pay_purchase(first, Some("pi_1".to_owned()), &act).unwrap();
+    let refused = accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).unwrap_err().to_string();
+    assert!(refused.contains("paid buy-1 already"), "{refused}");
+    accounts.refund_purchase(first, "asked for".to_owned(), &act).unwrap();
+    assert!(accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).is_err());
+    assert!(accounts.pay_purchase(second, Some(String::new()), &act).is_err());
+    accounts.pay_purchase(second, Some("pi_2".to_owned()), &act).unwrap();
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 5000);
+}
+
+#[test]
+fn amounts_that_an_entry_cannot_hold_never_reach_the_ledger() {
+    let now = read(&noon());
+    let disk = Disk::with_schema();
+    let mut settings = Settings::default();
+    settings.tariff.free.credits_on_approval = Credits(3_000_000_000);
+    settings.tariff.pack_mut(PackName::Bulk).credits = Credits(3_000_000_000);
+    let accounts = start(disk.medium(), settings, now);
+    let act = act(now);
+    let id = accounts.create_account("rich".to_owned(), &act).unwrap().id;
+    assert!(accounts.approve_account(id, &act).unwrap_err().to_string().contains("and 1000000000 credits"));
+    assert!(accounts.request_purchase(id, PackName::Bulk, &act).is_err());
+    accounts.close();
+    start(disk.medium(), Settings::default(), now).verify_ledger().unwrap();
+}
+
+#[test]
 fn approval_grants_once_and_further_keys_grant_nothing() {
     let now = read(&noon());
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };

@@ -139,7 +139,7 @@ impl Contents {
 
     fn allotment_left(&self, units: MonthlyUnits) -> u32 {
         let used = self.months.iter().find(|use_| use_.month == units.month);
-        units.limit.saturating_sub(used.map_or(0, |use_| use_.posted + use_.held))
+        units.limit.saturating_sub(used.map_or(0, |use_| use_.posted.saturating_add(use_.held)))
     }
 
     fn remaining(&self, units: MonthlyUnits) -> Remaining {

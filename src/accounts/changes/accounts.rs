@@ -1,7 +1,7 @@
 //! Letting accounts in and shutting them out.
 
 use super::credits::correction;
-use super::{Act, account, check_text, last_ids, put_account, updated};
+use super::{Act, account, check_amount, check_text, last_ids, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::error::ChangeError;
@@ -40,6 +40,9 @@ impl Accounts {
     /// Lets an account in. The first approval brings the grant of the free tier's profile; a later one brings nothing.
     pub fn approve_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
         let grant = self.settings().tariff.free.credits_on_approval;
+        if grant.0 > 0 {
+            check_amount(grant)?;
+        }
         let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;

@@ -25,7 +25,7 @@ use super::{Accounts, Shared};
 use crate::clock::UnixMillis;
 use crate::state::Table;
 
-/// Grants and corrections beyond this are slips of the finger.
+/// Amounts beyond this are slips of the finger; an entry could not hold much more.
 pub const CREDITS_MAX: u32 = 1_000_000_000;
 
 const NAME_CHARS_MAX: usize = 200;

@@ -1,19 +1,22 @@
 //! Purchases of packs: requested, then paid or cancelled, perhaps refunded.
 
 use super::credits::correction;
-use super::{Act, account, last_ids, nothing_more, put_account, updated};
+use super::{Act, account, check_amount, check_text, last_ids, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Note, Reference};
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{LAST_IDS_KEY, PurchaseRecord, PurchaseStatus, get_json, put_json, read_json};
+use crate::accounts::records::{
+    LAST_IDS_KEY, PurchaseRecord, PurchaseStatus, from_json, get_json, put_json, read_json,
+};
 use crate::accounts::tier::PackName;
 use crate::state::Table;
 
 impl Accounts {
     pub fn request_purchase(&self, id: AccountId, pack: PackName, act: &Act) -> Result<PurchaseRecord, ChangeError> {
         let terms = *self.settings().tariff.pack(pack);
+        check_amount(terms.credits)?;
         let at = act.at;
         self.change(move |poster| {
             account(poster, id)?;
@@ -44,6 +47,9 @@ impl Accounts {
         payment_reference: Option<String>,
         act: &Act,
     ) -> Result<PurchaseRecord, ChangeError> {
+        if let Some(reference) = &payment_reference {
+            check_text("payment reference", reference)?;
+        }
         let act = act.clone();
         self.change(move |poster| {
             let mut record = purchase(poster, id)?;
@@ -55,6 +61,12 @@ impl Accounts {
                     return Ok((record, nothing_more()));
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
+            }
+            if let Some(other) = paid_by(poster, payment_reference.as_deref())? {
+                return Err(ChangeError::Refused(format!(
+                    "the payment {} paid {other} already; a payment counts once, look at both with 'purchase list'",
+                    payment_reference.unwrap_or_default()
+                )));
             }
             let credits = i64::from(record.credits.0);
             let note = Note { actor: act.actor.clone(), reason: format!("pack {}", record.pack.tier()) };
@@ -106,6 +118,20 @@ impl Accounts {
 
 fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
     get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
+}
+
+/// The purchase that a payment paid, whatever became of that purchase.
+fn paid_by(poster: &Poster<'_>, payment: Option<&str>) -> Result<Option<PurchaseId>, ChangeError> {
+    let Some(payment) = payment else { return Ok(None) };
+    let mut found = None;
+    poster.writing.scan(Table::Purchases, &[], &mut |key, payload| {
+        let record: PurchaseRecord = from_json(Table::Purchases, key, payload)?;
+        if record.payment_reference.as_deref() == Some(payment) {
+            found = Some(record.id);
+        }
+        Ok(found.is_none())
+    })?;
+    Ok(found)
 }
 
 fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {

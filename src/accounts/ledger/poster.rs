@@ -44,6 +44,9 @@ impl<'p> Poster<'p> {
         let mut wallet = self.wallet(draft.account);
         let balance_after = wallet.balance + draft.to_wallet();
         assert!(balance_after >= 0, "{} would be overdrawn to {balance_after} by {draft:?}", draft.account);
+        // An entry that cannot be read back would take the whole ledger with it.
+        let fits = |amount: i64| i32::try_from(amount).is_ok();
+        assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts beyond what is stored: {draft:?}");
         let changes = &mut self.changes;
         let number = EntryNumber(changes.head.entries + 1);
         let entry = Entry { number, previous: wallet.newest, balance_after, draft };
