@@ -61,7 +61,7 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
     // The narrow key has expired by now; a revoked one and one of a disabled account are told the same.
     let expired = accounts.authenticate(Some(&secret), read(&clock)).err().unwrap();
     assert_eq!(expired, Refusal::Key(BadKey::RevokedOrExpired));
-    accounts.disable_account(owner.account, &act(now)).unwrap();
+    accounts.disable_account(owner.account).unwrap();
     let disabled = accounts.authenticate(Some(&owner.keys[0]), now).err().unwrap();
     assert_eq!((disabled, disabled.to_string()), (Refusal::Key(BadKey::AccountNotApproved), expired.to_string()));
     accounts.verify_ledger().unwrap();
@@ -380,7 +380,7 @@ fn approval_grants_once_and_further_keys_grant_nothing() {
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
     let accounts = start(Disk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
     let owner = customer(&accounts, 0, 3, now);
-    accounts.disable_account(owner.account, &act(now)).unwrap();
+    accounts.disable_account(owner.account).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
     let receipt = call(&accounts, &owner.keys[2], 1, None, now).unwrap();
     assert_eq!(receipt.headers().map(|(_, value)| value), [499, 10, 0]);

@@ -13,7 +13,7 @@ use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::key::PlainKey;
-use super::pace::PaceLimits;
+use super::pace::PaceLeft;
 use super::purse::{Hold, MonthlyUnits, Remaining};
 use super::queue::Queued;
 use super::scope::ScopeSet;
@@ -57,6 +57,11 @@ impl Caller {
         self.key.id
     }
 
+    /// The beginning of the key, for the log.
+    pub fn key_prefix(&self) -> String {
+        self.key.record().prefix
+    }
+
     pub fn tier(&self) -> Tier {
         self.key.account.standing().tier
     }
@@ -76,8 +81,8 @@ impl Scoped {
     pub fn pace(self, now: Now) -> Result<Paced, Refusal> {
         let Caller { shared, key } = self.0;
         let limits = shared.settings.tariff.limits(key.account.standing().tier);
-        lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
-        Ok(Paced { shared, key, limits })
+        let left = lock(&key.pace).take(limits, now).map_err(Refusal::TooFast)?;
+        Ok(Paced { shared, key, left })
     }
 }
 
@@ -85,7 +90,7 @@ impl Scoped {
 pub struct Paced {
     shared: Arc<Shared>,
     key: Arc<KeyState>,
-    limits: PaceLimits,
+    left: PaceLeft,
 }
 
 /// What reserving came to.
@@ -96,8 +101,9 @@ pub enum Reserved {
 }
 
 impl Paced {
-    pub fn limits(&self) -> PaceLimits {
-        self.limits
+    /// For the headers of answers that have no receipt.
+    pub fn left(&self) -> PaceLeft {
+        self.left
     }
 
     pub fn account(&self) -> AccountId {
@@ -112,7 +118,7 @@ impl Paced {
         idempotency: Option<Idempotency>,
         now: Now,
     ) -> Result<Reserved, Refusal> {
-        let Self { shared, key, limits } = self;
+        let Self { shared, key, left } = self;
         assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than an entry can hold");
         shared.queue.check_open()?;
         let claim = match idempotency {
@@ -123,7 +129,7 @@ impl Paced {
                     let remaining = Remaining { wallet: record.wallet, allotment: record.allotment };
                     let entry = Some(record.entry);
                     return Ok(Reserved::Replay(Receipt {
-                        limits,
+                        left,
                         remaining,
                         charged: record.cost,
                         entry,
@@ -137,7 +143,7 @@ impl Paced {
         let units = MonthlyUnits { month, limit };
         let held = key.account.purse.hold(cost.0, units);
         let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
-        let call = Call { operation, cost, hold, units, remaining, limits, now, key, shared };
+        let call = Call { operation, cost, hold, units, remaining, left, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
     }
 }
@@ -150,7 +156,7 @@ struct Call {
     hold: Hold,
     units: MonthlyUnits,
     remaining: Remaining,
-    limits: PaceLimits,
+    left: PaceLeft,
     now: Now,
 }
 
@@ -172,7 +178,7 @@ impl Call {
     }
 
     fn receipt(&self, remaining: Remaining, entry: Option<EntryNumber>) -> Receipt {
-        Receipt { limits: self.limits, remaining, charged: self.cost, entry, replayed: false }
+        Receipt { left: self.left, remaining, charged: self.cost, entry, replayed: false }
     }
 }
 
@@ -284,7 +290,7 @@ fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Resu
 /// Proof that a call was metered. Only this module makes one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receipt {
-    limits: PaceLimits,
+    left: PaceLeft,
     remaining: Remaining,
     charged: Credits,
     entry: Option<EntryNumber>,
@@ -296,7 +302,7 @@ impl Receipt {
     pub fn headers(&self) -> [(&'static str, u64); 3] {
         [
             ("X-Credits-Remaining", self.credits_remaining()),
-            ("X-RateLimit-Limit", self.limits.per_minute.into()),
+            ("X-RateLimit-Limit", self.left.limits.per_minute.into()),
             ("X-Research-Allotment-Remaining", self.remaining.allotment.into()),
         ]
     }
@@ -309,8 +315,9 @@ impl Receipt {
         self.remaining.allotment
     }
 
-    pub fn limits(&self) -> PaceLimits {
-        self.limits
+    /// What the key may still do; its headers stand beside those of [`Receipt::headers`].
+    pub fn left(&self) -> PaceLeft {
+        self.left
     }
 
     pub fn charged(&self) -> Credits {

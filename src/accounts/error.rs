@@ -132,10 +132,10 @@ impl fmt::Display for Refusal {
                 f,
                 "this key has the scopes {has}, the call needs one of {needs_any_of}; create a key with that scope"
             ),
-            Self::TooFast(TooFast { retry_after_sec, limit, window }) => {
+            Self::TooFast(TooFast { retry_after_sec, left, window }) => {
                 let (limit, window) = match window {
-                    PaceWindow::Minute => (limit.per_minute, "minute"),
-                    PaceWindow::Day => (limit.per_day, "day"),
+                    PaceWindow::Minute => (left.limits.per_minute, "minute"),
+                    PaceWindow::Day => (left.limits.per_day, "day"),
                 };
                 write!(f, "the limit of {limit} calls a {window} is reached; wait {retry_after_sec} seconds")
             }

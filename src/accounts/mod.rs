@@ -26,6 +26,7 @@ pub mod scope;
 mod sync;
 mod ticket;
 pub mod tier;
+pub mod tracking;
 pub mod views;
 mod writer;
 

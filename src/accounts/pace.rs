@@ -19,11 +19,40 @@ pub struct PaceLimits {
     pub per_day: u32,
 }
 
+/// How many calls a key has left, after the call that was told so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PaceLeft {
+    pub limits: PaceLimits,
+    pub in_minute: u32,
+    /// Until the oldest counted call leaves the minute and makes room for one more.
+    pub minute_reset_sec: u64,
+    pub in_day: u32,
+    /// Until midnight UTC.
+    pub day_reset_sec: u64,
+}
+
+impl PaceLeft {
+    /// The headers beside `X-RateLimit-Limit`. The first two speak of whichever limit is nearer.
+    pub fn headers(&self) -> [(&'static str, String); 4] {
+        let Self { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
+            self;
+        let reset = if in_day < in_minute { day_reset_sec } else { minute_reset_sec };
+        let policy = format!("\"minute\";q={per_minute};w=60, \"day\";q={per_day};w=86400");
+        let left = format!("\"minute\";r={in_minute};t={minute_reset_sec}, \"day\";r={in_day};t={day_reset_sec}");
+        [
+            ("X-RateLimit-Remaining", in_minute.min(in_day).to_string()),
+            ("X-RateLimit-Reset", reset.to_string()),
+            ("RateLimit-Policy", policy),
+            ("RateLimit", left),
+        ]
+    }
+}
+
 /// Refused; waiting that long succeeds, unless others of the same key are faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooFast {
     pub retry_after_sec: u64,
-    pub limit: PaceLimits,
+    pub left: PaceLeft,
     pub window: PaceWindow,
 }
 
@@ -60,24 +89,38 @@ impl Pace {
         pace
     }
 
-    /// Counts one call, or says how long to wait.
-    pub(crate) fn take(&mut self, limit: PaceLimits, now: Now) -> Result<(), TooFast> {
+    /// Counts one call and says how many are left, or how long to wait.
+    pub(crate) fn take(&mut self, limits: PaceLimits, now: Now) -> Result<PaceLeft, TooFast> {
         self.latest = self.latest.max(now.steady);
         let now = Now { steady: self.latest, ..now };
         while self.minute.front().is_some_and(|first| now.steady.micros_since(*first) >= MINUTE_MICROS) {
             self.minute.pop_front();
         }
-        let minute_wait = self.minute_wait(limit.per_minute, now.steady);
-        let day_wait = self.day_wait(limit.per_day, now);
+        let minute_wait = self.minute_wait(limits.per_minute, now.steady);
+        let day_wait = self.day_wait(limits.per_day, now);
         let wait = minute_wait.max(day_wait);
         if let Some(retry_after_sec) = wait {
             let window = if day_wait == wait { PaceWindow::Day } else { PaceWindow::Minute };
-            return Err(TooFast { retry_after_sec, limit, window });
+            return Err(TooFast { retry_after_sec, left: self.left(limits, now), window });
         }
         self.minute.push_back(now.steady);
         self.today(now.wall.day()).calls += 1;
         self.dirty = true;
-        Ok(())
+        Ok(self.left(limits, now))
+    }
+
+    fn left(&self, limits: PaceLimits, now: Now) -> PaceLeft {
+        let today = now.wall.day();
+        let counted = u32::try_from(self.minute.len()).unwrap_or(u32::MAX);
+        let oldest = self.minute.front().copied().unwrap_or(now.steady);
+        let until_free_micros = oldest.plus_micros(MINUTE_MICROS).micros_since(now.steady);
+        PaceLeft {
+            limits,
+            in_minute: limits.per_minute.saturating_sub(counted),
+            minute_reset_sec: until_free_micros.div_ceil(1_000_000),
+            in_day: limits.per_day.saturating_sub(self.calls_on(today)),
+            day_reset_sec: now.wall.seconds_until(today.next().start()),
+        }
     }
 
     fn minute_wait(&self, limit: u32, now: SteadyMicros) -> Option<u64> {
@@ -88,11 +131,14 @@ impl Pace {
         Some(free_at.micros_since(now).div_ceil(1_000_000).max(1))
     }
 
-    fn day_wait(&mut self, limit: u32, now: Now) -> Option<u64> {
+    fn day_wait(&self, limit: u32, now: Now) -> Option<u64> {
         let today = now.wall.day();
+        (self.calls_on(today) >= limit).then(|| now.wall.seconds_until(today.next().start()))
+    }
+
+    fn calls_on(&self, day: Day) -> u32 {
         // Places never used are of day 0, with no calls.
-        let calls = self.days.iter().filter(|count| count.day == today).map(|count| count.calls).sum::<u32>();
-        (calls >= limit).then(|| now.wall.seconds_until(today.next().start()))
+        self.days.iter().filter(|count| count.day == day).map(|count| count.calls).sum()
     }
 
     fn today(&mut self, day: Day) -> &mut DayCount {
@@ -151,8 +197,13 @@ mod tests {
                 now += gap;
                 let in_window = let_through.iter().filter(|&&then| now - then < 60_000).count();
                 match pace.take(limits(limit, u32::MAX), at(now)) {
-                    Ok(()) => {
+                    Ok(left) => {
                         prop_assert!(in_window < limit as usize);
+                        prop_assert_eq!(left.in_minute as usize, limit as usize - in_window - 1);
+                        let counted = |at: u64| let_through.iter().chain([&now]).filter(|&&c| at < c + 60_000).count();
+                        let reset = now + left.minute_reset_sec * 1000;
+                        prop_assert!(counted(reset) < counted(now), "no room after {} s", left.minute_reset_sec);
+                        prop_assert_eq!(counted(reset - 1000), counted(now), "a second less would do");
                         let_through.push(now);
                     }
                     Err(refused) => {
@@ -202,10 +253,21 @@ mod tests {
         assert!(pace.take(limits(9, 1), jumped).is_err());
         let back = pace.take(limits(9, 1), at(3000)).unwrap_err();
         assert!(back.retry_after_sec <= 86_400);
-        assert_eq!(
-            Pace::resume(&pace.days()).take(limits(9, 1), at(4000)),
-            Err(TooFast { retry_after_sec: 86_396, ..back })
-        );
+        let resumed = Pace::resume(&pace.days()).take(limits(9, 1), at(4000)).unwrap_err();
+        assert_eq!((resumed.retry_after_sec, resumed.left.in_day), (86_396, 0));
+    }
+
+    #[test]
+    fn headers_speak_of_the_nearer_limit() {
+        let mut pace = Pace::default();
+        pace.take(limits(30, 1000), at(0)).unwrap();
+        let left = pace.take(limits(30, 1000), at(20_500)).unwrap();
+        let headers = left.headers().map(|(_, value)| value);
+        assert_eq!(headers[..2], ["28", "40"]);
+        assert_eq!(headers[2], r#""minute";q=30;w=60, "day";q=1000;w=86400"#);
+        assert_eq!(headers[3], r#""minute";r=28;t=40, "day";r=998;t=86380"#);
+        let refused = pace.take(limits(30, 2), at(20_500)).unwrap_err();
+        assert_eq!(refused.left.headers().map(|(_, value)| value)[..2], ["0", "86380"]);
     }
 
     #[test]

@@ -54,10 +54,6 @@ impl ScopeSet {
     pub const fn has_any_of(self, wanted: Self) -> bool {
         self.0 & wanted.0 != 0
     }
-
-    pub const fn is_within(self, wider: Self) -> bool {
-        self.0 & !wider.0 == 0
-    }
 }
 
 impl fmt::Display for ScopeSet {
@@ -107,7 +103,6 @@ mod tests {
     fn scopes_are_read_and_written_by_name() {
         let set: ScopeSet = "node, search".parse().unwrap();
         assert_eq!(set.to_string(), "search,node");
-        assert!(set.is_within(ScopeSet::ALL) && !ScopeSet::ALL.is_within(set));
         assert!(set.has_any_of(ScopeSet::of(&[Scope::Gis, Scope::Node])));
         assert!(!set.has_any_of(ScopeSet::of(&[Scope::Gis])));
         assert!("".parse::<ScopeSet>().unwrap_err().contains("search,node,browse,gis,formation"));

@@ -13,7 +13,7 @@ use super::ledger::load::{newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
 use super::records::{AccountRecord, KeyRecord, OrderRecord, PurchaseRecord, SessionRecord, read_all_json, read_json};
-use super::tier::PackName;
+use super::tier::{PackName, Tier};
 use crate::clock::{Now, UnixMillis};
 use crate::state::{StateError, Table};
 
@@ -26,7 +26,7 @@ pub struct AccountView {
     pub limits: PaceLimits,
 }
 
-/// A key without its digest.
+/// A key as its owner and the operator see it.
 #[derive(Clone, Debug)]
 pub struct KeyView {
     pub record: KeyRecord,
@@ -58,7 +58,41 @@ pub struct EntryView {
     pub note: Option<String>,
 }
 
+/// What an account is told about itself.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Me {
+    pub tier: Tier,
+    pub credits_remaining: u64,
+    pub research_allotment_remaining: u32,
+    pub rate_limit: RateLimitView,
+    /// The newest entries, newest first.
+    pub ledger: Vec<EntryView>,
+    pub upgrade_options: [UpgradeOption; 3],
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateLimitView {
+    pub requests_per_minute: u32,
+    pub requests_per_day: u32,
+}
+
 impl Accounts {
+    /// The account with its newest ledger entries. What the call that asks holds is already taken off.
+    pub fn me(&self, id: AccountId, entries: usize, now: Now) -> Result<Me, ChangeError> {
+        let view = self.account(id, now)?;
+        let PaceLimits { per_minute, per_day } = view.limits;
+        Ok(Me {
+            tier: view.record.tier,
+            credits_remaining: u64::try_from(view.remaining.wallet).unwrap_or(0),
+            research_allotment_remaining: view.remaining.allotment,
+            rate_limit: RateLimitView { requests_per_minute: per_minute, requests_per_day: per_day },
+            ledger: self.recent_entries(id, entries)?,
+            upgrade_options: self.upgrade_options(),
+        })
+    }
+
     pub fn account(&self, id: AccountId, now: Now) -> Result<AccountView, ChangeError> {
         let directory = self.shared.directory();
         let state = directory.account(id).ok_or_else(|| ChangeError::not_found("account", id))?;

@@ -13,7 +13,7 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::records::{KeyRecord, OrderRecord};
+use crate::accounts::records::{KeyRecord, OrderRecord, PurchaseRecord};
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{Now, UnixMillis};
 use crate::state::open_copy;
@@ -63,7 +63,7 @@ impl Desk<'_> {
                 id
             }
             AccountCommand::Approve { account } => self.accounts.approve_account(account, &act)?.id,
-            AccountCommand::Disable { account } => self.accounts.disable_account(account, &act)?.id,
+            AccountCommand::Disable { account } => self.accounts.disable_account(account)?.id,
             AccountCommand::List => {
                 let accounts = self.accounts.accounts(self.now)?;
                 return Ok(accounts.iter().map(account_json).collect());
@@ -99,15 +99,17 @@ impl Desk<'_> {
     fn purchase(&self, command: PurchaseCommand) -> Result<Value, AdminError> {
         let act = self.act();
         Ok(match command {
-            PurchaseCommand::Request { account, pack } => json!(self.accounts.request_purchase(account, pack, &act)?),
-            PurchaseCommand::Approve { purchase, reference } => {
-                json!(self.accounts.pay_purchase(purchase, reference, &act)?)
+            PurchaseCommand::Request { account, pack } => {
+                purchase_json(&self.accounts.request_purchase(account, pack, &act)?)
             }
-            PurchaseCommand::Cancel { purchase } => json!(self.accounts.cancel_purchase(purchase, &act)?),
+            PurchaseCommand::Approve { purchase, reference } => {
+                purchase_json(&self.accounts.pay_purchase(purchase, reference, &act)?)
+            }
+            PurchaseCommand::Cancel { purchase } => purchase_json(&self.accounts.cancel_purchase(purchase, &act)?),
             PurchaseCommand::Refund { purchase, reason } => {
                 json!({ "entry": self.accounts.refund_purchase(purchase, reason, &act)? })
             }
-            PurchaseCommand::List => json!(self.accounts.purchases()?),
+            PurchaseCommand::List => self.accounts.purchases()?.iter().map(purchase_json).collect(),
         })
     }
 
@@ -200,6 +202,21 @@ fn key_record_json(record: &KeyRecord) -> Value {
         "createdAt": record.created_at.to_string(),
         "expiresAt": time(record.expires_at),
         "revokedAt": time(record.revoked_at),
+    })
+}
+
+fn purchase_json(record: &PurchaseRecord) -> Value {
+    json!({
+        "id": record.id,
+        "account": record.account,
+        "pack": record.pack,
+        "status": record.status,
+        "priceCents": record.price_cents,
+        "credits": record.credits,
+        "entry": record.entry,
+        "paymentReference": record.payment_reference,
+        "requestedAt": record.requested_at.to_string(),
+        "settledAt": time(record.settled_at),
     })
 }
 

@@ -1,15 +1,22 @@
-//! Letting accounts in and shutting them out.
+//! Making accounts, letting them in and shutting them out.
 
 use super::credits::correction;
-use super::{Act, account, check_amount, check_text, last_ids, put_account, updated};
+use super::keys::new_key;
+use super::{Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::directory::{AccountState, Directory};
+use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::ids::AccountId;
+use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::key::{KeyKind, PlainKey};
 use crate::accounts::ledger::entry::{EntryKind, Note, Reference};
+use crate::accounts::ledger::poster::Poster;
 use crate::accounts::purse::Purse;
-use crate::accounts::records::{AccountRecord, AccountStatus, LAST_IDS_KEY, put_json};
+use crate::accounts::records::{AccountRecord, AccountStatus, CounterRecord, LAST_IDS_KEY, put_json};
+use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::Tier;
+use crate::accounts::writer::After;
+use crate::clock::UnixMillis;
 use crate::state::Table;
 
 impl Accounts {
@@ -17,19 +24,7 @@ impl Accounts {
         check_text("name", &name)?;
         let at = act.at;
         self.change(move |poster| {
-            let mut ids = last_ids(poster)?;
-            ids.account += 1;
-            let record = AccountRecord {
-                id: AccountId(ids.account),
-                name,
-                status: AccountStatus::Pending,
-                tier: Tier::Free,
-                company_formed: false,
-                created_at: at,
-                approved_at: None,
-            };
-            put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
-            put_account(poster, &record)?;
+            let record = new_account(poster, name, at)?;
             let added = record.clone();
             let after =
                 move |directory: &mut Directory| directory.add_account(AccountState::new(added, Purse::new(0, [])));
@@ -39,28 +34,52 @@ impl Accounts {
 
     /// Lets an account in. The first approval brings the grant of the free tier's profile; a later one brings nothing.
     pub fn approve_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
-        let grant = self.settings().tariff.free.credits_on_approval;
-        if grant.0 > 0 {
-            check_amount(grant)?;
-        }
+        let grant = self.grant_on_approval()?;
         let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;
-            let first = record.approved_at.is_none();
-            record.status = AccountStatus::Approved;
-            record.approved_at.get_or_insert(act.at);
-            put_account(poster, &record)?;
-            let credits = if first { i64::from(grant.0) } else { 0 };
-            if credits > 0 {
-                let note = Note { actor: act.actor.clone(), reason: "approval of the account".to_owned() };
-                poster.append(correction(id, EntryKind::Grant, credits, act.at, Reference::None, note));
-            }
+            let credits = approve(poster, &mut record, grant, &act)?;
             Ok((record.clone(), updated(record, credits)))
         })
     }
 
+    /// On a state without any account: one that is approved, with a key for everything, in one commit. Nothing once there
+    /// is an account: what is shown once is not made twice.
+    pub fn create_demo_account(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<IssuedKey>, ChangeError> {
+        let grant = self.grant_on_approval()?;
+        let (secret, act) = (PlainKey::generate(KeyKind::Test, entropy).map_err(ChangeError::Entropy)?, act.clone());
+        let (digest, prefix) = (secret.digest(), secret.shown_prefix());
+        let made = self.change(move |poster| {
+            if last_ids(poster)?.account > 0 {
+                return Ok((None, nothing_more()));
+            }
+            let mut owner = new_account(poster, DEMO_NAME.to_owned(), act.at)?;
+            let credits = approve(poster, &mut owner, grant, &act)?;
+            let (account, name, kind, scopes) = (owner.id, DEMO_NAME.to_owned(), KeyKind::Test, ScopeSet::ALL);
+            let wish = KeyWish { account, name, kind, scopes, expires_at: None };
+            let key = new_key(poster, &wish, digest, prefix, act.at, None)?;
+            let added = key.clone();
+            let after = move |directory: &mut Directory| {
+                directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+                directory.add_key(added, &CounterRecord::default());
+            };
+            let after: After = Box::new(after);
+            Ok((Some(key), after))
+        })?;
+        Ok(made.map(|record| IssuedKey { record, secret }))
+    }
+
+    /// The grant of the free tier's profile, if it is one that an entry can hold.
+    fn grant_on_approval(&self) -> Result<Credits, ChangeError> {
+        let grant = self.settings().tariff.free.credits_on_approval;
+        if grant.0 > 0 {
+            check_amount(grant)?;
+        }
+        Ok(grant)
+    }
+
     /// Shuts an account out; its keys stop working before this returns.
-    pub fn disable_account(&self, id: AccountId, _act: &Act) -> Result<AccountRecord, ChangeError> {
+    pub fn disable_account(&self, id: AccountId) -> Result<AccountRecord, ChangeError> {
         self.change(move |poster| {
             let mut record = account(poster, id)?;
             record.status = AccountStatus::Disabled;
@@ -68,4 +87,37 @@ impl Accounts {
             Ok((record.clone(), updated(record, 0)))
         })
     }
+}
+
+const DEMO_NAME: &str = "demo";
+
+fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis) -> Result<AccountRecord, ChangeError> {
+    let mut ids = last_ids(poster)?;
+    ids.account += 1;
+    let record = AccountRecord {
+        id: AccountId(ids.account),
+        name,
+        status: AccountStatus::Pending,
+        tier: Tier::Free,
+        company_formed: false,
+        created_at: at,
+        approved_at: None,
+    };
+    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+    put_account(poster, &record)?;
+    Ok(record)
+}
+
+/// Returns the credits that came with the approval.
+fn approve(poster: &mut Poster<'_>, record: &mut AccountRecord, grant: Credits, act: &Act) -> Result<i64, ChangeError> {
+    let first = record.approved_at.is_none();
+    record.status = AccountStatus::Approved;
+    record.approved_at.get_or_insert(act.at);
+    put_account(poster, record)?;
+    let credits = if first { i64::from(grant.0) } else { 0 };
+    if credits > 0 {
+        let note = Note { actor: act.actor.clone(), reason: "approval of the account".to_owned() };
+        poster.append(correction(record.id, EntryKind::Grant, credits, act.at, Reference::None, note));
+    }
+    Ok(credits)
 }

@@ -99,7 +99,7 @@ impl Accounts {
     }
 }
 
-fn new_key(
+pub(super) fn new_key(
     poster: &mut Poster<'_>,
     wish: &KeyWish,
     digest: KeyDigest,

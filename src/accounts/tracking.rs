@@ -1,0 +1,87 @@
+//! What the holder of a tracking token sees of a formation order.
+
+use serde::{Serialize, Serializer};
+
+use super::Accounts;
+use super::error::ChangeError;
+use super::ids::OrderId;
+use super::key::KeyDigest;
+use super::records::{OrderRecord, OrderStage};
+use crate::clock::UnixMillis;
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderView {
+    pub order_id: OrderId,
+    pub state: OrderStage,
+    pub entity_name: String,
+    pub entity_type: String,
+    pub jurisdiction: String,
+    /// Every stage, in order, reached or not.
+    pub stages: Vec<StageView>,
+    #[serde(serialize_with = "as_text")]
+    pub created_at: UnixMillis,
+    #[serde(serialize_with = "as_text")]
+    pub updated_at: UnixMillis,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StageView {
+    pub stage: OrderStage,
+    pub status: StageStatus,
+    /// When it was reached; an order may pass a stage without stopping there.
+    #[serde(serialize_with = "as_text_if_any")]
+    pub at: Option<UnixMillis>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StageStatus {
+    Completed,
+    Current,
+    Pending,
+}
+
+impl OrderView {
+    fn of(record: OrderRecord) -> Self {
+        let state = record.stage();
+        let reached = |stage| record.stages.iter().find(|reached| reached.stage == stage).map(|reached| reached.at);
+        let status = |stage| match stage {
+            // Nothing follows the last stage: reaching it completes it.
+            _ if stage < state || state == OrderStage::Completed => StageStatus::Completed,
+            _ if stage == state => StageStatus::Current,
+            _ => StageStatus::Pending,
+        };
+        let view = |stage| StageView { stage, status: status(stage), at: reached(stage) };
+        // An order has had its first stage from the moment it was opened.
+        let first = record.stages.first().map_or(UnixMillis(0), |reached| reached.at);
+        let last = record.stages.last().map_or(first, |reached| reached.at);
+        Self {
+            order_id: record.id,
+            state,
+            stages: OrderStage::ALL.map(view).to_vec(),
+            created_at: first,
+            updated_at: last,
+            entity_name: record.entity_name,
+            entity_type: record.entity_type,
+            jurisdiction: record.jurisdiction,
+        }
+    }
+}
+
+impl Accounts {
+    /// The order behind a tracking token. Nothing for an unknown order and nothing for a wrong token: who guesses
+    /// learns not even which orders exist.
+    pub fn track_order(&self, id: OrderId, token: &str) -> Result<Option<OrderView>, ChangeError> {
+        let token = KeyDigest::of_secret(token);
+        Ok(self.order(id)?.filter(|order| order.token.matches(&token)).map(OrderView::of))
+    }
+}
+
+fn as_text<S: Serializer>(at: &UnixMillis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(at)
+}
+
+fn as_text_if_any<S: Serializer>(at: &Option<UnixMillis>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(|at| at.to_string()).serialize(serializer)
+}

@@ -1,0 +1,234 @@
+//! What the service is told about accounts, orders and the pace, in the exact shapes in which clients see it.
+
+mod support;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+
+use hornbook::accounts::admission::{PendingDebit, Reserved};
+use hornbook::accounts::changes::OrderWish;
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::Refusal;
+use hornbook::accounts::ids::{Credits, OrderId};
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
+use hornbook::accounts::{Accounts, Durability, Settings};
+use serde_json::json;
+use support::disk::{Disk, EIO, Fault, FaultOn};
+use support::{act, call, customer, failing_call, fast_settings, noon, read, start, wait_until_healthy};
+
+#[test]
+fn me_has_the_fields_of_the_contract() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 7, 1, now);
+    clock.advance_millis(1500);
+    call(&accounts, &owner.keys[0], 5, None, read(&clock)).unwrap();
+    failing_call(&accounts, &owner.keys[0], 1, read(&clock)).unwrap();
+    let me = serde_json::to_value(accounts.me(owner.account, 3, read(&clock)).unwrap()).unwrap();
+    let prefix = &owner.keys[0][..12];
+    let entry = |id: u64, kind: &str, credits: i64, free: i64, note: &str| {
+        let note = Some(note).filter(|note| !note.is_empty());
+        json!({
+            "id": id, "at": "2026-05-14T12:00:01.500Z", "kind": kind, "operation": "search", "credits": credits,
+            "fromAllotment": free, "balanceAfter": 7, "keyPrefix": prefix, "note": note,
+        })
+    };
+    let expected = json!({
+        "tier": "free",
+        "creditsRemaining": 7,
+        "researchAllotmentRemaining": 995,
+        "rateLimit": { "requestsPerMinute": 30, "requestsPerDay": 1000 },
+        "ledger": [
+            entry(4, "refund", 1, -1, "the call was not answered with 200"),
+            entry(3, "usage", -1, 1, ""),
+            entry(2, "usage", -5, 5, ""),
+        ],
+        "upgradeOptions": [
+            { "pack": "starter", "priceCents": 500, "credits": 1000 },
+            { "pack": "pro", "priceCents": 2000, "credits": 5000 },
+            { "pack": "bulk", "priceCents": 5000, "credits": 15000 },
+        ],
+    });
+    assert_eq!(me, expected);
+    let grant = accounts.recent_entries(owner.account, 9).unwrap().pop().unwrap();
+    assert_eq!((grant.operation, grant.key_prefix, grant.note.as_deref()), (None, None, Some("for the test")));
+}
+
+#[test]
+fn what_a_call_holds_is_gone_from_its_own_account_view() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 7, 1, now);
+    let debit = begin(&accounts, &owner.keys[0], 2);
+    assert_eq!(accounts.me(owner.account, 9, now).unwrap().credits_remaining, 5);
+    assert_eq!(debit.settle_blocking().unwrap().credits_remaining(), 5);
+}
+
+#[test]
+fn an_order_is_seen_with_its_token_and_not_at_all_without() {
+    let clock = noon();
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    let wish = |name: &str| OrderWish {
+        account: owner.account,
+        entity_name: name.to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "DE".to_owned(),
+        details: json!({ "members": 2 }),
+    };
+    let (order, token) = accounts.create_order(wish("Acme LLC"), &act(read(&clock)), &mut SeededEntropy(5)).unwrap();
+    let (_, other) = accounts.create_order(wish("Other LLC"), &act(read(&clock)), &mut SeededEntropy(6)).unwrap();
+    clock.advance_millis(60_000);
+    accounts.advance_order(order.id, OrderStage::Setup, &act(read(&clock))).unwrap();
+    let seen = accounts.track_order(order.id, &token).unwrap().unwrap();
+    let stage = |stage: &str, status: &str, at: Option<&str>| json!({ "stage": stage, "status": status, "at": at });
+    let (opened, moved) = ("2026-05-14T12:00:00.000Z", "2026-05-14T12:01:00.000Z");
+    let expected = json!({
+        "orderId": order.id, "state": "setup", "entityName": "Acme LLC", "entityType": "llc", "jurisdiction": "DE",
+        "stages": [
+            stage("details", "completed", Some(opened)),
+            stage("payment", "completed", None),
+            stage("setup", "current", Some(moved)),
+            stage("final_review", "pending", None),
+            stage("filing", "pending", None),
+            stage("completed", "pending", None),
+        ],
+        "createdAt": opened, "updatedAt": moved,
+    });
+    assert_eq!(serde_json::to_value(&seen).unwrap(), expected);
+
+    let unknown = OrderId(uuid_of(9));
+    for (id, token) in [(order.id, &*other), (order.id, ""), (unknown, &*token), (unknown, &*other)] {
+        assert!(accounts.track_order(id, token).unwrap().is_none());
+    }
+    accounts.advance_order(order.id, OrderStage::Completed, &act(read(&clock))).unwrap();
+    let done = serde_json::to_value(accounts.track_order(order.id, &token).unwrap()).unwrap();
+    assert_eq!((&done["state"], &done["stages"][5]["status"]), (&json!("completed"), &json!("completed")));
+}
+
+fn uuid_of(byte: u8) -> uuid::Uuid {
+    uuid::Builder::from_random_bytes([byte; 16]).into_uuid()
+}
+
+#[test]
+fn the_demo_account_is_made_once_and_whole() {
+    let now = read(&noon());
+    let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
+    let settings = Settings { tariff, ..Settings::default() };
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), settings, now);
+    let made = accounts.create_demo_account(&act(now), &mut SeededEntropy(1)).unwrap().unwrap();
+    let key = made.secret.reveal();
+    let receipt = call(&accounts, &key, 1, None, now).unwrap();
+    assert_eq!(receipt.headers().map(|(_, value)| value), [499, 10, 0]);
+    assert!(accounts.create_demo_account(&act(now), &mut SeededEntropy(2)).unwrap().is_none());
+    accounts.close();
+    let accounts = start(disk.medium(), settings, now);
+    assert!(accounts.create_demo_account(&act(now), &mut SeededEntropy(3)).unwrap().is_none());
+    assert_eq!(call(&accounts, &key, 1, None, now).unwrap().credits_remaining(), 498);
+    assert_eq!((accounts.verify_ledger().unwrap().accounts, accounts.keys(None).len()), (1, 1));
+
+    // A failed commit leaves all of it or nothing.
+    for after in 0..4 {
+        let disk = Disk::with_schema();
+        let accounts = start(disk.medium(), settings, now);
+        disk.fail(Some(Fault { after, on: FaultOn::Sync, error: EIO, lasting: false }));
+        let made = accounts.create_demo_account(&act(now), &mut SeededEntropy(1));
+        disk.fail(None);
+        wait_until_healthy(&accounts).unwrap();
+        let found = (accounts.accounts(now).unwrap().len(), accounts.keys(None).len());
+        assert!(found == (1, 1) || made.is_err() && found == (0, 0), "{found:?}");
+        accounts.verify_ledger().unwrap();
+    }
+}
+
+#[test]
+fn the_pace_is_told_with_every_answer() {
+    let clock = noon();
+    let mut settings = Settings::default();
+    settings.tariff.free.limits.per_minute = 3;
+    let accounts = start(Disk::with_schema().medium(), settings, read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    let headers = |left: hornbook::accounts::pace::PaceLeft| left.headers().map(|(_, value)| value);
+    let receipt = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    assert_eq!(headers(receipt.left())[..2], ["2", "60"]);
+    clock.advance_millis(10_000);
+    let paced = accounts.authenticate(Some(&owner.keys[0]), read(&clock)).unwrap();
+    assert_eq!(paced.key_prefix(), owner.keys[0][..12]);
+    let paced = paced.require(ScopeSet::ALL).unwrap().pace(read(&clock)).unwrap();
+    assert_eq!(headers(paced.left())[..2], ["1", "50"]);
+    call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    let Err(Refusal::TooFast(refused)) = call(&accounts, &owner.keys[0], 1, None, read(&clock)) else {
+        panic!("three calls a minute")
+    };
+    assert_eq!(headers(refused.left)[..2], ["0", "50"]);
+    assert_eq!(refused.retry_after_sec, 50);
+    let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act(read(&clock))).unwrap();
+    accounts.pay_purchase(bulk.id, None, &act(read(&clock))).unwrap();
+    let receipt = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
+    assert_eq!(
+        headers(receipt.left()),
+        [
+            "296",
+            "50",
+            "\"minute\";q=300;w=60, \"day\";q=50000;w=86400",
+            "\"minute\";r=296;t=50, \"day\";r=49996;t=43190",
+        ]
+    );
+}
+
+#[test]
+fn awaiting_an_answer_is_the_same_as_blocking_for_it() {
+    let now = read(&noon());
+    for durability in [Durability::Strict, Durability::Window] {
+        let accounts = start(Disk::with_schema().medium(), fast_settings(durability, 0), now);
+        let owner = customer(&accounts, 10, 1, now);
+        let receipt = block_on(sendable(begin(&accounts, &owner.keys[0], 3).settle())).unwrap();
+        assert_eq!((receipt.credits_remaining(), receipt.charged()), (7, Credits(3)));
+        block_on(sendable(begin(&accounts, &owner.keys[0], 3).refund())).unwrap();
+        // A client that hangs up while its answer is on the way has paid.
+        drop(begin(&accounts, &owner.keys[0], 3).settle());
+        accounts.approve_account(owner.account, &act(now)).unwrap();
+        assert_eq!(accounts.verify_ledger().unwrap().books.spent, 6);
+        assert_eq!(accounts.me(owner.account, 0, now).unwrap().credits_remaining, 4);
+    }
+}
+
+fn begin(accounts: &Accounts, key: &str, cost: u32) -> PendingDebit {
+    let now = read(&noon());
+    let paced = accounts.authenticate(Some(key), now).unwrap().require(ScopeSet::ALL).unwrap().pace(now).unwrap();
+    let Ok(Reserved::Fresh(reservation)) = paced.reserve("search", Credits(cost), None, now) else {
+        panic!("credits are there")
+    };
+    reservation.begin().unwrap()
+}
+
+/// A server moves its tasks between threads.
+fn sendable<F: Future + Send>(future: F) -> F {
+    future
+}
+
+struct Unpark(std::thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
