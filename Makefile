@@ -5,11 +5,15 @@ FUZZ_TARGETS := native geojson mapped citation
 # Folder with the real sources of benches/plans.
 SOURCES ?= ../shared/corpora
 
-.PHONY: help fuzz deny bench-corpus
+# How often the program is killed under load; the tests do it 100 times.
+KILLS ?= 1000
+
+.PHONY: help fuzz deny kills bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
+	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -21,6 +25,9 @@ fuzz:
 deny:
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check licenses bans sources
+
+kills:
+	HORNBOOK_TEST_KILLS=$(KILLS) cargo test -p hornbook --test accounts_process -- --nocapture killed_under_load
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)
