@@ -5,6 +5,7 @@
 //! secret can come from a file named in `HORNBOOK_..._FILE`, and is never shown.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -117,11 +118,35 @@ impl fmt::Display for Origin {
 
 #[derive(Debug)]
 pub enum ConfigError {
-    Unknown { name: String, from: Origin, nearest: String },
-    Value { name: &'static str, value: String, from: Origin, wanted: String },
-    Twice { name: &'static str, first: String, second: String },
-    Parse { path: PathBuf, source: Box<toml::de::Error> },
-    Read { path: PathBuf, source: std::io::Error },
+    Unknown {
+        name: String,
+        from: Origin,
+        nearest: String,
+    },
+    Value {
+        name: &'static str,
+        value: String,
+        from: Origin,
+        wanted: String,
+    },
+    Twice {
+        name: &'static str,
+        first: String,
+        second: String,
+    },
+    /// Not TOML. The line itself is not repeated: it may hold a secret.
+    Parse {
+        path: PathBuf,
+        line: usize,
+        problem: String,
+    },
+    NotText {
+        name: String,
+    },
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -134,7 +159,10 @@ impl fmt::Display for ConfigError {
                 write!(f, "{from} sets {name} to '{value}'; it takes {wanted}")
             }
             Self::Twice { name, first, second } => write!(f, "{name} is set by both {first} and {second}; keep one"),
-            Self::Parse { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            Self::Parse { path, line, problem } => {
+                write!(f, "cannot read {}: line {line}: {problem}; correct it", path.display())
+            }
+            Self::NotText { name } => write!(f, "${name} is not valid UTF-8; set it to text, or unset it"),
             Self::Read { path, source } => {
                 write!(f, "cannot read {}: {source}; check path and permissions", path.display())
             }
@@ -145,7 +173,6 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Parse { source, .. } => Some(source),
             Self::Read { source, .. } => Some(source),
             _ => None,
         }
@@ -161,7 +188,7 @@ impl Config {
     /// Defaults, then `file` if given, then these environment variables, then `name=value` flags.
     pub fn load(
         file: Option<&Path>,
-        environment: impl IntoIterator<Item = (String, String)>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
         let defaults = SETTINGS.iter().filter(|setting| !setting.default.is_empty());
@@ -180,8 +207,11 @@ impl Config {
     fn take_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        let table: toml::Table =
-            text.parse().map_err(|source| ConfigError::Parse { path: path.to_owned(), source: Box::new(source) })?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            ConfigError::Parse { path: path.to_owned(), line, problem: error.message().to_owned() }
+        })?;
         for (section, content) in table {
             match content {
                 toml::Value::Table(entries) => {
@@ -195,12 +225,18 @@ impl Config {
         Ok(())
     }
 
-    fn take_environment(&mut self, variables: impl IntoIterator<Item = (String, String)>) -> Result<(), ConfigError> {
+    fn take_environment(
+        &mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<(), ConfigError> {
         let mut by_name: BTreeMap<&'static str, String> = BTreeMap::new();
         for (variable, value) in variables {
+            // Others' variables may hold anything.
+            let variable = variable.to_string_lossy().into_owned();
             if !variable.starts_with("HORNBOOK_") {
                 continue;
             }
+            let Ok(value) = value.into_string() else { return Err(ConfigError::NotText { name: variable }) };
             let (setting, from_file) = find_variable(&variable)?;
             if let Some(first) = by_name.insert(setting.name, variable.clone()) {
                 return Err(ConfigError::Twice { name: setting.name, first, second: variable });
@@ -331,8 +367,8 @@ fn edits(from: &str, to: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    fn pairs<T: From<String>>(pairs: &[(&str, &str)]) -> Vec<(T, T)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned().into(), (*value).to_owned().into())).collect()
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Options {
         let here = Path::new("hornbook.toml");
         let file = self.config.clone().or_else(|| here.exists().then(|| here.to_owned()));
         let data = self.data.iter().map(|data| ("data.dir".to_owned(), data.display().to_string()));
-        Ok(Config::load(file.as_deref(), std::env::vars(), self.set.iter().cloned().chain(data))?)
+        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data))?)
     }
 
     /// The snapshot that a command is about: the one named, or the data directory's current one.
