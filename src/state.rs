@@ -59,9 +59,7 @@ impl State {
 
     fn open_unguarded(medium: Arc<dyn Medium>) -> Result<Self, StateError> {
         let mut database = medium.open()?;
-        schema::bring_up_to_date(&database, &*medium)?;
-        check::integrity(&mut database, &*medium)?;
-        check::every_record(&database, &*medium)?;
+        schema::check_and_migrate(&mut database, &*medium, &schema::STEPS)?;
         check::not_older_than_mark(&database, &*medium)?;
         Ok(Self { database, medium })
     }

@@ -135,6 +135,49 @@ fn a_debit_alone_takes_the_two_syncs_of_a_two_phase_commit() {
 }
 
 #[test]
+fn maintenance_with_nothing_to_do_leaves_the_disk_alone() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let settings = Settings { rollup_after_days: Some(30), ..Settings::default() };
+    let accounts = start(disk.medium(), settings, read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    // Counted, not charged.
+    drop(
+        accounts
+            .authenticate(Some(&owner.keys[0]), read(&clock))
+            .unwrap()
+            .require(ScopeSet::ALL)
+            .unwrap()
+            .pace(read(&clock)),
+    );
+    let before = disk.syncs();
+    accounts.maintain(read(&clock)).unwrap();
+    assert_eq!(disk.syncs() - before, 2, "the count of the call");
+    accounts.maintain(read(&clock)).unwrap();
+    assert_eq!(disk.syncs() - before, 2);
+}
+
+#[test]
+fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), Settings::default(), read(&clock));
+    let owner = customer(&accounts, 0, 1, read(&clock));
+    let first = read(&clock).wall;
+    let mut accounts = Some(accounts);
+    // Seconds since the first use, and what a restart then knows.
+    for (at, stored) in [(0, 0), (10, 0), (29, 0), (30, 30), (59, 30), (61, 61)] {
+        clock.set_wall(first.plus_millis(at * 1000));
+        let used = accounts.take().unwrap_or_else(|| start(disk.medium(), Settings::default(), read(&clock)));
+        call(&used, &owner.keys[0], 1, None, read(&clock)).unwrap();
+        assert_eq!(used.keys(None)[0].last_used, Some(read(&clock).wall), "in memory it is exact");
+        used.close();
+        let restarted = start(disk.medium(), Settings::default(), read(&clock));
+        assert_eq!(restarted.keys(None)[0].last_used, Some(first.plus_millis(stored * 1000)), "{at} s");
+    }
+}
+
+#[test]
 fn failed_work_is_free_and_dropped_reservations_go_back() {
     let now = read(&noon());
     for durability in [Durability::Strict, Durability::Window] {

@@ -23,6 +23,17 @@ pub(super) fn integrity(database: &mut Database, medium: &dyn Medium) -> Result<
     Err(StateError::damaged(medium, DamageKind::Inconsistent(what)))
 }
 
+/// The same for a file of an older format, which may lack tables.
+pub(super) fn every_record_there_is(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+    let reading = reading(database)?;
+    for table in Table::ALL {
+        if reading.has(table)? {
+            reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, medium))?;
+        }
+    }
+    Ok(())
+}
+
 /// Ours: every record of every table against the checksum it ends in.
 pub(super) fn every_record(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
     let reading = reading(database)?;

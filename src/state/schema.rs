@@ -2,6 +2,7 @@
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 
+use super::check;
 use super::error::{DamageKind, StateError};
 use super::medium::Medium;
 use super::transaction::{Reading, Writing};
@@ -12,8 +13,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
-type Step = fn(&mut Writing) -> Result<(), StateError>;
-const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [];
+pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [];
 
 /// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,38 +106,44 @@ pub fn create_schema(database: &Database) -> Result<(), StateError> {
     writing.commit()
 }
 
-/// Refuses newer formats and migrates older ones.
-pub(super) fn bring_up_to_date(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
-    match version(database)? {
-        None => Err(StateError::damaged(medium, DamageKind::NoSchema)),
-        Some(found) => migrate(database, medium, found, &STEPS),
+/// Refuses newer formats and damage, and brings older formats up to the one after the last step.
+pub(super) fn check_and_migrate(
+    database: &mut Database,
+    medium: &dyn Medium,
+    steps: &[Step],
+) -> Result<(), StateError> {
+    let newest = steps.len() + 1;
+    let found = match format(database)? {
+        None | Some(0) => return Err(StateError::damaged(medium, DamageKind::NoSchema)),
+        Some(found) if found as usize > newest => return Err(StateError::TooNew { place: medium.describe(), found }),
+        Some(found) => found as usize,
+    };
+    // Nothing is written before everything was checked: a migration would finish what damage began.
+    check::integrity(database, medium)?;
+    if found < newest {
+        check::every_record_there_is(database, medium)?;
+        migrate(database, &steps[found - 1..], newest as u32)?;
     }
+    check::every_record(database, medium)
 }
 
-fn migrate(database: &Database, medium: &dyn Medium, found: u32, steps: &[Step]) -> Result<(), StateError> {
-    let newest = steps.len() + 1;
-    let Some(due) = (found as usize).checked_sub(1).and_then(|done| steps.get(done..)) else {
-        return match found as usize > newest {
-            true => Err(StateError::TooNew { place: medium.describe(), found }),
-            false => Err(StateError::damaged(medium, DamageKind::NoSchema)),
-        };
-    };
-    if due.is_empty() {
-        return Ok(());
-    }
-    // All steps in one transaction: a crash leaves the old format, never one in between.
+/// All steps in one transaction: a crash leaves the old format, never one in between.
+fn migrate(database: &Database, due: &[Step], newest: u32) -> Result<(), StateError> {
     let mut writing = Writing::begin(database)?;
     for step in due {
         step(&mut writing)?;
     }
-    writing.put(Table::Meta, SCHEMA_KEY, &(newest as u32).to_le_bytes())?;
+    writing.put(Table::Meta, SCHEMA_KEY, &newest.to_le_bytes())?;
     writing.commit()
 }
 
-fn version(database: &Database) -> Result<Option<u32>, StateError> {
+fn format(database: &Database) -> Result<Option<u32>, StateError> {
     let transaction = database.begin_read().map_err(|e| StateError::storage("read the state format", e.into()))?;
     let reading = Reading::new(transaction);
-    let Some(bytes) = reading.get_if_table_exists(Table::Meta, SCHEMA_KEY)? else { return Ok(None) };
+    if !reading.has(Table::Meta)? {
+        return Ok(None);
+    }
+    let Some(bytes) = reading.get(Table::Meta, SCHEMA_KEY)? else { return Ok(None) };
     let bytes = bytes.try_into().map_err(|_| StateError::bad_record(Table::Meta.name(), SCHEMA_KEY))?;
     Ok(Some(u32::from_le_bytes(bytes)))
 }
@@ -176,25 +183,57 @@ mod tests {
         assert!(message.contains("state format 9") && message.contains("reads up to 1"), "{message}");
     }
 
+    const APPEND: Step = |writing| {
+        let mut trail = writing.get(Table::Meta, b"trail")?.unwrap_or_default();
+        trail.push(b'.');
+        writing.put(Table::Meta, b"trail", &trail)
+    };
+    const FAIL: Step = |_| Err(StateError::bad_record("meta", b"trail"));
+
+    fn fresh(data: &std::path::Path) -> (Database, FileMedium) {
+        drop(State::open(data).unwrap());
+        let medium = FileMedium::standalone(&data.join(STATE_FILE));
+        (medium.open().unwrap(), medium)
+    }
+
+    fn trail(database: &Database) -> Option<Vec<u8>> {
+        Reading::new(database.begin_read().unwrap()).get(Table::Meta, b"trail").unwrap()
+    }
+
     #[test]
     fn older_formats_pass_through_every_step_that_is_due() {
         let data = tempfile::tempdir().unwrap();
-        drop(State::open(data.path()).unwrap());
-        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
-        let database = medium.open().unwrap();
-        let append: Step = |writing| {
-            let mut trail = writing.get(Table::Meta, b"trail")?.unwrap_or_default();
-            trail.push(b'.');
-            writing.put(Table::Meta, b"trail", &trail)
-        };
-        migrate(&database, &medium, 1, &[append, append]).unwrap();
-        assert_eq!(version(&database).unwrap(), Some(3));
-        migrate(&database, &medium, 3, &[append, append]).unwrap();
-        migrate(&database, &medium, 3, &[append, append, append]).unwrap();
-        assert_eq!(version(&database).unwrap(), Some(4));
-        let reading = Reading::new(database.begin_read().unwrap());
-        assert_eq!(reading.get(Table::Meta, b"trail").unwrap().as_deref(), Some(&b"..."[..]));
-        assert!(matches!(migrate(&database, &medium, 4, &[append]), Err(StateError::TooNew { found: 4, .. })));
-        assert!(migrate(&database, &medium, 0, &[append]).is_err());
+        let (mut database, medium) = fresh(data.path());
+        let mut open = |steps: &[Step]| check_and_migrate(&mut database, &medium, steps);
+        open(&[APPEND, APPEND]).unwrap();
+        open(&[APPEND, APPEND]).unwrap();
+        open(&[APPEND, APPEND, APPEND]).unwrap();
+        assert!(open(&[APPEND, APPEND, APPEND, APPEND, FAIL]).is_err());
+        assert!(matches!(open(&[APPEND]), Err(StateError::TooNew { found: 4, .. })));
+        assert_eq!((format(&database).unwrap(), trail(&database)), (Some(4), Some(b"...".to_vec())));
+    }
+
+    #[test]
+    fn a_step_may_add_a_table_that_the_older_format_lacked() {
+        let data = tempfile::tempdir().unwrap();
+        let (mut database, medium) = fresh(data.path());
+        let writing = database.begin_write().unwrap();
+        assert!(writing.delete_table(Table::Sessions.definition()).unwrap());
+        writing.commit().unwrap();
+        assert!(check_and_migrate(&mut database, &medium, &[]).is_err());
+        check_and_migrate(&mut database, &medium, &[|writing| writing.create(Table::Sessions)]).unwrap();
+        assert_eq!(format(&database).unwrap(), Some(2));
+    }
+
+    #[test]
+    fn a_damaged_older_format_is_refused_before_anything_is_written() {
+        let data = tempfile::tempdir().unwrap();
+        let (mut database, medium) = fresh(data.path());
+        let writing = database.begin_write().unwrap();
+        writing.open_table(Table::Wallets.definition()).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
+        writing.commit().unwrap();
+        let error = check_and_migrate(&mut database, &medium, &[APPEND]).unwrap_err().to_string();
+        assert!(error.contains("table wallets"), "{error}");
+        assert_eq!((format(&database).unwrap(), trail(&database)), (Some(1), None));
     }
 }

@@ -17,6 +17,7 @@ pub(crate) type StoredRecord = (Vec<u8>, Vec<u8>);
 
 pub(crate) struct Writing {
     transaction: WriteTransaction,
+    changed: bool,
 }
 
 impl Writing {
@@ -29,10 +30,11 @@ impl Writing {
         transaction
             .set_durability(Durability::Immediate)
             .map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
-        Ok(Self { transaction })
+        Ok(Self { transaction, changed: false })
     }
 
     pub(super) fn create(&mut self, table: Table) -> Result<(), StateError> {
+        self.changed = true;
         self.transaction.open_table(table.definition()).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
@@ -56,6 +58,7 @@ impl Writing {
         let mut open =
             self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         for (key, payload) in records {
+            self.changed = true;
             let sealed = seal(table.name(), key.as_ref(), payload.as_ref());
             open.insert(key.as_ref(), sealed.as_slice()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         }
@@ -63,6 +66,7 @@ impl Writing {
     }
 
     pub(crate) fn remove(&mut self, table: Table, key: &[u8]) -> Result<(), StateError> {
+        self.changed = true;
         let mut open =
             self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         open.remove(key).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
@@ -75,7 +79,12 @@ impl Writing {
         visit_all(&open, table, start, visit)
     }
 
+    /// Costs two syncs, unless there is nothing to commit.
     pub(crate) fn commit(self) -> Result<(), StateError> {
+        if !self.changed {
+            let aborted = self.transaction.abort();
+            return aborted.map_err(|e| StateError::storage("end a change of the state file", e.into()));
+        }
         self.transaction.commit().map_err(|e| StateError::storage("commit to the state file", e.into()))
     }
 }
@@ -97,10 +106,11 @@ impl Reading {
         get(&self.open(table)?, table, key)
     }
 
-    pub(super) fn get_if_table_exists(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    /// Whether the file has this table; every file of the present format has all of them.
+    pub(super) fn has(&self, table: Table) -> Result<bool, StateError> {
         match self.transaction.open_table(table.definition()) {
-            Ok(open) => get(&open, table, key),
-            Err(TableError::TableDoesNotExist(_)) => Ok(None),
+            Ok(_) => Ok(true),
+            Err(TableError::TableDoesNotExist(_)) => Ok(false),
             Err(e) => Err(StateError::storage(READING, e.into())),
         }
     }
