@@ -16,7 +16,7 @@ use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::records::{KeyRecord, OrderRecord, PurchaseRecord};
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{Now, UnixMillis};
-use crate::state::open_copy;
+use crate::state::copy::finish;
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
@@ -160,8 +160,11 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
         return Err(AdminError::Refused(format!("{to} is there already; name a new file for the backup")));
     }
     let part = accounts.write_backup(to)?;
-    let proof = verify_state(&open_copy(&part)?)?;
-    crate::state::copy::finish(&part, to)?;
+    let mut proof = None;
+    finish(&part, to, |copy| {
+        proof = Some(verify_state(copy)?);
+        Ok::<(), AdminError>(())
+    })?;
     Ok(json!({ "backup": to.display().to_string(), "proof": proof }))
 }
 

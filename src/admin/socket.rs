@@ -3,7 +3,7 @@
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,12 +53,16 @@ impl AdminSocket {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(socket("replace")(e)),
             _ => {}
         }
-        // Bound under another name and renamed once its mode is set: nobody else can connect in between.
-        let fresh = data.join("admin.sock.new");
-        let _ = std::fs::remove_file(&fresh);
+        // Bound in a directory that is closed to others and renamed once its mode is set: whatever the umask, nobody
+        // else can connect in between.
+        let closed = data.join("admin.new");
+        let _ = std::fs::remove_dir_all(&closed);
+        std::fs::DirBuilder::new().mode(0o700).create(&closed).map_err(socket("prepare"))?;
+        let fresh = closed.join("sock");
         let listener = UnixListener::bind(&fresh).map_err(socket("listen on"))?;
         std::fs::set_permissions(&fresh, Permissions::from_mode(0o600)).map_err(socket("protect"))?;
         std::fs::rename(&fresh, &path).map_err(socket("publish"))?;
+        let _ = std::fs::remove_dir(&closed);
         Ok(Self { path, listener })
     }
 

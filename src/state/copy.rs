@@ -1,23 +1,26 @@
 //! Copies of a state: a backup while others write, and putting one back.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::Builder;
 
-use super::medium::publish;
+use super::medium::{create_private, publish};
 use super::transaction::{Reading, Writing};
 use super::{DataLock, FileMedium, MARK_FILE, MarkFile, Medium, STATE_FILE, State, StateError, Table, create_schema};
 
-/// Writes one consistent moment to a new file beside `to` and returns its path; the caller checks it and then calls
-/// [`finish`]. Copied record by record: the pages of a live file do not hold still for a plain copy.
+/// Writes one consistent moment to a new file beside `to` and returns its path; [`finish`] checks and names it.
+/// Copied record by record: the pages of a live file do not hold still for a plain copy.
 pub(crate) fn write_part(reading: &Reading, to: &Path) -> Result<PathBuf, StateError> {
     let part = with_suffix(to, ".part");
-    match std::fs::remove_file(&part) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(StateError::file("replace", &part, e)),
-        _ => {}
-    }
-    let database = Builder::new().create(&part).map_err(|e| StateError::storage("create the backup", e.into()))?;
+    or_remove(&part, write_records(reading, &part))?;
+    Ok(part)
+}
+
+fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
+    let database = Builder::new().create_file(create_private(part)?);
+    let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
     let mut writing = Writing::begin(&database)?;
     for table in Table::ALL {
@@ -34,15 +37,27 @@ pub(crate) fn write_part(reading: &Reading, to: &Path) -> Result<PathBuf, StateE
             writing.put_all(table, records.drain(..))?;
         }
     }
-    writing.commit()?;
-    Ok(part)
+    writing.commit()
 }
 
 const RECORDS_AT_ONCE: usize = 4096;
 
-/// Gives a checked copy its name.
-pub(crate) fn finish(part: &Path, to: &Path) -> Result<(), StateError> {
-    publish(part, to)
+/// Gives a copy its name if it passes the check, and removes it otherwise.
+pub(crate) fn finish<E: From<StateError>>(
+    part: &Path,
+    to: &Path,
+    check: impl FnOnce(&State) -> Result<(), E>,
+) -> Result<(), E> {
+    let checked = open_copy(part).map_err(E::from).and_then(|copy| check(&copy));
+    or_remove(part, checked.and_then(|()| Ok(publish(part, to)?)))
+}
+
+/// A copy that did not come about is of no use, and on a full disk in the way.
+fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
+    if result.is_err() {
+        let _ = std::fs::remove_file(part);
+    }
+    result
 }
 
 /// Opens and checks a state file that is nobody's data directory.
@@ -65,21 +80,29 @@ pub fn restore<E: From<StateError>>(
     let _owner = DataLock::acquire(data)?;
     let state = data.join(STATE_FILE);
     let part = with_suffix(&state, ".restore");
-    std::fs::copy(backup, &part).map_err(|e| StateError::file("copy the backup to", &part, e))?;
-    let checked = open_copy(&part).map_err(E::from).and_then(|copy| check(&copy));
-    if let Err(error) = checked {
-        // The copy is of no use; failing to remove it does not make things worse.
-        let _ = std::fs::remove_file(&part);
-        return Err(error);
-    }
+    or_remove(&part, copy_bytes(backup, &part))?;
+    finish(&part, &state, |copy| {
+        check(copy)?;
+        Ok(set_aside(data, &state)?)
+    })
+}
+
+fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
+    let mut source = File::open(from).map_err(|e| StateError::file("read the backup", from, e))?;
+    let mut target = create_private(to)?;
+    std::io::copy(&mut source, &mut target).map_err(|e| StateError::file("copy the backup to", to, e))?;
+    Ok(())
+}
+
+/// Makes room for another state, which is about to be renamed into place. Until then the old one opens as before.
+fn set_aside(data: &Path, state: &Path) -> Result<(), StateError> {
     if state.exists() {
-        let replaced = with_suffix(&state, ".replaced");
+        let replaced = with_suffix(state, ".replaced");
         let _ = std::fs::remove_file(&replaced);
-        std::fs::hard_link(&state, &replaced).map_err(|e| StateError::file("keep the old state as", &replaced, e))?;
+        std::fs::hard_link(state, &replaced).map_err(|e| StateError::file("keep the old state as", &replaced, e))?;
     }
-    // Before the rename: the old state without a mark still opens, the new one under the old mark would not.
-    MarkFile::remove(&data.join(MARK_FILE))?;
-    Ok(publish(&part, &state)?)
+    // The old state without a mark still opens, the new one under the old mark would not.
+    MarkFile::remove(&data.join(MARK_FILE))
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

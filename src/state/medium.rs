@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use redb::{Builder, Database};
@@ -85,20 +86,23 @@ impl Medium for FileMedium {
     }
 }
 
+/// An empty file in the place of any that is there, for its owner's eyes only: a state tells names and orders.
+pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StateError::file("replace", path, e)),
+        _ => {}
+    }
+    let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+    created.map_err(|e| StateError::file("create", path, e))
+}
+
 /// Creates a state file so that it exists with its schema or not at all: redb's own first milliseconds leave a file
 /// that does not open when the process is killed in them.
 fn create_whole(path: &Path) -> Result<(), StateError> {
     let temporary = path.with_extension("redb.new");
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&temporary)
-        .map_err(|e| StateError::file("create", &temporary, e))?;
     let database = Builder::new()
         .set_cache_size(CACHE_BYTES)
-        .create_file(file)
+        .create_file(create_private(&temporary)?)
         .map_err(|e| StateError::storage("create the state file", e.into()))?;
     schema::create_schema(&database)?;
     drop(database);
