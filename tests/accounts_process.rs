@@ -3,7 +3,9 @@
 //! `HORNBOOK_TEST_KILLS` sets how often it is killed under load; 100 unless told.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -152,6 +154,22 @@ fn commands_work_with_and_without_a_server() {
 }
 
 #[test]
+fn a_command_waits_for_a_server_that_is_starting() {
+    let place = Place::new();
+    let data = place.path("data");
+    place.customer(&data, "100");
+    // A server has the directory before it listens.
+    let owner = hornbook::state::DataLock::acquire(&data).unwrap();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| place.json(&data, &["account", "list"]));
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!asked.is_finished());
+        drop(owner);
+        assert_eq!(asked.join().unwrap()[0]["creditsRemaining"], 100);
+    });
+}
+
+#[test]
 fn a_restore_asks_first_and_fails_without_harm() {
     let place = Place::new();
     let (data, copy) = (place.path("data"), place.path("copy.redb"));
@@ -170,10 +188,66 @@ fn a_restore_asks_first_and_fails_without_harm() {
     place.refusal(&data, &["restore", broken.to_str().unwrap(), "--force"]);
     place.refusal(&data, &["restore", "missing.redb", "--force"]);
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 111);
+    let beside = |name: &OsStr| [".restore", ".part", ".new"].iter().any(|end| name.to_string_lossy().ends_with(end));
+    let left: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| beside(name)), "{left:?}");
+    for file in [&data.join("state.redb"), &copy] {
+        assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
 
     place.json(&data, &["restore", copy_text, "--force"]);
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 100);
     assert!(data.join("state.redb.replaced").exists());
+}
+
+#[test]
+fn the_configuration_is_shown_without_secrets_and_slips_are_named() {
+    let place = Place::new();
+    let run = |file: &str, environment: &[(&str, &OsStr)], words: &[&str]| {
+        std::fs::write(place.path("hornbook.toml"), file).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+        let output = command.current_dir(place.path("")).env_clear().envs(environment.iter().copied()).args(words);
+        let output = output.args(["config", "show"]).output().unwrap();
+        let text =
+            format!("{}{}", String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(!text.contains("very-secret"), "{text}");
+        (output.status.success(), text)
+    };
+    let secret = place.path("secret");
+    std::fs::write(&secret, "very-secret-2\n").unwrap();
+    let file = "[free]\nper_minute = 11\nper_day = 12\n[payments]\nstripe_secret_key = \"very-secret-1\"\n";
+    let environment = [
+        ("HORNBOOK_FREE_PER_DAY", OsStr::new("22")),
+        ("HORNBOOK_PAYMENTS_STRIPE_WEBHOOK_SECRET_FILE", secret.as_os_str()),
+        // Somebody else's, and no text at all.
+        ("LESSOPEN", OsStr::from_bytes(&[0xff, 0xfe])),
+    ];
+    let (well, text) = run(file, &environment, &["--set", "free.monthly_units=33"]);
+    assert!(well, "{text}");
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    let row = |name: &str| {
+        let row = shown.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+        (row["value"].as_str().unwrap_or_default().to_owned(), row["from"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(row("free.per_minute"), ("11".to_owned(), "hornbook.toml".to_owned()));
+    assert_eq!(row("free.per_day"), ("22".to_owned(), "$HORNBOOK_FREE_PER_DAY".to_owned()));
+    assert_eq!(row("free.monthly_units"), ("33".to_owned(), "flag".to_owned()));
+    assert_eq!(row("ledger.durability"), ("strict".to_owned(), "default".to_owned()));
+    assert_eq!(row("payments.stripe_secret_key").0, "********");
+    assert_eq!(row("payments.stripe_webhook_secret").0, "********");
+
+    type Slip<'s> = (&'s str, &'s [(&'s str, &'s OsStr)], &'s [&'s str], &'s str);
+    let slips: [Slip<'_>; 5] = [
+        ("[fre]\nper_day = 1\n", &[], &[], "did you mean free.per_day?"),
+        ("", &[("HORNBOOK_FREE_PER_DYA", OsStr::new("1"))], &[], "did you mean HORNBOOK_FREE_PER_DAY?"),
+        ("", &[], &["--set", "free.per_dya=1"], "did you mean free.per_day?"),
+        ("", &[("HORNBOOK_DATA_DIR", OsStr::from_bytes(&[0xff]))], &[], "$HORNBOOK_DATA_DIR is not valid UTF-8"),
+        ("[payments]\nstripe_secret_key = \"very-secret\nx = 1\n", &[], &[], "hornbook.toml: line 2"),
+    ];
+    for (file, environment, words, expected) in slips {
+        let (well, text) = run(file, environment, words);
+        assert!(!well && text.contains(expected), "{text}");
+    }
 }
 
 #[test]

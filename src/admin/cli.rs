@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::{Accounts, Settings};
 use crate::clock::Clock;
-use crate::state::STATE_FILE;
+use crate::state::{STATE_FILE, StateError};
 
 /// How a command is run.
 pub struct Invocation {
@@ -25,6 +26,10 @@ pub struct Invocation {
     pub json: bool,
     pub clock: Arc<dyn Clock>,
 }
+
+/// Five seconds: a ledger of ten million entries opens in less than two.
+const TRIES_WHILE_IN_USE: u32 = 100;
+const PAUSE_WHILE_IN_USE: Duration = Duration::from_millis(50);
 
 /// Runs one command and writes its answer.
 pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) -> Result<(), AdminError> {
@@ -41,10 +46,18 @@ pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) 
 
 fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, AdminError> {
     let Invocation { data, settings, actor, clock, .. } = invocation;
-    if let Some(value) = socket::ask(data, actor, &command)? {
-        return Ok(value);
-    }
-    let accounts = Accounts::open(data, *settings, clock.now())?;
+    let mut tries = 1;
+    let accounts = loop {
+        if let Some(value) = socket::ask(data, actor, &command)? {
+            return Ok(value);
+        }
+        match Accounts::open(data, *settings, clock.now()) {
+            // A server that is starting owns the file before it listens, and another command owns it for a moment.
+            Err(StateError::InUse { .. }) if tries < TRIES_WHILE_IN_USE => std::thread::sleep(PAUSE_WHILE_IN_USE),
+            opened => break opened?,
+        }
+        tries += 1;
+    };
     let mut desk = Desk { accounts: &accounts, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
     desk.execute(command)
 }
