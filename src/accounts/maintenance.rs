@@ -5,7 +5,7 @@ use super::changes::nothing_more;
 use super::directory::{Directory, lock};
 use super::error::ChangeError;
 use super::idempotency;
-use super::ledger::load::entries_since;
+use super::ledger::load::calls_since;
 use super::ledger::rollup;
 use super::records::{SessionRecord, from_json};
 use crate::clock::{Now, SteadyMicros, UnixMillis};
@@ -90,11 +90,11 @@ impl Directory {
     /// After a restart the charged calls of the last minute count on: they stand in the ledger with their times.
     pub(crate) fn refill_windows(&self, reading: &Reading, now: Now) -> Result<(), StateError> {
         let since = now.wall.plus_millis(-MINUTE_MILLIS);
-        let mut recent = entries_since(reading, since)?;
-        recent.sort_by_key(|entry| entry.draft.at);
-        for entry in recent.iter().filter(|entry| entry.draft.credits < 0 && entry.draft.at <= now.wall) {
-            let Some(key) = entry.draft.key.and_then(|key| self.key(key)) else { continue };
-            let ago_micros = now.wall.0.abs_diff(entry.draft.at.0) * 1000;
+        let mut recent = calls_since(reading, since)?;
+        recent.sort_by_key(|(at, _)| *at);
+        for (at, key) in recent.into_iter().filter(|(at, _)| *at <= now.wall) {
+            let Some(key) = self.key(key) else { continue };
+            let ago_micros = now.wall.0.abs_diff(at.0) * 1000;
             lock(&key.pace).remember(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
         }
         Ok(())

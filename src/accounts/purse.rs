@@ -56,7 +56,7 @@ impl Purse {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
-        // Nothing in this file panics while holding the lock, so it cannot be poisoned with half a change.
+        // What panics in this file does so before it changes anything, so the lock never guards half a change.
         self.contents.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -159,8 +159,9 @@ impl Contents {
     }
 
     fn drop_hold(&mut self, hold: Hold) {
-        self.wallet_held -= i64::from(hold.from_wallet);
-        assert!(self.wallet_held >= 0, "a hold of {} credits was dropped twice", hold.from_wallet);
+        let from_wallet = i64::from(hold.from_wallet);
+        assert!(self.wallet_held >= from_wallet, "a hold of {from_wallet} credits was dropped twice");
+        self.wallet_held -= from_wallet;
         if hold.from_allotment > 0 {
             let month = self.month(hold.month);
             assert!(month.held >= hold.from_allotment, "a hold of {} units was dropped twice", hold.from_allotment);

@@ -74,7 +74,7 @@ impl TailBlock {
 
 /// A stored block, for reading.
 pub(crate) struct Block<'b> {
-    first: EntryNumber,
+    pub(crate) first: EntryNumber,
     count: u16,
     first_at: UnixMillis,
     pub(crate) hash: [u8; 32],

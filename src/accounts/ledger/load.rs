@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::accounts::ids::{AccountId, EntryNumber};
+use crate::accounts::ids::{AccountId, EntryNumber, KeyId};
 use crate::clock::{Month, UnixMillis};
 pub(crate) use crate::state::check::HEAD_KEY;
 use crate::state::codec::{Decoder, Encoder, Malformed};
@@ -10,7 +10,7 @@ use crate::state::{Mark, Reading, StateError, Table};
 
 use super::block::{Block, TailBlock};
 use super::books::Books;
-use super::entry::{Entry, OperationCode};
+use super::entry::{Entry, EntryKind, OperationCode};
 
 pub(crate) const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 
@@ -195,23 +195,30 @@ pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize
     Ok(found)
 }
 
-/// More entries a minute than this are not looked through: the start must not wait for them.
-const RECENT_MAX: usize = 100_000;
+/// More calls than this are not looked through: the start must not wait for them. Nearly 17,000 a second for a minute.
+const RECENT_MAX: usize = 1_000_000;
 
-/// The newest entries, as far back as whole blocks reach past `since`: they refill the rate windows after a restart.
-pub(crate) fn entries_since(reading: &Reading, since: UnixMillis) -> Result<Vec<Entry>, StateError> {
+/// The charged calls since then with their keys: they refill the rate windows after a restart. Goes back block by block
+/// until one has none.
+pub(crate) fn calls_since(reading: &Reading, since: UnixMillis) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
     let mut found = Vec::new();
     let mut before = u64::MAX;
     while let Some((key, payload)) = reading.at_or_before(Table::Ledger, &before.to_be_bytes())? {
-        let entries = block_entries(&key, &payload)?;
-        let Some(first) = entries.first().map(|entry| entry.number.0) else { break };
-        let recent: Vec<Entry> = entries.into_iter().filter(|entry| entry.draft.at >= since).collect();
-        if recent.is_empty() || first <= 1 || found.len() >= RECENT_MAX {
-            found.extend(recent);
+        let mut recent = false;
+        let block = parse_block(&key, &payload)?;
+        let visited = block.each(&mut |entry| {
+            recent |= entry.draft.at >= since;
+            if let (EntryKind::Usage, Some(key)) = (entry.draft.kind, entry.draft.key)
+                && entry.draft.at >= since
+            {
+                found.push((entry.draft.at, key));
+            }
+        });
+        visited.map_err(|_| StateError::bad_record(Table::Ledger.name(), &key))?;
+        if !recent || block.first.0 <= 1 || found.len() >= RECENT_MAX {
             break;
         }
-        found.extend(recent);
-        before = first - 1;
+        before = block.first.0 - 1;
     }
     Ok(found)
 }
