@@ -8,9 +8,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use hornbook::accounts::admission::Reserved;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{ChangeError, Refusal};
+use hornbook::accounts::ids::Credits;
 use hornbook::accounts::ledger::verify::Proof;
+use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::{Accounts, Durability};
 use hornbook::state::{MARK_FILE, STATE_FILE};
 use support::disk::{Disk, EIO, ENOSPC, Fault, FaultOn};
@@ -121,6 +124,34 @@ fn credits_of_a_correction_with_unknown_outcome_stay_held() {
     }
 }
 
+#[test]
+fn a_disk_that_stalls_is_an_overload_and_costs_nobody_anything() {
+    let now = read(&noon());
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 100_000, 1, now);
+    disk.stall(true);
+    let mut begun = Vec::new();
+    let error = loop {
+        let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
+        let reserved = paced.pace(now).unwrap().reserve("search", Credits(1), None, now).unwrap();
+        let Reserved::Fresh(reservation) = reserved else { panic!("no retry was made") };
+        match reservation.begin() {
+            Ok(debit) => begun.push(debit),
+            Err(error) => break error,
+        }
+        assert!(begun.len() < 20_000, "the queue has no bound");
+    };
+    assert_eq!((error.code(), error.retry_after_sec()), ("overloaded", 1));
+    disk.stall(false);
+    let spent = begun.len() as i64;
+    for (number, debit) in begun.into_iter().enumerate() {
+        assert_eq!(debit.settle_blocking().unwrap().credits_remaining(), 99_999 - number as u64);
+    }
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, spent);
+    assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 100_000 - spent);
+}
+
 /// A data directory with some history, closed cleanly or torn off.
 fn sample(data: &Path, clean: bool) -> Proof {
     let clock = noon();
@@ -166,9 +197,14 @@ fn truncations_are_harmless_or_refused() {
     });
 }
 
+/// Kept in memory where the system offers that: what is hurt here is the file, not the disk's promise to keep it.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> String) {
     for clean in [true, false] {
-        let original = tempfile::tempdir().unwrap();
+        let original = directory();
         let proof = sample(original.path(), clean);
         let bytes = std::fs::read(original.path().join(STATE_FILE)).unwrap();
         let mark = std::fs::read(original.path().join(MARK_FILE)).unwrap();
@@ -177,7 +213,7 @@ fn damage(rounds: u64, hurt: impl Fn(&mut Vec<u8>, &mut SeededEntropy, u64) -> S
         for round in 0..rounds / 2 {
             let mut bytes = bytes.clone();
             let what = hurt(&mut bytes, &mut random, round);
-            let data = tempfile::tempdir().unwrap();
+            let data = directory();
             std::fs::write(data.path().join(STATE_FILE), &bytes).unwrap();
             std::fs::write(data.path().join(MARK_FILE), &mark).unwrap();
             refused += u64::from(!is_same_or_refused(data.path(), &proof, &what));
@@ -267,7 +303,7 @@ fn fill_and_free(disk: &Path) {
     let reason = "x".repeat(200);
     let refusal = loop {
         // Long reasons fill the file faster than calls do.
-        let _ = accounts.grant(owner.account, hornbook::accounts::ids::Credits(1), reason.clone(), &act(now));
+        let _ = accounts.grant(owner.account, Credits(1), reason.clone(), &act(now));
         match call(&accounts, &owner.keys[0], 1, None, now) {
             Ok(_) => paid += 1,
             Err(refusal) => break refusal,

@@ -219,3 +219,25 @@ impl Waiting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_debit_is_answered_before_its_commit_for_50_ms_and_no_longer() {
+        let start = SteadyMicros(1_000_000);
+        let answered = |waiting: &Waiting, after| waiting.within_window(start.plus_micros(after)) == Queued::AnswerNow;
+        let mut waiting = Waiting::default();
+        assert!(answered(&waiting, 0), "nothing waits");
+        waiting.oldest_waiting = Some(start);
+        assert!(answered(&waiting, 49_999) && !answered(&waiting, 50_000));
+        // What the writer took counts until its commit is done.
+        waiting.take_batch();
+        assert_eq!((waiting.oldest_waiting, waiting.oldest_under_way), (None, Some(start)));
+        waiting.oldest_waiting = Some(start.plus_micros(40_000));
+        assert!(!answered(&waiting, 50_000));
+        waiting.oldest_under_way = None;
+        assert!(answered(&waiting, 89_999) && !answered(&waiting, 90_000));
+    }
+}

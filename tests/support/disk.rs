@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use hornbook::state::{Medium, StateError, create_schema};
 use redb::{Builder, Database, StorageBackend};
@@ -48,6 +48,7 @@ struct Contents {
     events: Vec<Event>,
     recording: bool,
     fault: Option<Fault>,
+    stalled: bool,
 }
 
 /// The disk itself; it survives the database that is opened on it.
@@ -55,6 +56,7 @@ struct Contents {
 pub(crate) struct Disk {
     contents: Arc<Mutex<Contents>>,
     syncs: Arc<std::sync::atomic::AtomicU64>,
+    moving: Arc<Condvar>,
 }
 
 impl Disk {
@@ -102,6 +104,12 @@ impl Disk {
 
     pub(crate) fn fail(&self, fault: Option<Fault>) {
         self.lock().fault = fault;
+    }
+
+    /// Lets no sync come to its end until told otherwise.
+    pub(crate) fn stall(&self, stalled: bool) {
+        self.lock().stalled = stalled;
+        self.moving.notify_all();
     }
 
     pub(crate) fn syncs(&self) -> u64 {
@@ -185,7 +193,9 @@ impl StorageBackend for Backend {
 
     fn sync_data(&self) -> io::Result<()> {
         self.disk.syncs.fetch_add(1, Ordering::Relaxed);
-        self.change(FaultOn::Sync, || Event::Sync).map(drop)
+        let contents = self.change(FaultOn::Sync, || Event::Sync)?;
+        drop(self.disk.moving.wait_while(contents, |contents| contents.stalled).unwrap());
+        Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
