@@ -78,7 +78,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 impl Setting {
-    pub fn environment_name(&self) -> String {
+    fn environment_name(&self) -> String {
         format!("HORNBOOK_{}", self.name.replace('.', "_").to_uppercase())
     }
 

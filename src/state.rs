@@ -17,7 +17,7 @@ mod medium;
 mod schema;
 mod transaction;
 
-pub use copy::{open_copy, restore};
+pub(crate) use copy::restore;
 pub use error::{DamageKind, StateError};
 pub use lock::DataLock;
 pub use mark::{Mark, MarkFile};
@@ -34,7 +34,7 @@ use redb::{Database, ReadableDatabase};
 /// File names inside the data directory.
 pub const STATE_FILE: &str = "state.redb";
 pub const MARK_FILE: &str = "state.mark";
-pub const LOCK_FILE: &str = "state.lock";
+const LOCK_FILE: &str = "state.lock";
 
 /// An open and checked state file.
 pub struct State {

@@ -17,7 +17,7 @@ use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table, Writing};
 
-pub const KEPT_MILLIS: i64 = 24 * 60 * 60 * 1000;
+const KEPT_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// A caller's idempotency key with the request it came with, both as digests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,10 +9,10 @@ use super::sync::{Mutex, MutexGuard};
 
 /// The split of one call's cost, and the month whose allotment it draws on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hold {
-    pub from_allotment: u32,
-    pub from_wallet: u32,
-    pub month: i32,
+pub(crate) struct Hold {
+    pub(crate) from_allotment: u32,
+    pub(crate) from_wallet: u32,
+    pub(crate) month: i32,
 }
 
 /// What is left after a hold was taken, with every other hold already subtracted.
@@ -24,9 +24,9 @@ pub struct Remaining {
 
 /// The month a call falls in and how many free units that month has.
 #[derive(Clone, Copy, Debug)]
-pub struct MonthlyUnits {
-    pub month: i32,
-    pub limit: u32,
+pub(crate) struct MonthlyUnits {
+    pub(crate) month: i32,
+    pub(crate) limit: u32,
 }
 
 /// One month's allotment. Months stay on record, so that a clock which comes back to one finds it as it left it.
@@ -44,13 +44,13 @@ struct Contents {
     months: Vec<MonthUse>,
 }
 
-pub struct Purse {
+pub(crate) struct Purse {
     contents: Mutex<Contents>,
 }
 
 impl Purse {
     /// A purse as the ledger has it: posted balance, and posted use by month.
-    pub fn new(wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) -> Self {
+    pub(crate) fn new(wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) -> Self {
         let months = months.into_iter().map(|(month, posted)| MonthUse { month, posted, held: 0 }).collect();
         Self { contents: Mutex::new(Contents { wallet_posted: wallet, wallet_held: 0, months }) }
     }
@@ -61,7 +61,7 @@ impl Purse {
     }
 
     /// Takes `cost` from the allotment as far as it goes and the rest from the wallet; all of it or nothing.
-    pub fn hold(&self, cost: u32, units: MonthlyUnits) -> Result<(Hold, Remaining), Remaining> {
+    pub(crate) fn hold(&self, cost: u32, units: MonthlyUnits) -> Result<(Hold, Remaining), Remaining> {
         let mut contents = self.lock();
         let from_allotment = contents.allotment_left(units).min(cost);
         let from_wallet = cost - from_allotment;
@@ -75,7 +75,7 @@ impl Purse {
     }
 
     /// Takes credits from the wallet alone: for corrections by the operator.
-    pub fn hold_wallet(&self, credits: u32) -> Option<Hold> {
+    pub(crate) fn hold_wallet(&self, credits: u32) -> Option<Hold> {
         let mut contents = self.lock();
         if contents.wallet_left() < i64::from(credits) {
             return None;
@@ -85,13 +85,13 @@ impl Purse {
     }
 
     /// The call made no debit.
-    pub fn release(&self, hold: Hold) {
+    pub(crate) fn release(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.drop_hold(hold);
     }
 
     /// The ledger has the debit.
-    pub fn settle(&self, hold: Hold) {
+    pub(crate) fn settle(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.drop_hold(hold);
         contents.wallet_posted -= i64::from(hold.from_wallet);
@@ -101,12 +101,12 @@ impl Purse {
     }
 
     /// The ledger has a credit to the wallet: a grant, a purchase, a correction.
-    pub fn top_up(&self, credits: i64) {
+    pub(crate) fn top_up(&self, credits: i64) {
         self.lock().wallet_posted += credits;
     }
 
     /// The ledger has a refund of an earlier debit.
-    pub fn give_back(&self, hold: Hold) {
+    pub(crate) fn give_back(&self, hold: Hold) {
         let mut contents = self.lock();
         contents.wallet_posted += i64::from(hold.from_wallet);
         if hold.from_allotment > 0 {
@@ -116,7 +116,7 @@ impl Purse {
     }
 
     /// Takes over what the ledger says after its file was reopened. Holds of calls still under way stay.
-    pub fn reset_posted(&self, wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) {
+    pub(crate) fn reset_posted(&self, wallet: i64, months: impl IntoIterator<Item = (i32, u32)>) {
         let mut contents = self.lock();
         contents.wallet_posted = wallet;
         for month in &mut contents.months {
@@ -127,7 +127,7 @@ impl Purse {
         }
     }
 
-    pub fn remaining(&self, units: MonthlyUnits) -> Remaining {
+    pub(crate) fn remaining(&self, units: MonthlyUnits) -> Remaining {
         self.lock().remaining(units)
     }
 }

@@ -63,7 +63,10 @@ impl PackName {
 
     pub fn parse(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|pack| pack.tier().name() == text);
-        found.ok_or_else(|| format!("'{text}' is no pack; the packs are starter, pro and bulk"))
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(|pack| pack.tier().name()).join(", ");
+            format!("'{text}' is no pack; the packs are {names}")
+        })
     }
 }
 

@@ -74,8 +74,8 @@ pub enum KeyCommand {
         account: AccountId,
         #[arg(long, default_value = "default")]
         name: String,
-        /// Any of search, node, browse, gis, formation, separated by commas
-        #[arg(long, default_value = "search,node,browse,gis,formation")]
+        /// What it may be used for, separated by commas
+        #[arg(long, default_value_t = ScopeSet::ALL)]
         scopes: ScopeSet,
         #[arg(long)]
         expires_in_days: Option<u32>,
@@ -99,7 +99,7 @@ pub enum KeyCommand {
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurchaseCommand {
-    /// Note that an account wants a pack: starter, pro or bulk
+    /// Note that an account wants a pack
     Request {
         account: AccountId,
         #[arg(value_parser = PackName::parse)]

@@ -61,7 +61,7 @@ fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
 }
 
 /// Opens and checks a state file that is nobody's data directory.
-pub fn open_copy(path: &Path) -> Result<State, StateError> {
+fn open_copy(path: &Path) -> Result<State, StateError> {
     if !path.is_file() {
         return Err(StateError::file("open", path, std::io::ErrorKind::NotFound.into()));
     }
@@ -71,7 +71,7 @@ pub fn open_copy(path: &Path) -> Result<State, StateError> {
 
 /// Puts `backup` in the place of a data directory's state. `check` sees the copy before anything is replaced; whatever
 /// fails leaves the old state as it was. The replaced file stays beside it as `state.redb.replaced`.
-pub fn restore<E: From<StateError>>(
+pub(crate) fn restore<E: From<StateError>>(
     data: &Path,
     backup: &Path,
     check: impl FnOnce(&State) -> Result<(), E>,

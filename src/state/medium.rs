@@ -38,7 +38,7 @@ pub struct FileMedium {
 
 impl FileMedium {
     /// The state file of `data`, created with its schema if absent.
-    pub fn in_directory(data: &Path) -> Result<Self, StateError> {
+    pub(super) fn in_directory(data: &Path) -> Result<Self, StateError> {
         std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
         let path = data.join(STATE_FILE);
         if !path.try_exists().map_err(|e| StateError::file("look for", &path, e))? {

@@ -19,7 +19,7 @@ pub struct Books {
 }
 
 impl Books {
-    pub fn post(&mut self, draft: &Draft) {
+    pub(crate) fn post(&mut self, draft: &Draft) {
         self.wallets += draft.to_wallet();
         self.allotted -= draft.from_allotment;
         *self.other_side(draft) -= draft.credits;

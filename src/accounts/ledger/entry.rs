@@ -33,7 +33,7 @@ impl EntryKind {
 
 /// What an entry belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reference {
+pub(crate) enum Reference {
     None,
     /// The usage that a refund gives back.
     Entry(EntryNumber),
@@ -42,49 +42,49 @@ pub enum Reference {
 
 /// Who did it and why; usage needs neither.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
-    pub actor: String,
-    pub reason: String,
+pub(crate) struct Note {
+    pub(crate) actor: String,
+    pub(crate) reason: String,
 }
 
 /// The short number of an operation's name; the names have a table of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct OperationCode(pub u16);
+pub(crate) struct OperationCode(pub(crate) u16);
 
 /// An entry before it has its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Draft {
-    pub at: UnixMillis,
-    pub kind: EntryKind,
-    pub account: AccountId,
-    pub key: Option<KeyId>,
-    pub operation: Option<OperationCode>,
+pub(crate) struct Draft {
+    pub(crate) at: UnixMillis,
+    pub(crate) kind: EntryKind,
+    pub(crate) account: AccountId,
+    pub(crate) key: Option<KeyId>,
+    pub(crate) operation: Option<OperationCode>,
     /// What the account gained; usage is negative.
-    pub credits: i64,
+    pub(crate) credits: i64,
     /// The part of a usage that the allotment paid; negative when a refund gives it back.
-    pub from_allotment: i64,
+    pub(crate) from_allotment: i64,
     /// The month whose allotment that was.
-    pub month: Month,
-    pub reference: Reference,
-    pub note: Option<Note>,
+    pub(crate) month: Month,
+    pub(crate) reference: Reference,
+    pub(crate) note: Option<Note>,
 }
 
 impl Draft {
     /// What the wallet gained.
-    pub fn to_wallet(&self) -> i64 {
+    pub(crate) fn to_wallet(&self) -> i64 {
         self.credits + self.from_allotment
     }
 }
 
 /// An entry in its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
-    pub number: EntryNumber,
-    pub draft: Draft,
+pub(crate) struct Entry {
+    pub(crate) number: EntryNumber,
+    pub(crate) draft: Draft,
     /// The account's entry before this one.
-    pub previous: Option<EntryNumber>,
+    pub(crate) previous: Option<EntryNumber>,
     /// The account's wallet after it.
-    pub balance_after: i64,
+    pub(crate) balance_after: i64,
 }
 
 const HAS_KEY: u8 = 1 << 3;
@@ -95,7 +95,7 @@ const REFERS_TO_PURCHASE: u8 = 1 << 7;
 
 impl Entry {
     /// The link: the hash of the entry before, then every field at full width.
-    pub fn hash_after(&self, before: &[u8; 32]) -> [u8; 32] {
+    pub(crate) fn hash_after(&self, before: &[u8; 32]) -> [u8; 32] {
         let draft = &self.draft;
         let mut hashed = [0u8; 104];
         hashed[..32].copy_from_slice(before);

@@ -76,7 +76,7 @@ impl Accounts {
 }
 
 /// Proves the ledger of a state that nobody else uses, such as a backup.
-pub fn verify_state(state: &State) -> Result<Proof, VerifyError> {
+pub(crate) fn verify_state(state: &State) -> Result<Proof, VerifyError> {
     verify(&state.read()?)
 }
 
