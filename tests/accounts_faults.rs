@@ -7,8 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use hornbook::accounts::admission::Reserved;
+use hornbook::accounts::admission::{PendingDebit, Reserved};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{ChangeError, Refusal};
 use hornbook::accounts::ids::Credits;
@@ -92,7 +94,7 @@ fn window_mode_survives_a_failing_sync_in_the_customers_favour() {
     let answered = (0..20).filter(|_| call(&accounts, &owner.keys[0], 1, None, now).is_ok()).count();
     assert!(answered > 0);
     while accounts.health().is_ok() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
     disk.fail(None);
     wait_until_healthy(&accounts).unwrap();
@@ -122,6 +124,42 @@ fn credits_of_a_correction_with_unknown_outcome_stay_held() {
         accounts.approve_account(owner.account, &act(now)).unwrap();
         assert_eq!(left(), accounts.verify_ledger().unwrap().books.wallets);
     }
+}
+
+#[test]
+fn a_refund_during_an_outage_is_owed_and_nobody_waits_for_it() {
+    let now = read(&noon());
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let owner = customer(&accounts, 100, 1, now);
+    let begin = || {
+        let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();
+        match paced.pace(now).unwrap().reserve("search", Credits(5), None, now).unwrap() {
+            Reserved::Fresh(reservation) => reservation.begin().unwrap(),
+            Reserved::Replay(_) => panic!("no retry was made"),
+        }
+    };
+    let refund = |debit: PendingDebit| {
+        let (told, answer) = channel();
+        std::thread::spawn(move || told.send(debit.refund_blocking()));
+        answer.recv_timeout(Duration::from_secs(20)).expect("an answer before the outage ends")
+    };
+    let [during, after] = [begin(), begin()];
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    disk.fail(Some(Fault { after: 0, on: FaultOn::Sync, error: EIO, lasting: true }));
+    assert!(accounts.approve_account(owner.account, &act(now)).is_err());
+    // Everything that waited when it failed has been told so by now: what comes is on its own.
+    while accounts.last_trouble().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(refund(during).unwrap_err().code(), "ledger_unavailable");
+    disk.fail(None);
+    wait_until_healthy(&accounts).unwrap();
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5, "one was given back, the other not yet");
+    assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 95);
+    accounts.close();
+    assert!(refund(after).is_err());
 }
 
 #[test]

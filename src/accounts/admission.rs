@@ -254,7 +254,8 @@ impl PendingDebit {
         }
     }
 
-    /// The work failed, and only an answered 200 is charged. The answer waits until the refund is durable.
+    /// The work failed, and only an answered 200 is charged. The answer waits until the refund is durable; while the
+    /// ledger is down it is an error at once, and the refund is made when the ledger is back.
     pub async fn refund(self) -> Result<(), LedgerError> {
         match self.queue_refund() {
             None => Ok(()),

@@ -96,9 +96,15 @@ impl Queue {
         Ok(queued)
     }
 
-    /// Queues a refund: accepted even while the ledger is down, because it is owed.
-    pub(crate) fn refund(&self, post: Post) {
+    /// Queues a refund: accepted even while the ledger is down, because it is owed. But then nobody waits for it: an
+    /// outage may last.
+    pub(crate) fn refund(&self, mut post: Post) {
         let mut waiting = self.lock();
+        if let Some(error) = waiting.closed
+            && let Some(promise) = post.promise.take()
+        {
+            promise.answer(Err(error));
+        }
         waiting.urgent = true;
         waiting.jobs.push_back(Job::Post(post));
         self.wake(&waiting);
