@@ -2,14 +2,16 @@
 
 use super::credits::correction;
 use super::keys::new_key;
-use super::{Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, nothing_more, put_account, updated};
+use super::{
+    Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, note, nothing_more, put_account, updated,
+};
 use crate::accounts::Accounts;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
 use crate::accounts::key::{KeyKind, PlainKey};
-use crate::accounts::ledger::entry::{EntryKind, Note, Reference};
+use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::purse::Purse;
 use crate::accounts::records::{AccountRecord, AccountStatus, CounterRecord, LAST_IDS_KEY, put_json};
@@ -116,7 +118,7 @@ fn approve(poster: &mut Poster<'_>, record: &mut AccountRecord, grant: Credits, 
     put_account(poster, record)?;
     let credits = if first { i64::from(grant.0) } else { 0 };
     if credits > 0 {
-        let note = Note { actor: act.actor.clone(), reason: "approval of the account".to_owned() };
+        let note = note(act, "approval of the account".to_owned())?;
         poster.append(correction(record.id, EntryKind::Grant, credits, act.at, Reference::None, note));
     }
     Ok(credits)

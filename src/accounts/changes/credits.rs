@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Act, account, check_amount, check_text, updated};
+use super::{Act, account, check_amount, note, updated};
 use crate::accounts::Accounts;
 use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
@@ -44,12 +44,11 @@ impl Accounts {
         reason: String,
         act: &Act,
     ) -> Result<EntryNumber, ChangeError> {
-        check_text("reason", &reason)?;
-        let act = act.clone();
+        let note = note(act, reason)?;
+        let at = act.at;
         self.change(move |poster| {
             let record = account(poster, id)?;
-            let note = Note { actor: act.actor, reason };
-            let entry = poster.append(correction(id, kind, credits.0.into(), act.at, Reference::None, note));
+            let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
             Ok((entry.number, updated(record, credits.0.into())))
         })
     }
@@ -69,14 +68,13 @@ impl Accounts {
         act: &Act,
         also: impl FnOnce(&mut Poster<'_>) -> Result<(), ChangeError> + Send + 'static,
     ) -> Result<EntryNumber, ChangeError> {
-        check_text("reason", &reason)?;
+        let note = note(act, reason)?;
         let account = self.shared.directory().account(id).cloned();
         let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
-        let act = act.clone();
+        let at = act.at;
         self.change(move |poster| {
             also(poster)?;
-            let note = Note { actor: act.actor, reason };
-            let entry = poster.append(correction(id, kind, -i64::from(credits.0), act.at, reference, note));
+            let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
             let after: After = Box::new(move |_| held.settle());
             Ok((entry.number, after))
         })

@@ -17,6 +17,7 @@ pub use orders::OrderWish;
 
 use super::error::ChangeError;
 use super::ids::{AccountId, Credits};
+use super::ledger::entry::Note;
 use super::ledger::poster::Poster;
 use super::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
 use super::ticket::ticket;
@@ -100,6 +101,13 @@ fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
         return Ok(());
     }
     Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
+}
+
+/// Who did it and why, for the ledger.
+fn note(act: &Act, reason: String) -> Result<Note, ChangeError> {
+    check_text("actor", &act.actor)?;
+    check_text("reason", &reason)?;
+    Ok(Note { actor: act.actor.clone(), reason })
 }
 
 fn check_amount(credits: Credits) -> Result<(), ChangeError> {

@@ -1,11 +1,11 @@
 //! Purchases of packs: requested, then paid or cancelled, perhaps refunded.
 
 use super::credits::correction;
-use super::{Act, account, check_amount, check_text, last_ids, nothing_more, put_account, updated};
+use super::{Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
-use crate::accounts::ledger::entry::{EntryKind, Note, Reference};
+use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
     LAST_IDS_KEY, PurchaseRecord, PurchaseStatus, from_json, get_json, put_json, read_json,
@@ -69,7 +69,7 @@ impl Accounts {
                 )));
             }
             let credits = i64::from(record.credits.0);
-            let note = Note { actor: act.actor.clone(), reason: format!("pack {}", record.pack.tier()) };
+            let note = note(&act, format!("pack {}", record.pack.tier()))?;
             let reference = Reference::Purchase(id);
             let entry =
                 poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));

@@ -1,0 +1,160 @@
+//! What operators change: purchases, tiers, grants, keys, orders, roll-ups; and that no change can break the ledger.
+
+mod support;
+
+use hornbook::accounts::changes::{Act, KeyWish, OrderWish};
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::{BadKey, Refusal};
+use hornbook::accounts::ids::Credits;
+use hornbook::accounts::key::{KeyDigest, KeyKind};
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::{Scope, ScopeSet};
+use hornbook::accounts::tier::{FreeTier, PackName, Tariff, Tier};
+use hornbook::accounts::{Durability, Settings};
+use support::disk::Disk;
+use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
+
+#[test]
+fn purchases_raise_the_tier_and_formation_the_allotment() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 0, 1, now);
+    let act = act(now);
+    let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act).unwrap();
+    let starter = accounts.request_purchase(owner.account, PackName::Starter, &act).unwrap();
+    let paid = accounts.pay_purchase(bulk.id, Some("pi_1".to_owned()), &act).unwrap();
+    assert_eq!(accounts.pay_purchase(bulk.id, Some("pi_1".to_owned()), &act).unwrap(), paid);
+    assert!(accounts.pay_purchase(bulk.id, Some("pi_2".to_owned()), &act).is_err());
+    accounts.pay_purchase(starter.id, None, &act).unwrap();
+    let view = accounts.account(owner.account, now).unwrap();
+    assert_eq!((view.record.tier, view.remaining.wallet, view.limits.per_minute), (Tier::Bulk, 16_000, 300));
+    accounts.refund_purchase(bulk.id, "ordered twice".to_owned(), &act).unwrap();
+    assert!(accounts.refund_purchase(bulk.id, "again".to_owned(), &act).is_err());
+    accounts.adjust(owner.account, -1000, "correction".to_owned(), &act).unwrap();
+    assert!(accounts.adjust(owner.account, -1, "too much".to_owned(), &act).is_err());
+
+    let wish = OrderWish {
+        account: owner.account,
+        entity_name: "Acme LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "us-de".to_owned(),
+        details: serde_json::Value::Null,
+    };
+    let (order, token) = accounts.create_order(wish, &act, &mut SeededEntropy(5)).unwrap();
+    assert!(order.token.matches(&KeyDigest::of_secret(&token)));
+    accounts.advance_order(order.id, OrderStage::Filing, &act).unwrap();
+    assert!(accounts.advance_order(order.id, OrderStage::Payment, &act).is_err());
+    accounts.advance_order(order.id, OrderStage::Completed, &act).unwrap();
+    assert_eq!(accounts.account(owner.account, now).unwrap().remaining.allotment, 5000);
+    let proof = accounts.verify_ledger().unwrap();
+    assert_eq!((proof.books.sold, proof.books.adjusted, proof.books.wallets), (-1000, 1000, 0));
+    let kinds: Vec<_> = accounts.recent_entries(owner.account, 9).unwrap().into_iter().map(|e| e.kind.name()).collect();
+    assert_eq!(kinds, ["adjustment", "refund", "purchase", "purchase"]);
+}
+
+#[test]
+fn one_payment_pays_one_purchase() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
+    let owner = customer(&accounts, 0, 1, now);
+    let act = act(now);
+    let [first, second] = [(), ()].map(|()| accounts.request_purchase(owner.account, PackName::Pro, &act).unwrap().id);
+    accounts.pay_purchase(first, Some("pi_1".to_owned()), &act).unwrap();
+    let refused = accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).unwrap_err().to_string();
+    assert!(refused.contains("paid buy-1 already"), "{refused}");
+    accounts.refund_purchase(first, "asked for".to_owned(), &act).unwrap();
+    assert!(accounts.pay_purchase(second, Some("pi_1".to_owned()), &act).is_err());
+    assert!(accounts.pay_purchase(second, Some(String::new()), &act).is_err());
+    accounts.pay_purchase(second, Some("pi_2".to_owned()), &act).unwrap();
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 5000);
+}
+
+#[test]
+fn what_an_entry_cannot_hold_never_reaches_the_ledger() {
+    let now = read(&noon());
+    let disk = Disk::with_schema();
+    let mut settings = Settings::default();
+    settings.tariff.free.credits_on_approval = Credits(3_000_000_000);
+    settings.tariff.pack_mut(PackName::Bulk).credits = Credits(3_000_000_000);
+    let accounts = start(disk.medium(), settings, now);
+    let act = act(now);
+    let id = accounts.create_account("rich".to_owned(), &act).unwrap().id;
+    assert!(accounts.approve_account(id, &act).unwrap_err().to_string().contains("and 1000000000 credits"));
+    assert!(accounts.request_purchase(id, PackName::Bulk, &act).is_err());
+    for (actor, reason) in [("", "why"), ("who", ""), (&*"x".repeat(201), "why"), ("who", &*"x".repeat(201))] {
+        let act = Act { actor: actor.to_owned(), at: now.wall };
+        assert!(accounts.grant(id, Credits(1), reason.to_owned(), &act).is_err());
+    }
+    accounts.close();
+    start(disk.medium(), Settings::default(), now).verify_ledger().unwrap();
+}
+
+#[test]
+fn approval_grants_once_and_further_keys_grant_nothing() {
+    let now = read(&noon());
+    let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
+    let accounts = start(Disk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
+    let owner = customer(&accounts, 0, 3, now);
+    accounts.disable_account(owner.account).unwrap();
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    let receipt = call(&accounts, &owner.keys[2], 1, None, now).unwrap();
+    assert_eq!(receipt.headers().map(|(_, value)| value), [499, 10, 0]);
+}
+
+#[test]
+fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
+    let clock = noon();
+    let now = read(&clock);
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 100), now);
+    let owner = customer(&accounts, 0, 2, now);
+    let narrow = KeyWish {
+        account: owner.account,
+        name: "narrow".to_owned(),
+        kind: KeyKind::Live,
+        scopes: ScopeSet::of(&[Scope::Gis]),
+        expires_at: None,
+    };
+    let old = accounts.create_key(narrow, &act(now), &mut SeededEntropy(1)).unwrap();
+    let new = accounts.rotate_key(old.record.id, 10_000, &act(now), &mut SeededEntropy(2)).unwrap();
+    assert_eq!((new.record.scopes, new.record.replaces), (old.record.scopes, Some(old.record.id)));
+    assert!(accounts.authenticate(Some(&old.secret.reveal()), now).is_ok());
+    clock.advance_millis(10_000);
+    assert!(accounts.authenticate(Some(&old.secret.reveal()), read(&clock)).is_err());
+    assert!(accounts.authenticate(Some(&new.secret.reveal()), read(&clock)).is_ok());
+    assert!(accounts.rotate_key(old.record.id, 10_000, &act(read(&clock)), &mut SeededEntropy(3)).is_err());
+
+    accounts.revoke_key(owner.key_ids[0], &act(now)).unwrap();
+    let refused = accounts.authenticate(Some(&owner.keys[0]), now).err();
+    assert_eq!(refused, Some(Refusal::Key(BadKey::RevokedOrExpired)));
+    assert!(accounts.authenticate(Some(&owner.keys[1]), now).is_ok());
+    let shown = format!("{:?} {:?} {:?}", old, accounts.keys(None), accounts.key_record(old.record.id).unwrap());
+    assert!(!shown.contains(&old.secret.reveal()), "secrets print themselves: {shown}");
+}
+
+#[test]
+fn rolling_up_keeps_every_sum_and_the_chain() {
+    let clock = noon();
+    let disk = Disk::with_schema();
+    let settings = fast_settings(Durability::Window, 500);
+    let accounts = start(disk.medium(), settings, read(&clock));
+    let owners = [customer(&accounts, 3000, 1, read(&clock)), customer(&accounts, 3000, 1, read(&clock))];
+    for round in 0..3000 {
+        call(&accounts, &owners[round % 2].keys[0], 1, None, read(&clock)).unwrap();
+        clock.advance_millis(60_000);
+    }
+    failing_call(&accounts, &owners[0].keys[0], 1, read(&clock)).unwrap();
+    let before = accounts.verify_ledger().unwrap();
+    let went = accounts.roll_up(read(&clock).wall.plus_millis(-86_400_000), read(&clock).wall).unwrap();
+    assert!(went > 1000, "{went}");
+    let after = accounts.verify_ledger().unwrap();
+    assert_eq!((after.books, after.rolled_up), (before.books, went));
+    assert!(after.entries > before.entries, "the chain testifies to the roll-up");
+    assert_eq!(accounts.recent_entries(owners[1].account, 5).unwrap().len(), 5);
+    clock.advance_millis(86_400_000);
+    call(&accounts, &owners[1].keys[0], 5, None, read(&clock)).unwrap();
+    accounts.close();
+    let accounts = start(disk.medium(), settings, read(&clock));
+    assert!(accounts.roll_up(read(&clock).wall, read(&clock).wall).unwrap() > 0);
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, before.books.spent + 5);
+}
