@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use hornbook::search::{Engine, Mode, QUERY_CHARS_MAX, SearchError, SearchRequest, SearchResponse};
+use hornbook::search::{
+    Engine, Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit,
+};
+use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
@@ -281,8 +284,88 @@ fn hostile_queries_are_answered() {
     assert!(search(&SearchRequest { mode: Mode::Keyword, ..SearchRequest::new(&cut) }).total > 0);
 }
 
+fn terms(text: &str) -> BTreeSet<String> {
+    let mut terms = BTreeSet::new();
+    Analyzer::new().analyze(text, |token| {
+        terms.insert(token.text.to_owned());
+    });
+    terms
+}
+
+/// Shows a page and checks every snippet of it; tells how many hits there are and how many words are highlighted.
+fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
+    let snapshot = ENGINE.snapshot();
+    let mut response = search(&SearchRequest { mode, limit, ..SearchRequest::new(query) });
+    let shown = ENGINE.show(&mut response).unwrap();
+    assert_eq!(shown.len(), response.hits.len());
+    let query_terms = terms(query);
+    let mut highlighted = 0;
+    for (hit, ShownHit { provision, snippet }) in response.hits.iter().zip(&shown) {
+        assert_eq!(provision.node, hit.node);
+        assert_eq!(snapshot.texts.get(snippet.place).unwrap(), snippet.text);
+        let record = snapshot.nodes.get(hit.node).unwrap();
+        let texts = std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text));
+        let text = texts.into_iter().find(|text| {
+            let (start, end) = (text.offset, text.offset + u64::from(text.length));
+            let place = snippet.place;
+            start <= place.offset && place.offset + u64::from(place.length) <= end
+        });
+        let text_of = text.expect("the snippet stands in none of the provision's texts");
+        let text = snapshot.texts.get(text_of).unwrap();
+        let start = (snippet.place.offset - text_of.offset) as usize;
+        let whole_word_at = |at: usize| {
+            let before = text[..at].ends_with(char::is_alphanumeric);
+            !(before && text[at..].starts_with(char::is_alphanumeric))
+        };
+        assert!(whole_word_at(start) && whole_word_at(start + snippet.text.len()), "{}", snippet.text);
+        let chars: Vec<char> = snippet.text.chars().collect();
+        assert!(chars.len() <= SNIPPET_CHARS_MAX);
+        for highlight in &snippet.highlights {
+            let run: String = chars[highlight.start as usize..highlight.end as usize].iter().collect();
+            assert!(!terms(&run).is_disjoint(&query_terms), "'{run}' is no word of '{query}'");
+        }
+        assert!(snippet.highlights.is_sorted_by(|a, b| a.end <= b.start));
+        highlighted += snippet.highlights.len();
+    }
+    (shown.len(), highlighted)
+}
+
+#[test]
+fn snippets_are_whole_words_of_the_text_and_mark_words_of_the_query() {
+    for query in QUERIES {
+        for mode in Mode::ALL {
+            let (hits, highlighted) = shown_and_checked(query, mode, 100);
+            assert!(highlighted > 0 || hits == 0, "'{query}' in mode {}", mode.as_str());
+        }
+    }
+}
+
+#[test]
+fn the_snippet_holds_what_was_quoted_or_asked_for() {
+    for (query, mode, expected) in [
+        ("how tall may a fence be", Mode::Hybrid, "fence"),
+        ("\"security deposit\"", Mode::Keyword, "security deposit"),
+        ("may not demand or receive a security deposit of more than", Mode::Hybrid, "security deposit of more than"),
+    ] {
+        let mut response = search(&SearchRequest { mode, ..SearchRequest::new(query) });
+        let shown = ENGINE.show(&mut response).unwrap();
+        let text = shown[0].snippet.text;
+        assert!(text.contains(expected), "'{query}': {text}");
+    }
+    let mut response = search(&SearchRequest::new("3 S.F.C. § 823"));
+    let cited = &ENGINE.show(&mut response).unwrap()[0].snippet;
+    assert!(!cited.goes_on_before && cited.highlights.is_empty(), "a citation alone shows how the provision begins");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_page_is_shown_within_its_texts(query in "((water|deposits?|licensed|fence|U\\.S\\.C\\.|3|823|owner|of|the) ){1,8}") {
+        for mode in Mode::ALL {
+            shown_and_checked(&query, mode, 20);
+        }
+    }
 
     #[test]
     fn any_text_is_answered_the_same_every_time(query in "\\PC{1,80}|[a-z\"§\\- ]{1,60}", limit in 1..50_u32) {

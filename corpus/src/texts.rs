@@ -4,6 +4,7 @@
 //! that it is UTF-8, so a snippet is cut without copying the provision.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
@@ -88,10 +89,27 @@ impl Texts {
     }
 
     pub fn get(&self, span: Span) -> Result<&str, TextDamaged> {
+        std::str::from_utf8(self.bytes(span)?).map_err(|_| TextDamaged(span))
+    }
+
+    /// The bytes of a text, for whoever looks for the place to read: not yet known to be UTF-8.
+    pub fn bytes(&self, span: Span) -> Result<&[u8], TextDamaged> {
         let start = usize::try_from(span.offset).map_err(|_| TextDamaged(span))?;
         let end = start.checked_add(span.length as usize).ok_or(TextDamaged(span))?;
-        let bytes = self.bytes.get(start..end).ok_or(TextDamaged(span))?;
-        std::str::from_utf8(bytes).map_err(|_| TextDamaged(span))
+        self.bytes.get(start..end).ok_or(TextDamaged(span))
+    }
+
+    /// The whole characters that lie within some bytes of a text, and where in it they start. Costs what the part is
+    /// long, not what the text is.
+    pub fn part(&self, span: Span, within: Range<usize>) -> Result<(usize, &str), TextDamaged> {
+        let bytes = self.bytes(span)?;
+        let begins_character = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let end = within.end.min(bytes.len());
+        let end = (end.saturating_sub(3)..=end).rev().find(begins_character).ok_or(TextDamaged(span))?;
+        let start = (within.start..=within.start.saturating_add(3)).find(begins_character).ok_or(TextDamaged(span))?;
+        let start = start.min(end);
+        let part = std::str::from_utf8(&bytes[start..end]).map_err(|_| TextDamaged(span))?;
+        Ok((start, part))
     }
 }
 
@@ -119,5 +137,31 @@ mod tests {
         ] {
             assert_eq!(texts.get(wild), Err(TextDamaged(wild)));
         }
+    }
+
+    #[test]
+    fn a_part_is_cut_between_characters() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = TextWriter::create(dir.path()).unwrap();
+        writer.push("before").unwrap();
+        let span = writer.push("§ é北京 end").unwrap();
+        writer.push("behind").unwrap();
+        writer.finish().unwrap();
+        let texts = Texts::open(dir.path()).unwrap();
+        let whole = texts.get(span).unwrap();
+        for start in 0..=whole.len() + 4 {
+            for end in 0..=whole.len() + 4 {
+                let (at, part) = texts.part(span, start..end).unwrap();
+                assert_eq!(&whole[at..at + part.len()], part, "{start}..{end}");
+                let inside = |at: usize| at >= start && at < end && at < whole.len();
+                let wanted: String = whole
+                    .char_indices()
+                    .filter(|&(at, c)| inside(at) && at + c.len_utf8() <= end)
+                    .map(|(_, c)| c)
+                    .collect();
+                assert_eq!(part, wanted, "{start}..{end}");
+            }
+        }
+        assert!(texts.part(Span { offset: 4, length: 100 }, 0..5).is_err());
     }
 }

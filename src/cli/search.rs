@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use hornbook::search::{
-    Engine, Facets, HitExplain, HydratedHit, LegExplain, Mode, SearchError, SearchRequest, SearchResponse,
-};
+use hornbook::search::{Engine, Facets, HitExplain, LegExplain, Mode, SearchRequest, SearchResponse, ShownHit};
 use hornbook_corpus::ids::{OrdinalRange, ShortCode};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
@@ -95,11 +92,7 @@ impl Search {
             ..SearchRequest::new(&query)
         };
         let mut response = engine.search(&request)?;
-        let began = Instant::now();
-        let hits: Result<Vec<HydratedHit<'_>>, SearchError> =
-            response.hits.iter().map(|hit| engine.hydrate(hit)).collect();
-        let hits = hits?;
-        response.stages.hydrate = u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX);
+        let hits = engine.show(&mut response)?;
         match options.json {
             true => println!("{:#}", as_json(engine.snapshot(), &request, &response, &hits)),
             false => print!("{}", as_text(engine.snapshot(), &request, &response, &hits)),
@@ -147,18 +140,20 @@ fn as_text(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     response: &SearchResponse,
-    hits: &[HydratedHit<'_>],
+    hits: &[ShownHit<'_>],
 ) -> String {
     let first = (request.page - 1) * request.limit + 1;
     let mut out = String::new();
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
-        let status = if shown.status.is_living() { String::new() } else { format!(" [{}]", shown.status.as_str()) };
-        out += &format!("{number:>3}. {}  {}{status}\n", shown.citation, shown.heading);
-        if let Some(body) = shown.code_body {
+        let ShownHit { provision, snippet } = shown;
+        let status =
+            if provision.status.is_living() { String::new() } else { format!(" [{}]", provision.status.as_str()) };
+        out += &format!("{number:>3}. {}  {}{status}\n", provision.citation, provision.heading);
+        if let Some(body) = provision.code_body {
             out += &format!("     {} ({})\n", body.name, body.jurisdiction);
         }
-        let end = if shown.passage.is_cut { " …" } else { "" };
-        out += &wrapped(&format!("{}{end}", shown.passage.text), "     ");
+        let end = if snippet.goes_on_behind { " …" } else { "" };
+        out += &wrapped(&format!("{}{end}", snippet.text), "     ");
         if let Some(explain) = &hit.explain {
             out += &format!("     {}\n", explained(explain));
         }
@@ -177,7 +172,7 @@ fn as_text(
         let stages = &response.stages;
         out += &format!(
             "taken for a {}; words: {}; microseconds: understand {}, embed {}, keyword {}, vector {}, rerank {}, fuse {}, \
-             facets {}, hydrate {}\n",
+             facets {}, hydrate {}, snippet {}\n",
             explain.kind,
             explain.terms.join(" "),
             stages.understand,
@@ -187,7 +182,8 @@ fn as_text(
             stages.rerank,
             stages.fuse,
             stages.facets,
-            stages.hydrate
+            stages.hydrate,
+            stages.snippet
         );
     }
     out
@@ -245,9 +241,9 @@ fn as_json(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     response: &SearchResponse,
-    hits: &[HydratedHit<'_>],
+    hits: &[ShownHit<'_>],
 ) -> Value {
-    let results = response.hits.iter().zip(hits).map(|(hit, shown)| {
+    let results = response.hits.iter().zip(hits).map(|(hit, ShownHit { provision: shown, snippet })| {
         let mut result = json!({
             "id": shown.id,
             "citation": shown.citation,
@@ -257,7 +253,8 @@ fn as_json(
             "codeBody": shown.code_body.map(|body| &body.name),
             "codeBodyId": shown.code_body.map(|body| body.id),
             "score": hit.score,
-            "snippet": shown.passage.text,
+            "snippet": snippet.text,
+            "highlights": snippet.highlights,
         });
         if let Some(explain) = &hit.explain {
             result["explain"] = json!(explain);

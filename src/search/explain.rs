@@ -8,7 +8,7 @@ use super::keyword::KeywordFound;
 use super::understand::Understood;
 use super::{Hit, Mode};
 
-/// Microseconds of each stage of one search. Hydration and snippets are counted where hits are hydrated.
+/// Microseconds of each stage of one search. Hydration and snippets are counted when the hits are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StageMicros {

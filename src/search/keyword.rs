@@ -132,7 +132,7 @@ impl KeywordLeg {
     }
 
     /// What a term carries. A word that only headings above have counts as rare as it is in those.
-    fn weight_of(&self, term: &str) -> io::Result<Option<f32>> {
+    pub(super) fn weight_of(&self, term: &str) -> io::Result<Option<f32>> {
         let said = self.text.document_count(term)?.max(self.heading.document_count(term)?);
         let found = match said {
             0 => self.citation.document_count(term)?.max(self.breadcrumb.document_count(term)?),

@@ -20,6 +20,7 @@ mod keyword;
 mod postings;
 mod rerank;
 mod semantic;
+mod snippet;
 mod understand;
 
 use std::fmt;
@@ -29,20 +30,22 @@ use std::time::Instant;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::texts::TextDamaged;
 use tantivy::TantivyError;
 
 pub use explain::{HitExplain, LegExplain, QueryExplain, StageMicros};
 pub use facets::{FacetCount, Facets};
-pub use hydrate::{HydratedHit, Passage};
+pub use hydrate::HydratedHit;
 pub use keyword::SHARE_REQUIRED;
 pub use semantic::CHUNK_CANDIDATES;
+pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use understand::{QUERY_CHARS_MAX, QueryKind};
 
 use fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, Scored};
 use rerank::{Interaction, TokenRarity};
 use semantic::SemanticCandidate;
-use understand::{Understood, understand, within_bounds};
+use understand::{QueryWord, Understood, understand, within_bounds};
 
 /// The last result that can be paged to.
 pub const RESULTS_MAX: u32 = 10_000;
@@ -111,6 +114,16 @@ pub struct SearchResponse {
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
     pub stages: StageMicros,
+    searched: Searched,
+}
+
+/// What of the query matters to how hits are shown.
+#[derive(Clone, Debug)]
+struct Searched {
+    words: Vec<QueryWord>,
+    kind: QueryKind,
+    cited: Vec<NodeOrdinal>,
+    is_citation_alone: bool,
 }
 
 /// One provision found.
@@ -132,6 +145,7 @@ pub enum SearchError {
     Index(TantivyError),
     Postings(std::io::Error),
     Nodes(NodesError),
+    Text(TextDamaged),
 }
 
 impl fmt::Display for SearchError {
@@ -150,6 +164,7 @@ impl fmt::Display for SearchError {
                 write!(f, "cannot read the keyword index while searching: {error}; run 'hornbook verify'")
             }
             Self::Nodes(error) => error.fmt(f),
+            Self::Text(error) => error.fmt(f),
         }
     }
 }
@@ -161,6 +176,7 @@ impl std::error::Error for SearchError {
             Self::Index(error) => Some(error),
             Self::Postings(error) => Some(error),
             Self::Nodes(error) => Some(error),
+            Self::Text(error) => Some(error),
         }
     }
 }
@@ -168,6 +184,12 @@ impl std::error::Error for SearchError {
 impl From<std::io::Error> for SearchError {
     fn from(error: std::io::Error) -> Self {
         Self::Postings(error)
+    }
+}
+
+impl From<TextDamaged> for SearchError {
+    fn from(error: TextDamaged) -> Self {
+        Self::Text(error)
     }
 }
 
@@ -271,7 +293,9 @@ impl Engine {
             self.explain_hits(&mut hits, &ranking, &understood)?;
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
-        Ok(SearchResponse { hits, total, facets, explain, stages })
+        let Understood { words, kind, cited, is_citation_alone, .. } = understood;
+        let searched = Searched { words, kind, cited, is_citation_alone };
+        Ok(SearchResponse { hits, total, facets, explain, stages, searched })
     }
 
     /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.

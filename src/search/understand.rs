@@ -73,6 +73,8 @@ pub(super) struct Understood {
     pub kind: QueryKind,
     /// The provisions that are cited, in the order of their citations, each once.
     pub cited: Vec<NodeOrdinal>,
+    /// Besides citations there is nothing in it, so that its words are those of the citations.
+    pub is_citation_alone: bool,
     /// The words that rank, each once.
     pub words: Vec<QueryWord>,
     /// Must stand in every hit.
@@ -116,7 +118,8 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
         }
     }
     // A query that is nothing but a citation still ranks those that mention it.
-    if plain.trim().is_empty() {
+    let is_citation_alone = plain.trim().is_empty();
+    if is_citation_alone {
         push_spaced(&mut plain, query);
     }
     let read = read_words(&plain);
@@ -125,7 +128,18 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
     let in_a_row = (may_be_law && read.in_a_row.len() <= PHRASE_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
     let content = read.content;
-    Ok(Understood { kind, cited, numbers, words: read.words, phrases, excluded, in_a_row, meaning: plain, content })
+    Ok(Understood {
+        kind,
+        cited,
+        is_citation_alone,
+        numbers,
+        words: read.words,
+        phrases,
+        excluded,
+        in_a_row,
+        meaning: plain,
+        content,
+    })
 }
 
 fn push_spaced(to: &mut String, text: &str) {
@@ -279,7 +293,7 @@ fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
     }
 }
 
-fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R) -> R {
+pub(super) fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R) -> R {
     thread_local! {
         static ANALYZER: RefCell<Analyzer> = RefCell::default();
     }

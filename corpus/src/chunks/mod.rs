@@ -8,4 +8,5 @@ mod sentences;
 mod table;
 
 pub use chunker::{CHUNK_TOKENS, CHUNK_TOKENS_MAX, Chunker, Chunks, TextChunk};
+pub use sentences::sentence_ends;
 pub use table::{Chunk, ChunkTable, ChunkTableError, ChunkTableWriter, FILE_NAME};

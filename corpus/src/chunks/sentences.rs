@@ -1,5 +1,5 @@
-//! Where a sentence of law ends. Only overlong paragraphs are cut there, so a missed end costs little and a false one
-//! costs less: no grammar, a few rules about full stops.
+//! Where a sentence of law ends. Overlong paragraphs are cut there, and what is shown of a provision, so a missed end costs
+//! little and a false one costs less: no grammar, a few rules about full stops.
 
 /// Words whose full stop ends no sentence, in lower case. Single letters (`U.S.C.`) are none either.
 const ABBREVIATIONS: [&str; 28] = [
@@ -8,7 +8,7 @@ const ABBREVIATIONS: [&str; 28] = [
 ];
 
 /// Where each sentence of a paragraph ends, in bytes; the next begins there, with the white space between them.
-pub(super) fn sentence_ends(paragraph: &str) -> impl Iterator<Item = usize> {
+pub fn sentence_ends(paragraph: &str) -> impl Iterator<Item = usize> {
     let marks = paragraph.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'.' | b';' | b'?' | b'!'));
     marks.filter_map(|(at, mark)| end_after_mark(paragraph, at, mark)).chain(Some(paragraph.len()))
 }
