@@ -1,35 +1,18 @@
 //! Searching the sample corpus through the library, as every door does.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
 
 use hornbook::search::{
-    Engine, Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit,
+    Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit,
 };
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
-use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
 use proptest::prelude::*;
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("snapshot");
-    build(&BuildOptions {
-        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
-        sources: None,
-        destination: Destination::Folder(out.clone()),
-        strict: false,
-        replace: false,
-        fresh: false,
-        progress: Progress::Silent,
-    })
-    .unwrap();
-    // The files stay mapped after the folder is gone.
-    Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
-});
+use sample::ENGINE;
+
+#[path = "support/sample.rs"]
+mod sample;
 
 fn search(request: &SearchRequest<'_>) -> SearchResponse {
     ENGINE.search(request).unwrap()

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use crate::analyzer;
 use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
-use crate::citation::Grammar;
+use crate::citation::{CitationKey, Grammar};
 use crate::citation_index::{CitationIndex, CitationKind};
 use crate::embed::{Embedder, embedder};
 use crate::ids::{NodeId, NodeOrdinal};
@@ -212,10 +212,14 @@ impl Snapshot {
 
     /// The nodes that bear a citation in any spelling: canonical bearers first, then parallel and former ones.
     pub fn cited(&self, citation: &str) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
+        self.bearers(&self.grammar().key_or_folded(citation))
+    }
+
+    /// The nodes that bear the citation with this key: canonical bearers first, then parallel and former ones.
+    pub fn bearers(&self, key: &CitationKey) -> Result<Vec<(NodeOrdinal, CitationKind)>, NodesError> {
         let grammar = self.grammar();
-        let key = grammar.key_or_folded(citation);
         let mut found = Vec::new();
-        for (node, kind) in self.citations.candidates(&key) {
+        for (node, kind) in self.citations.candidates(key) {
             let record = self.nodes.get(node)?;
             let own = match kind {
                 CitationKind::Canonical => std::slice::from_ref(&record.citation),
@@ -223,7 +227,7 @@ impl Snapshot {
                 CitationKind::Former => &record.former_citations,
             };
             // The index keeps hashes: the record has the last word.
-            if own.iter().any(|own| grammar.key_or_folded(own) == key) {
+            if own.iter().any(|own| grammar.key_or_folded(own) == *key) {
                 found.push((node, kind));
             }
         }

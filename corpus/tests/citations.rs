@@ -1,6 +1,7 @@
 //! The citation grammar against its table of written forms and near misses, as properties, and over the corpora at hand.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -243,14 +244,20 @@ impl FewHoldings {
 }
 
 impl Holdings for FewHoldings {
-    fn provisions(&self, key: &CitationKey) -> Vec<NodeOrdinal> {
+    type Error = Infallible;
+
+    fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
         let mut found = self.ordinals(|stored, _| stored == key);
         found.extend((self.unread.0 == *key).then_some(self.unread.1));
-        found
+        Ok(found)
     }
 
-    fn ranges_over(&self, citation: &Citation) -> Vec<NodeOrdinal> {
-        self.ordinals(|_, stored| stored.covers(citation))
+    fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(self.ordinals(|_, stored| stored.covers(citation)))
+    }
+
+    fn covered_by(&self, range: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(self.ordinals(|_, stored| range.covers(stored)))
     }
 
     fn coverage(&self, body: Body<'_>) -> Coverage {
@@ -266,23 +273,38 @@ impl Holdings for FewHoldings {
 fn resolving_gives_a_typed_answer() {
     let grammar = grammar();
     let holdings = FewHoldings::new(&grammar);
-    let resolve = |text: &str| grammar.resolve(text, &holdings);
+    let each = |text: &str| {
+        let Ok(answers) = grammar.resolve(text, &holdings);
+        answers
+    };
+    let resolve = |text: &str| match each(text).as_slice() {
+        [only] => only.clone(),
+        others => panic!("{text}: {others:?}"),
+    };
     let provision = |text: &str| match resolve(text) {
         Resolution::Resolved { provision, .. } => provision.0,
+        other => panic!("{text}: {other:?}"),
+    };
+    let candidates = |text: &str| match resolve(text) {
+        Resolution::Ambiguous { candidates, .. } => candidates.iter().map(|node| node.0).collect::<Vec<_>>(),
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(provision("section 1983(b) of title 42"), 10);
     assert_eq!(provision("2 USC 293b"), 13);
     assert_eq!(provision("ruritania code § 5–1"), 99);
-    assert_eq!(resolve("42 USC 1985"), Resolution::Ambiguous { candidates: vec![NodeOrdinal(11), NodeOrdinal(12)] });
-    let listed = Resolution::Ambiguous { candidates: vec![NodeOrdinal(10), NodeOrdinal(11), NodeOrdinal(12)] };
-    assert_eq!(resolve("42 U.S.C. §§ 1983, 1985"), listed);
+    assert_eq!(candidates("42 USC 1985"), [11, 12]);
+    assert_eq!(candidates("42 U.S.C. §§ 1980 to 1986"), [10, 11, 12]);
+    assert!(matches!(
+        &each("42 U.S.C. §§ 1983, 1984, 1985")[..],
+        [Resolution::Resolved { .. }, Resolution::NotHeld { .. }, Resolution::Ambiguous { .. }]
+    ));
     assert!(matches!(resolve("42 USC 1984"), Resolution::NotHeld { .. }));
     assert!(matches!(resolve("42 USC 19830"), Resolution::NotHeld { .. }));
     assert!(matches!(resolve("Va. Code § 13.1-345"), Resolution::Placeholder { .. }));
     assert!(matches!(resolve("ORS 63.047"), Resolution::OutsideCoverage { .. }));
-    assert!(matches!(resolve("99 U.S.C. § 1"), Resolution::Malformed(_)));
-    assert!(matches!(resolve("civil rights"), Resolution::Malformed(_)));
+    for malformed in ["99 U.S.C. § 1", "civil rights", "", " "] {
+        assert!(matches!(resolve(malformed), Resolution::Malformed(_)), "{malformed}");
+    }
 }
 
 #[test]

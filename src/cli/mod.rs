@@ -4,6 +4,7 @@ mod accounts;
 mod build;
 mod inspect;
 mod quick_start;
+mod resolve;
 mod search;
 mod table;
 mod verify;
@@ -22,8 +23,9 @@ type CommandResult = Result<(), Box<dyn Error>>;
 ///
 /// `hornbook build` compiles statutes, regulations and zoning layers from their files into a snapshot, a folder that never
 /// changes again. `hornbook verify` proves that no byte of it changed, `hornbook inspect` shows what is in it and
-/// `hornbook search` finds the law in it. Accounts, keys and credits are kept in the data directory and administered from here, whether a server runs or not. Without a command,
-/// hornbook builds the sample corpus into ./data, verifies it and shows what it holds.
+/// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names. Accounts, keys and credits are kept
+/// in the data directory and administered from here, whether a server runs or not. Without a command, hornbook builds the
+/// sample corpus into ./data, verifies it and shows what it holds.
 #[derive(Debug, Parser)]
 #[command(name = "hornbook", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -64,6 +66,7 @@ enum Command {
     Build(build::Build),
     Verify(verify::Verify),
     Inspect(inspect::Inspect),
+    Resolve(resolve::Resolve),
     Search(search::Search),
     #[command(flatten)]
     Admin(AdminCommand),
@@ -83,6 +86,7 @@ impl Cli {
             Some(Command::Build(command)) => command.run(&options),
             Some(Command::Verify(command)) => command.run(&options),
             Some(Command::Inspect(command)) => command.run(&options),
+            Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),

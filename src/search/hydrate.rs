@@ -29,10 +29,7 @@ impl Engine {
             .nodes
             .with(hit.node, |record| (record.citation.to_string(), record.heading.to_string(), texts_of(record)));
         let (citation, heading, texts) = read?;
-        let id = snapshot.outline.id(hit.node).ok_or_else(|| {
-            let path = snapshot.dir().join(outline::FILE_NAME);
-            SearchError::Nodes(NodesError::Missing { path, ordinal: hit.node })
-        })?;
+        let id = self.id_of(hit.node)?;
         Ok(HydratedHit {
             node: hit.node,
             id,
@@ -41,6 +38,14 @@ impl Engine {
             status: snapshot.outline.status(hit.node),
             code_body: snapshot.code_body_of(hit.node),
             texts,
+        })
+    }
+
+    pub(super) fn id_of(&self, node: NodeOrdinal) -> Result<NodeId, SearchError> {
+        let snapshot = self.snapshot();
+        snapshot.outline.id(node).ok_or_else(|| {
+            let path = snapshot.dir().join(outline::FILE_NAME);
+            SearchError::Nodes(NodesError::Missing { path, ordinal: node })
         })
     }
 }

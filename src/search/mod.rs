@@ -19,6 +19,7 @@ mod hydrate;
 mod keyword;
 mod postings;
 mod rerank;
+mod resolve;
 mod semantic;
 mod snippet;
 mod understand;
@@ -37,6 +38,7 @@ pub use explain::{HitExplain, LegExplain, QueryExplain, StageMicros};
 pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
 pub use keyword::SHARE_REQUIRED;
+pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode};
 pub use semantic::CHUNK_CANDIDATES;
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use understand::{QUERY_CHARS_MAX, QueryKind};
@@ -44,6 +46,7 @@ pub use understand::{QUERY_CHARS_MAX, QueryKind};
 use fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, Scored};
 use rerank::{Interaction, TokenRarity};
+use resolve::CitedRanges;
 use semantic::SemanticCandidate;
 use understand::{QueryWord, Understood, understand, within_bounds};
 
@@ -205,6 +208,7 @@ pub struct Engine {
     keyword: KeywordLeg,
     rarity: TokenRarity,
     dead: Bits,
+    ranges: CitedRanges,
 }
 
 impl fmt::Debug for Engine {
@@ -222,7 +226,7 @@ impl Engine {
         let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
-        Ok(Self { keyword, rarity, dead, snapshot })
+        Ok(Self { keyword, rarity, dead, snapshot, ranges: CitedRanges::new() })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {

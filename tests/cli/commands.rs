@@ -48,6 +48,50 @@ fn build_verify_and_inspect_tell_what_they_did() {
 }
 
 #[test]
+fn search_prints_snippets_plain_into_a_pipe_and_highlights_as_json() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build_into(&out);
+    let search = |arguments: &[&str]| {
+        let output = hornbook().arg("search").arg(&out).arg("security deposit").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let told = search(&[]);
+    assert!(told.contains("security deposit") && !told.contains('\u{1b}'), "{told}");
+    let json: serde_json::Value = serde_json::from_str(&search(&["--json"])).unwrap();
+    let snippet: Vec<char> = json["results"][0]["snippet"].as_str().unwrap().chars().collect();
+    let highlights = json["results"][0]["highlights"].as_array().unwrap();
+    let words = highlights.iter().map(|highlight| {
+        let place = |name: &str| highlight[name].as_u64().unwrap() as usize;
+        snippet[place("start")..place("end")].iter().collect::<String>().to_lowercase()
+    });
+    let words: Vec<String> = words.collect();
+    assert!(words.iter().any(|word| word == "deposit") && words.iter().any(|word| word == "security"), "{words:?}");
+}
+
+#[test]
+fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build_into(&out);
+    let resolve = |citation: &str, arguments: &[&str]| {
+        let output = hornbook().args(["resolve", citation]).arg(&out).args(arguments).output().unwrap();
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let (code, told, _) = resolve("arden rev stat 24-2-201(a)", &[]);
+    assert_eq!(code, Some(0));
+    assert!(told.starts_with("resolved: Arden Rev. Stat. § 24-2-201(a)") && told.contains("subdivision (a)"), "{told}");
+    let (code, json, message) = resolve("Arden Rev. Stat. §§ 24-2-201, 99-9-999", &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["answers"][0]["answer"], "resolved");
+    assert_eq!(json["answers"][0]["nodeId"], json["answers"][0]["candidates"][0]["nodeId"]);
+    assert_eq!(json["answers"][1]["answer"], "not_held");
+    assert_eq!(code, Some(1));
+    assert_eq!(message, "hornbook: 1 of 2 citations did not resolve to one provision\n");
+}
+
+#[test]
 fn a_data_directory_keeps_snapshots_by_content_and_points_at_the_current_one() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
@@ -66,6 +110,7 @@ fn every_command_explains_itself() {
         (&["build", "--help"], "--strict"),
         (&["verify", "--help"], "Hashes every file"),
         (&["inspect", "--help"], "--outline"),
+        (&["resolve", "--help"], "not_held"),
     ] {
         let output = hornbook().args(arguments).output().unwrap();
         assert!(output.status.success() && stdout(&output).contains(expected), "{arguments:?}");

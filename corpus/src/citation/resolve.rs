@@ -16,16 +16,22 @@ pub enum Coverage {
 
 /// What a snapshot holds, as far as citations ask.
 pub trait Holdings {
+    /// Why it cannot be said what is held: files that were damaged.
+    type Error;
+
     /// The provisions whose stored citation has this key, in order.
-    fn provisions(&self, key: &CitationKey) -> Vec<NodeOrdinal>;
+    fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
     /// The provisions cited as a range that runs over this citation (`293a...293c` holds `293b`), in order.
-    fn ranges_over(&self, citation: &Citation) -> Vec<NodeOrdinal>;
+    fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Self::Error>;
+
+    /// The provisions within a cited range, in order.
+    fn covered_by(&self, range: &Citation) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
     fn coverage(&self, body: Body<'_>) -> Coverage;
 }
 
-/// What a citation's text came to.
+/// What one citation came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
     /// One provision. There is no citation when only the stored text matched.
@@ -33,9 +39,10 @@ pub enum Resolution {
         provision: NodeOrdinal,
         citation: Option<Citation>,
     },
-    /// Several provisions have this citation, or the text cites several.
+    /// Several provisions have this citation, or it is a range of several.
     Ambiguous {
         candidates: Vec<NodeOrdinal>,
+        citation: Option<Citation>,
     },
     /// Well formed and in a body that is held, but no provision has it.
     NotHeld {
@@ -53,36 +60,30 @@ pub enum Resolution {
 }
 
 impl Grammar {
-    /// Resolves one citation, or a list, against what is held.
-    pub fn resolve(&self, text: &str, holdings: &dyn Holdings) -> Resolution {
-        let citations = match self.parse_list(text) {
-            Ok(citations) => citations,
-            Err(error) => return resolve_unread(text, holdings, error),
-        };
-        let mut candidates: Vec<NodeOrdinal> = Vec::new();
-        for citation in &citations {
-            for provision in self.held(citation, holdings) {
-                if !candidates.contains(&provision) {
-                    candidates.push(provision);
-                }
-            }
+    /// Resolves a text that is one citation or a list of them: an answer for each, at least one.
+    pub fn resolve<H: Holdings>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+        match self.parse_list(text) {
+            Ok(citations) => citations.into_iter().map(|citation| self.resolve_citation(citation, holdings)).collect(),
+            Err(error) => Ok(vec![resolve_unread(text, holdings, error)?]),
         }
-        let Some(citation) = citations.into_iter().next() else {
-            return Resolution::Malformed(ParseError::Empty);
-        };
-        match candidates[..] {
+    }
+
+    fn resolve_citation<H: Holdings>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
+        let mut held = holdings.provisions(&self.key(&citation))?;
+        if held.is_empty() {
+            held = holdings.ranges_over(&citation)?;
+        }
+        if held.is_empty() {
+            held = holdings.covered_by(&citation)?;
+        }
+        Ok(match held[..] {
             [] => self.absent(citation, holdings),
             [provision] => Resolution::Resolved { provision, citation: Some(citation) },
-            _ => Resolution::Ambiguous { candidates },
-        }
+            _ => Resolution::Ambiguous { candidates: held, citation: Some(citation) },
+        })
     }
 
-    fn held(&self, citation: &Citation, holdings: &dyn Holdings) -> Vec<NodeOrdinal> {
-        let exact = holdings.provisions(&self.key(citation));
-        if exact.is_empty() { holdings.ranges_over(citation) } else { exact }
-    }
-
-    fn absent(&self, citation: Citation, holdings: &dyn Holdings) -> Resolution {
+    fn absent<H: Holdings>(&self, citation: Citation, holdings: &H) -> Resolution {
         match self.body(citation.body).map_or(Coverage::Outside, |body| holdings.coverage(body)) {
             Coverage::Held => Resolution::NotHeld { citation },
             Coverage::Placeholder => Resolution::Placeholder { citation },
@@ -92,10 +93,15 @@ impl Grammar {
 }
 
 /// A stored citation may be one that no form knows; its own text still finds it.
-fn resolve_unread(text: &str, holdings: &dyn Holdings, error: ParseError) -> Resolution {
-    match holdings.provisions(&CitationKey::folded(text))[..] {
+fn resolve_unread<H: Holdings>(text: &str, holdings: &H, error: ParseError) -> Result<Resolution, H::Error> {
+    // No stored citation is empty, and the key of a text without end would cost as much.
+    if matches!(error, ParseError::Empty | ParseError::TooLong { .. }) {
+        return Ok(Resolution::Malformed(error));
+    }
+    let held = holdings.provisions(&CitationKey::folded(text))?;
+    Ok(match held[..] {
         [] => Resolution::Malformed(error),
         [provision] => Resolution::Resolved { provision, citation: None },
-        ref candidates => Resolution::Ambiguous { candidates: candidates.to_vec() },
-    }
+        _ => Resolution::Ambiguous { candidates: held, citation: None },
+    })
 }

@@ -1,0 +1,115 @@
+//! Resolving citations over the sample corpus: one test for each type of answer, and lists.
+
+use hornbook::search::{AnswerKind, CitationAnswer};
+
+use sample::ENGINE;
+
+#[path = "support/sample.rs"]
+mod sample;
+
+fn resolve(text: &str) -> CitationAnswer {
+    let mut answers = ENGINE.resolve(text).unwrap();
+    assert_eq!(answers.len(), 1, "{text}: {answers:?}");
+    answers.remove(0)
+}
+
+fn kinds(text: &str) -> Vec<AnswerKind> {
+    ENGINE.resolve(text).unwrap().iter().map(|answer| answer.answer).collect()
+}
+
+fn cited(answer: &CitationAnswer) -> Vec<&str> {
+    answer.candidates.iter().map(|node| node.citation.as_str()).collect()
+}
+
+#[test]
+fn one_provision_is_resolved_in_any_spelling_with_its_subdivision_apart() {
+    for typed in [
+        "Arden Rev. Stat. § 24-2-201(b)(2)",
+        "arden revised statutes 24–2–201 (b)(2)",
+        "ARDEN REV STAT SECTION 24-2-201(b)(2)",
+    ] {
+        let answer = resolve(typed);
+        assert_eq!(answer.answer, AnswerKind::Resolved, "{typed}: {}", answer.message);
+        assert_eq!(answer.citation.as_deref(), Some("Arden Rev. Stat. § 24-2-201(b)(2)"));
+        assert_eq!(answer.subdivision, ["b", "2"]);
+        assert_eq!(cited(&answer), ["Arden Rev. Stat. § 24-2-201"]);
+        assert_eq!(answer.node_id, ENGINE.snapshot().outline.id(answer.candidates[0].node));
+        assert_eq!(answer.jurisdiction.as_deref(), Some("XA"));
+        assert_eq!(answer.code_body.as_deref(), Some("Arden Revised Statutes"));
+    }
+}
+
+#[test]
+fn a_citation_that_no_form_knows_is_resolved_by_its_own_words() {
+    let answer = resolve("3 s.f.c. 823");
+    assert_eq!((answer.answer, answer.citation.as_deref()), (AnswerKind::Resolved, Some("3 S.F.C. § 823")));
+    let container = resolve("arden rev. stat. tit. 12, ch. 2");
+    assert_eq!(cited(&container), ["Arden Rev. Stat. tit. 12, ch. 2"]);
+}
+
+#[test]
+fn a_section_within_a_range_is_resolved_to_what_is_cited_as_that_range() {
+    for inside in ["24-3-110", "24-3-112", "24-3-114"] {
+        let answer = resolve(&format!("Arden Rev. Stat. § {inside}"));
+        assert_eq!(answer.answer, AnswerKind::Resolved);
+        assert_eq!(cited(&answer), ["Arden Rev. Stat. §§ 24-3-110 to 24-3-114"]);
+        assert!(!answer.candidates[0].status.is_living());
+    }
+    assert_eq!(resolve("Arden Rev. Stat. § 24-3-190").answer, AnswerKind::NotHeld);
+}
+
+#[test]
+fn a_former_citation_is_resolved_to_what_it_became() {
+    let answer = resolve("Arden Rev. Stat. § 5-9-901");
+    assert_eq!(answer.answer, AnswerKind::Resolved);
+    assert_ne!(cited(&answer), ["Arden Rev. Stat. § 5-9-901"]);
+    assert!(answer.message.contains("formerly"), "{}", answer.message);
+}
+
+#[test]
+fn a_range_of_several_is_ambiguous_and_names_them_in_order() {
+    let expected = ["12-1-101", "12-1-102", "12-1-103", "12-1-104"].map(|n| format!("Arden Rev. Stat. § {n}"));
+    let answer = resolve("Arden Rev. Stat. §§ 12-1-101 to 12-1-104");
+    assert_eq!((answer.answer, answer.node_id), (AnswerKind::Ambiguous, None));
+    assert_eq!(cited(&answer), expected);
+    assert!(answer.message.contains("4 provisions"), "{}", answer.message);
+    // One end that is not held does not hide what lies between.
+    assert_eq!(cited(&resolve("Arden Rev. Stat. §§ 12-1-100 to 12-1-104")), expected);
+}
+
+#[test]
+fn what_is_not_there_is_told_from_what_is_not_covered() {
+    for (typed, kind, part) in [
+        ("Arden Rev. Stat. § 99-9-999", AnswerKind::NotHeld, "check the number"),
+        ("Port Arden Mun. Code § 17.40.031", AnswerKind::NotHeld, "Port Arden Municipal Code is held"),
+        ("42 U.S.C. § 1983", AnswerKind::OutsideCoverage, "United States Code (US), which is not held"),
+        ("Va. Code § 13.1-345", AnswerKind::Placeholder, "VA is listed"),
+        ("fence height", AnswerKind::Malformed, "no known code is named"),
+        ("99 U.S.C. § 1", AnswerKind::Malformed, "cannot read"),
+        ("", AnswerKind::Malformed, "empty"),
+    ] {
+        let answer = resolve(typed);
+        assert_eq!(answer.answer, kind, "{typed}: {}", answer.message);
+        assert!(answer.message.contains(part), "{typed}: {}", answer.message);
+        assert!(answer.candidates.is_empty() && answer.node_id.is_none());
+        assert_eq!(answer.citation.is_none(), kind == AnswerKind::Malformed);
+    }
+    assert_eq!(resolve(&"9".repeat(100_000)).answer, AnswerKind::Malformed);
+}
+
+#[test]
+fn a_list_gives_an_answer_for_each_citation() {
+    use AnswerKind::{Ambiguous, NotHeld, Resolved};
+    assert_eq!(kinds("Arden Rev. Stat. §§ 12-1-101, 12-1-102 and 99-9-999"), [Resolved, Resolved, NotHeld]);
+    assert_eq!(kinds("Arden Rev. Stat. §§ 12-1-101 to 12-1-103, 24-2-201"), [Ambiguous, Resolved]);
+}
+
+#[test]
+fn every_provision_resolves_by_its_own_citation() {
+    let snapshot = ENGINE.snapshot();
+    for node in (0..snapshot.outline.len()).map(hornbook_corpus::ids::NodeOrdinal) {
+        let citation = snapshot.nodes.get(node).unwrap().citation;
+        let answer = resolve(&citation);
+        assert!(answer.candidates.iter().any(|candidate| candidate.node == node), "{citation}: {}", answer.message);
+    }
+}

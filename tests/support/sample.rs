@@ -1,0 +1,26 @@
+//! The sample corpus, built once for a test program and open for searching.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use hornbook::search::Engine;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+
+pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build(&BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(out.clone()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    })
+    .unwrap();
+    // The files stay mapped after the folder is gone.
+    Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
+});
