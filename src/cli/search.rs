@@ -1,10 +1,13 @@
 //! `hornbook search`: finds provisions in a snapshot and prints them.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use hornbook::search::{Engine, Facets, HitExplain, LegExplain, Mode, SearchRequest, SearchResponse, ShownHit};
+use hornbook::search::{
+    Engine, Facets, Highlight, HitExplain, LegExplain, Mode, SearchRequest, SearchResponse, ShownHit,
+};
 use hornbook_corpus::ids::{OrdinalRange, ShortCode};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
@@ -95,7 +98,7 @@ impl Search {
         let hits = engine.show(&mut response)?;
         match options.json {
             true => println!("{:#}", as_json(engine.snapshot(), &request, &response, &hits)),
-            false => print!("{}", as_text(engine.snapshot(), &request, &response, &hits)),
+            false => print!("{}", as_text(engine.snapshot(), &request, &response, &hits, Emphasis::for_stdout())),
         }
         Ok(())
     }
@@ -141,6 +144,7 @@ fn as_text(
     request: &SearchRequest<'_>,
     response: &SearchResponse,
     hits: &[ShownHit<'_>],
+    emphasis: Emphasis,
 ) -> String {
     let first = (request.page - 1) * request.limit + 1;
     let mut out = String::new();
@@ -153,7 +157,7 @@ fn as_text(
             out += &format!("     {} ({})\n", body.name, body.jurisdiction);
         }
         let end = if snippet.goes_on_behind { " …" } else { "" };
-        out += &wrapped(&format!("{}{end}", snippet.text), "     ");
+        out += &wrapped(&(emphasis.of(snippet.text, &snippet.highlights) + end), "     ");
         if let Some(explain) = &hit.explain {
             out += &format!("     {}\n", explained(explain));
         }
@@ -217,12 +221,51 @@ fn explained(explain: &HitExplain) -> String {
     format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
 }
 
+/// How the query's words stand out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Emphasis {
+    /// For files and pipes, and for who asked for none (`NO_COLOR`).
+    None,
+    Bold,
+}
+
+const BOLD: &str = "\u{1b}[1m";
+const NOT_BOLD: &str = "\u{1b}[22m";
+
+impl Emphasis {
+    fn for_stdout() -> Self {
+        let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if std::io::stdout().is_terminal() && !is_unwanted { Self::Bold } else { Self::None }
+    }
+
+    fn of(self, text: &str, highlights: &[Highlight]) -> String {
+        if self == Self::None {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len() + highlights.len() * (BOLD.len() + NOT_BOLD.len()));
+        let mut left = highlights.iter().peekable();
+        let ends_at = |at: u32| move |highlight: &&Highlight| highlight.end == at;
+        for (at, c) in (0..).zip(text.chars()) {
+            out.extend(left.next_if(ends_at(at)).map(|_| NOT_BOLD));
+            out.extend(left.peek().filter(|highlight| highlight.start == at).map(|_| BOLD));
+            out.push(c);
+        }
+        out.extend(left.next().map(|_| NOT_BOLD));
+        out
+    }
+}
+
+/// How wide a word stands on a terminal, which shows no escape sequences.
+fn width_of(word: &str) -> usize {
+    word.chars().count() - word.matches(BOLD).count() * BOLD.len() - word.matches(NOT_BOLD).count() * NOT_BOLD.len()
+}
+
 /// Breaks a text into indented lines between its words.
 fn wrapped(text: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut width = 0;
     for word in text.split_whitespace() {
-        let len = word.chars().count();
+        let len = width_of(word);
         if width > 0 && width + 1 + len > WIDTH {
             out.push('\n');
             width = 0;
@@ -298,6 +341,17 @@ mod tests {
         assert_eq!(wrapped("", "> "), "");
         let lines = wrapped(&"word ".repeat(60), "  ");
         assert!(lines.lines().all(|line| line.len() <= WIDTH + 2 && line.starts_with("  word")), "{lines}");
+    }
+
+    #[test]
+    fn words_are_emphasised_where_someone_looks() {
+        let highlights = [(0, 3), (6, 8), (8, 9)].map(|(start, end)| Highlight { start, end });
+        assert_eq!(Emphasis::None.of("fée is due", &highlights), "fée is due");
+        let bold = Emphasis::Bold.of("fée is dué", &[Highlight { start: 0, end: 3 }, Highlight { start: 7, end: 10 }]);
+        assert_eq!(bold, "\u{1b}[1mfée\u{1b}[22m is \u{1b}[1mdué\u{1b}[22m");
+        assert_eq!(bold.split_whitespace().map(width_of).collect::<Vec<_>>(), [3, 2, 3]);
+        assert_eq!(Emphasis::Bold.of("fee isdue", &highlights).matches(NOT_BOLD).count(), 3);
+        assert_eq!(Emphasis::Bold.of("plain", &[]), "plain");
     }
 
     #[test]
