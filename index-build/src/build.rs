@@ -265,6 +265,7 @@ impl Context<'_> {
                 jurisdiction: first.jurisdiction.clone(),
                 citation: first.citation.clone(),
                 canonical_citations: first.format == Format::ProvisionsJsonl,
+                index_headings: self.plan.index_headings,
                 nodes: gatherer.finish_body(warnings)?,
             });
         }

@@ -48,6 +48,8 @@ pub(crate) struct GatheredBody {
     pub citation: Option<String>,
     /// Whether citations are brought into their canonical form; a source that states its own keeps them as they are.
     pub canonical_citations: bool,
+    /// Whether the headings of provisions are searched, or only shown.
+    pub index_headings: bool,
     pub nodes: Vec<GatheredNode>,
 }
 
@@ -291,7 +293,7 @@ fn write_body(
         }
         let prepared: Vec<Prepared> = (batch.par_iter(), contents, above)
             .into_par_iter()
-            .map(|(node, content, above)| prepare(node, content, above, tags))
+            .map(|(node, content, above)| prepare(node, content, above, tags, body.index_headings))
             .collect();
         for node in &prepared {
             stage.add(1);
@@ -339,6 +341,7 @@ fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, GatherError> {
 struct Prepared<'a> {
     gathered: &'a GatheredNode,
     content: Content,
+    indexed_heading: String,
     status: Status,
     above: Vec<String>,
     chunks: Vec<PreparedChunk>,
@@ -357,10 +360,18 @@ struct PreparedChunk {
     vector: Vector,
 }
 
-fn prepare<'a>(gathered: &'a GatheredNode, content: Content, above: Vec<String>, tags: &[String]) -> Prepared<'a> {
+fn prepare<'a>(
+    gathered: &'a GatheredNode,
+    content: Content,
+    above: Vec<String>,
+    tags: &[String],
+    index_headings: bool,
+) -> Prepared<'a> {
+    // Containers have no words of their own: their headings are searched in what lies below them.
+    let indexed_heading = if index_headings { content.heading.clone() } else { String::new() };
     let parts: Vec<&str> =
         content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str())).collect();
-    let mut tokens = context_tokens(&content.heading, &above);
+    let mut tokens = context_tokens(&indexed_heading, &above);
     let context = embedder().embed_tokens(&tokens);
     let mut chunks = Vec::new();
     let mut chunker = Chunker::new();
@@ -373,7 +384,7 @@ fn prepare<'a>(gathered: &'a GatheredNode, content: Content, above: Vec<String>,
         tokens.extend_from_slice(cut.tokens());
     }
     // A provision of a heading alone is still to be found by what the heading means.
-    if chunks.is_empty() && content.text.is_some() && !content.heading.trim().is_empty() {
+    if chunks.is_empty() && content.text.is_some() && !indexed_heading.trim().is_empty() {
         chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector: embedder().passage_vector(&[], &context) });
     }
     sort_unique(&mut tokens);
@@ -390,7 +401,8 @@ fn prepare<'a>(gathered: &'a GatheredNode, content: Content, above: Vec<String>,
         tags: known_tags,
         gathered,
         above,
-        heading_vector: embedder().embed(&content.heading),
+        heading_vector: embedder().embed(&indexed_heading),
+        indexed_heading,
         chunks,
         token_set,
         content,
@@ -505,7 +517,7 @@ fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), Keyw
         .collect();
     let breadcrumb: Vec<&str> = node.above.iter().map(String::as_str).collect();
     writers.keyword.push(KeywordDocument {
-        heading: &node.content.heading,
+        heading: &node.indexed_heading,
         text: &texts,
         citation: &node.content.citation,
         breadcrumb: &breadcrumb,

@@ -14,11 +14,18 @@ use crate::import::zoning::ZoningOptions;
 pub struct Plan {
     /// What the snapshot is called in manifest and coverage.
     pub name: String,
+    /// Whether the headings of provisions are searched; `false` makes a snapshot that headings as queries can judge.
+    #[serde(default = "yes")]
+    pub index_headings: bool,
     /// Counties, cities, and anything else the built-in inventory does not know.
     #[serde(default, rename = "jurisdiction")]
     pub jurisdictions: Vec<PlannedJurisdiction>,
     #[serde(default, rename = "source")]
     pub sources: Vec<PlannedSource>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -229,6 +236,7 @@ url = "u"
     fn a_good_plan_is_read() {
         let plan = Plan::parse(SOURCE, Path::new("plan.toml")).unwrap();
         assert_eq!(plan.sources[0].jurisdiction.as_str(), "XA");
+        assert!(plan.index_headings);
     }
 
     #[test]

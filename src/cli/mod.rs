@@ -2,6 +2,7 @@
 
 mod accounts;
 mod build;
+mod eval;
 mod inspect;
 mod quick_start;
 mod resolve;
@@ -68,6 +69,7 @@ enum Command {
     Inspect(inspect::Inspect),
     Resolve(resolve::Resolve),
     Search(search::Search),
+    Eval(eval::Eval),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Look at the configuration
@@ -88,6 +90,7 @@ impl Cli {
             Some(Command::Inspect(command)) => command.run(&options),
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
+            Some(Command::Eval(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
             Some(Command::Drill) => accounts::drill(options),

@@ -61,7 +61,7 @@ pub(crate) struct Search {
 
 /// The modes as they are typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ModeArg {
+pub(super) enum ModeArg {
     /// Words and meaning together
     #[default]
     Hybrid,

@@ -8,8 +8,8 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::Span;
 
-use super::Mode;
 use super::understand::QueryKind;
+use super::{KindTuning, Mode, Tuning};
 
 /// How much each leg is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +23,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) const fn of(mode: Mode, kind: QueryKind) -> Self {
-        let (keyword, in_a_row, interaction) = match kind {
-            QueryKind::Question => (0.1, 0.0, 0.45),
-            QueryKind::Topic => (0.2, 0.15, 0.5),
-            QueryKind::Phrase => (0.75, 0.5, 0.55),
+    pub(super) const fn of(mode: Mode, kind: QueryKind, tuning: &Tuning) -> Self {
+        let KindTuning { keyword, interaction, in_a_row } = match kind {
+            QueryKind::Question => tuning.question,
+            QueryKind::Topic => tuning.topic,
+            QueryKind::Phrase => tuning.phrase,
         };
         match mode {
             Mode::Hybrid => Self { keyword, semantic: 1.0 - keyword, in_a_row, interaction },
@@ -145,7 +145,7 @@ mod tests {
             candidate(3, false, Some(3.0), None),
             candidate(5, false, Some(6.0), None),
         ];
-        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic));
+        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default()));
         assert_eq!(candidates.iter().map(|c| c.node.0).collect::<Vec<_>>(), [5, 3, 7, 9]);
         assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
     }
@@ -157,7 +157,7 @@ mod tests {
                 candidate(1, false, Some(10.0), Some(0.2)),
                 Candidate { interaction: 0.9, ..candidate(2, false, Some(2.0), Some(0.8)) },
             ];
-            fuse(&mut candidates, Weights::of(mode, kind));
+            fuse(&mut candidates, Weights::of(mode, kind, &Tuning::default()));
             candidates[0].node.0
         };
         assert_eq!(leader(Mode::Hybrid, QueryKind::Question), 2);

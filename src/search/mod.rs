@@ -12,6 +12,7 @@
 //! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
 //! any number of threads may search at once.
 
+pub mod evaluate;
 mod explain;
 mod facets;
 mod fuse;
@@ -22,6 +23,7 @@ mod rerank;
 mod resolve;
 mod semantic;
 mod snippet;
+mod tuning;
 mod understand;
 
 use std::fmt;
@@ -37,15 +39,14 @@ use tantivy::TantivyError;
 pub use explain::{HitExplain, LegExplain, QueryExplain, StageMicros};
 pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
-pub use keyword::SHARE_REQUIRED;
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode};
-pub use semantic::CHUNK_CANDIDATES;
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
+pub use tuning::{FieldTuning, KindTuning, Tuning};
 pub use understand::{QUERY_CHARS_MAX, QueryKind};
 
 use fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, Scored};
-use rerank::{Interaction, TokenRarity};
+use rerank::{Interaction, Likeness, TokenRarity};
 use resolve::CitedRanges;
 use semantic::SemanticCandidate;
 use understand::{QueryWord, Understood, understand, within_bounds};
@@ -207,8 +208,10 @@ pub struct Engine {
     snapshot: Arc<Snapshot>,
     keyword: KeywordLeg,
     rarity: TokenRarity,
+    likeness: Likeness,
     dead: Bits,
     ranges: CitedRanges,
+    tuning: Tuning,
 }
 
 impl fmt::Debug for Engine {
@@ -220,13 +223,19 @@ impl fmt::Debug for Engine {
 impl Engine {
     /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
-        let keyword = KeywordLeg::open(&snapshot.keyword).map_err(SearchError::Index)?;
+        Self::tuned(snapshot, Tuning::default())
+    }
+
+    /// The same with other numbers than those that measured best, to measure again.
+    pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
+        let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
         let rarity = TokenRarity::of(&snapshot.token_sets);
         let outline = &snapshot.outline;
         let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
-        Ok(Self { keyword, rarity, dead, snapshot, ranges: CitedRanges::new() })
+        let likeness = Likeness::of(&tuning);
+        Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, ranges: CitedRanges::new() })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
@@ -258,7 +267,9 @@ impl Engine {
             Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
         };
         stages.embed = watch.lap();
-        let nearest = vector.map(|vector| semantic::candidates(&self.snapshot, &vector, range, &constraints));
+        let nearest = vector.map(|vector| {
+            semantic::candidates(&self.snapshot, &vector, range, &constraints, self.tuning.chunk_candidates)
+        });
         let nearest = nearest.unwrap_or_default();
         stages.vector = watch.lap();
 
@@ -284,7 +295,7 @@ impl Engine {
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
             understood.kind = understood.kind.without_its_words();
         }
-        fuse(&mut head, Weights::of(request.mode, understood.kind));
+        fuse(&mut head, Weights::of(request.mode, understood.kind, &self.tuning));
         set_back_repeated_texts(&self.snapshot, &mut head);
         let ranking = Ranking::new(&understood.cited, head, &keyword, &self.dead);
         let mut hits = ranking.page(&page);
@@ -396,7 +407,8 @@ impl Engine {
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
         let nodes: Vec<NodeOrdinal> = head.iter().map(|candidate| candidate.node).collect();
-        let scores = Interaction::scores(&understood.content, &self.rarity, &self.snapshot.token_sets, &nodes);
+        let scores =
+            Interaction::scores(&understood.content, &self.rarity, &self.likeness, &self.snapshot.token_sets, &nodes);
         for (candidate, score) in head.iter_mut().zip(scores) {
             candidate.interaction = score;
         }

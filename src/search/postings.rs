@@ -13,12 +13,7 @@ use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
 
-/// How much a word is worth in a field, and how much a long field takes away from it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FieldTuning {
-    pub weight: f32,
-    pub length_normalisation: f32,
-}
+use super::FieldTuning;
 
 /// One field, ready to be read.
 pub(super) struct FieldReader {

@@ -11,6 +11,8 @@ use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::token_sets::TokenSets;
 
+use super::Tuning;
+
 /// From so many provisions, evenly spread, the rarity of tokens is estimated: enough for weights, and quick at any size.
 const SAMPLED_MAX: usize = 16_384;
 
@@ -45,6 +47,25 @@ impl TokenRarity {
     }
 }
 
+/// What a cosine counts: nothing below the floor, else a power of it.
+pub(super) struct Likeness([f32; Self::STEPS + 1]);
+
+impl Likeness {
+    /// The neighbour table keeps cosines in so many steps.
+    const STEPS: usize = 255;
+
+    pub(super) fn of(tuning: &Tuning) -> Self {
+        Self(std::array::from_fn(|step| match step as f32 / Self::STEPS as f32 {
+            cosine if cosine < tuning.likeness_floor => 0.0,
+            cosine => cosine.powf(tuning.likeness_power),
+        }))
+    }
+
+    fn get(&self, cosine: f32) -> f32 {
+        self.0[((cosine * Self::STEPS as f32).round() as usize).min(Self::STEPS)]
+    }
+}
+
 /// The tokens of a query, ready to be looked for.
 pub(super) struct Interaction {
     weights: Vec<f32>,
@@ -62,7 +83,13 @@ thread_local! {
 
 impl Interaction {
     /// Scores provisions from 0 to 1, in their order. `words` are the query's words without those that say nothing.
-    pub(super) fn scores(words: &str, rarity: &TokenRarity, sets: &TokenSets, nodes: &[NodeOrdinal]) -> Vec<f32> {
+    pub(super) fn scores(
+        words: &str,
+        rarity: &TokenRarity,
+        likeness: &Likeness,
+        sets: &TokenSets,
+        nodes: &[NodeOrdinal],
+    ) -> Vec<f32> {
         let mut tokens = Vec::new();
         embedder().tokenize(words, &mut tokens);
         tokens.retain(|&token| token != TokenId::UNKNOWN);
@@ -71,7 +98,7 @@ impl Interaction {
         tokens.sort_by(|&a, &b| rarity.get(b).total_cmp(&rarity.get(a)));
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
-            let (interaction, touched) = Self::prepare(&tokens, rarity, lookup);
+            let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
             let scores = nodes.iter().map(|&node| interaction.score(lookup, sets.get(node))).collect();
             touched.iter().for_each(|token| lookup.0[token.index()] = (0, 0));
             scores
@@ -79,13 +106,18 @@ impl Interaction {
     }
 
     /// Lays the helps out token by token. Gives also the tokens whose entries must be cleared again.
-    fn prepare(tokens: &[TokenId], rarity: &TokenRarity, lookup: &mut Lookup) -> (Self, Vec<TokenId>) {
+    fn prepare(
+        tokens: &[TokenId],
+        rarity: &TokenRarity,
+        likeness: &Likeness,
+        lookup: &mut Lookup,
+    ) -> (Self, Vec<TokenId>) {
         let mut all: Vec<(TokenId, u8, f32)> = Vec::with_capacity(tokens.len() * 33);
         for (place, &token) in (0_u8..).zip(tokens) {
             all.push((token, place, 1.0));
-            all.extend(embedder().neighbours(token).map(|(near, cosine)| (near, place, cosine * cosine)));
+            all.extend(embedder().neighbours(token).map(|(near, cosine)| (near, place, likeness.get(cosine))));
         }
-        all.retain(|(token, ..)| token.index() < TOKEN_COUNT);
+        all.retain(|&(token, _, likeness)| token.index() < TOKEN_COUNT && likeness > 0.0);
         all.sort_unstable_by_key(|&(token, place, _)| (token, place));
         let mut touched = Vec::with_capacity(all.len());
         let mut helps = Vec::with_capacity(all.len());
@@ -159,15 +191,16 @@ mod tests {
         writer.finish().unwrap();
         let sets = TokenSets::open(dir.path()).unwrap();
         let rarity = TokenRarity::of(&sets);
+        let likeness = Likeness::of(&Tuning::default());
         let nodes: Vec<NodeOrdinal> = (0..5).map(NodeOrdinal).collect();
         for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {
-            let scores = Interaction::scores(words, &rarity, &sets, &nodes);
+            let scores = Interaction::scores(words, &rarity, &likeness, &sets, &nodes);
             for (&node, score) in nodes.iter().zip(&scores) {
                 let expected = naive(words, &rarity, sets.get(node));
                 assert!((score - expected).abs() < 1e-5, "{words}, {node}: {score}, expected {expected}");
             }
         }
-        let scores = Interaction::scores("landlord deposit", &rarity, &sets, &nodes);
+        let scores = Interaction::scores("landlord deposit", &rarity, &likeness, &sets, &nodes);
         assert!(scores[0] > scores[1] && scores[2] > scores[1], "{scores:?}");
     }
 }

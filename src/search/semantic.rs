@@ -10,9 +10,6 @@ use hornbook_corpus::vectors::Effort;
 
 use super::keyword::Constraints;
 
-/// How many chunks are candidates.
-pub const CHUNK_CANDIDATES: usize = 256;
-
 /// A provision, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SemanticCandidate {
@@ -27,15 +24,16 @@ pub(super) fn query_vector(meaning: &str) -> Option<Vector> {
     (!vector.is_zero()).then_some(vector)
 }
 
-/// Candidates, most similar first, equal ones by chunk.
+/// The provisions of the nearest `count` chunks, most similar first, equal ones by chunk.
 pub(super) fn candidates(
     snapshot: &Snapshot,
     vector: &Vector,
     range: OrdinalRange,
     constraints: &Constraints,
+    count: usize,
 ) -> Vec<SemanticCandidate> {
     let chunks = snapshot.chunks.chunk_range(range);
-    let nearest = snapshot.vectors.nearest(&vector.0, chunks, CHUNK_CANDIDATES, Effort::default());
+    let nearest = snapshot.vectors.nearest(&vector.0, chunks, count, Effort::default());
     let mut seen = Vec::with_capacity(nearest.len());
     let mut found = Vec::with_capacity(nearest.len());
     for neighbour in nearest {

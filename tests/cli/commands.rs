@@ -111,6 +111,7 @@ fn every_command_explains_itself() {
         (&["verify", "--help"], "Hashes every file"),
         (&["inspect", "--help"], "--outline"),
         (&["resolve", "--help"], "not_held"),
+        (&["eval", "--help"], "--headings"),
     ] {
         let output = hornbook().args(arguments).output().unwrap();
         assert!(output.status.success() && stdout(&output).contains(expected), "{arguments:?}");

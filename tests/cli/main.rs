@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod evaluating;
 mod killed;
 
 use std::path::{Path, PathBuf};

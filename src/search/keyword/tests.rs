@@ -7,7 +7,11 @@ use hornbook_corpus::keyword::{KeywordDocument, KeywordWriter};
 use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
+use super::collect::by_rank;
 use super::*;
+use crate::search::FieldTuning;
+
+const TUNING: Tuning = Tuning::MEASURED;
 
 /// Few words, so that they meet; compounds and numbers among them.
 const WORDS: [&str; 12] = [
@@ -93,7 +97,7 @@ struct Twin<'d> {
 
 impl Twin<'_> {
     fn fields(document: &Document) -> [(&str, FieldTuning); 3] {
-        [(&document.text, TEXT), (&document.heading, HEADING), (&document.breadcrumb, BREADCRUMB)]
+        [(&document.text, TUNING.text), (&document.heading, TUNING.heading), (&document.breadcrumb, TUNING.breadcrumb)]
     }
 
     fn with(&self, field: usize, term: &str) -> usize {
@@ -118,7 +122,7 @@ impl Twin<'_> {
             let b = tuning.length_normalisation;
             worth += freq * tuning.weight / (1.0 - b + b * length / average);
         }
-        worth / (worth + SATURATION)
+        worth / (worth + TUNING.saturation)
     }
 
     fn matches(&self, words: &[QueryWord], phrases: &[Vec<String>], excluded: &[Vec<String>]) -> BTreeMap<u32, f32> {
@@ -126,7 +130,7 @@ impl Twin<'_> {
             let rarest = word.parts.iter().map(|part| self.weight(part)).fold(0.0, f32::max);
             if rarest > 0.0 { rarest } else { word.whole.as_deref().map_or(0.0, |whole| self.weight(whole)) }
         };
-        let required = words.iter().map(mass_of).sum::<f32>() * SHARE_REQUIRED * 0.9999;
+        let required = words.iter().map(mass_of).sum::<f32>() * TUNING.share_required * 0.9999;
         let in_row = |document: &Document, phrase: &[String]| {
             [&document.heading, &document.text].iter().any(|text| match phrase {
                 // One word is also met as the whole of a compound.
@@ -144,7 +148,7 @@ impl Twin<'_> {
                 let terms = word.whole.iter().map(|whole| (whole, mass_of(word)));
                 for (term, mass) in terms.chain(word.parts.iter().map(|part| (part, share(part)))) {
                     let saturated = self.saturated(document, term);
-                    score += self.weight(term) * (SATURATION + 1.0) * saturated;
+                    score += self.weight(term) * (TUNING.saturation + 1.0) * saturated;
                     of_word += if saturated > 0.0 { mass } else { 0.0 };
                 }
                 mass += of_word.min(mass_of(word));
@@ -177,7 +181,7 @@ proptest! {
         watched in prop::collection::btree_set(0..60_u32, 0..10),
     ) {
         let (_dir, index) = written(&documents);
-        let leg = KeywordLeg::open(&index).unwrap();
+        let leg = KeywordLeg::open(&index, &TUNING).unwrap();
         let words = query_words(&asked);
         let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
         let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
@@ -225,7 +229,7 @@ fn windows_and_seeking_change_nothing() {
     };
     let documents: Vec<Document> = (0..2 * WINDOW + 900).map(document).collect();
     let (_dir, index) = written(&documents);
-    let leg = KeywordLeg::open(&index).unwrap();
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let constraints = Constraints::default();
     let dead = Bits::default();
     let mut scores_of_fence: BTreeMap<u32, f32> = BTreeMap::new();

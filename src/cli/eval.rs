@@ -1,0 +1,326 @@
+//! `hornbook eval`: judged queries against a snapshot.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use hornbook::search::evaluate::{
+    self, Comparison, Estimate, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
+};
+use hornbook::search::{Engine, Mode, SearchError, Tuning};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::progress::Progress;
+use serde_json::{Value, json};
+
+use crate::cli::search::ModeArg;
+use crate::cli::table::Table;
+use crate::cli::{CommandResult, Options};
+
+/// Measure how good and how fast search is, by judged queries
+///
+/// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with the interval that holds each
+/// mean in 95 of 100 cases, and how long a page of 20 takes. Judged queries are JSON Lines; tests/quality has 250 of them
+/// and describes the format. What the snapshot does not hold is left out and counted.
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// The snapshot's folder
+    snapshot: PathBuf,
+
+    /// Files of judged queries
+    #[arg(value_name = "JUDGED.jsonl", required_unless_present = "headings")]
+    judged: Vec<PathBuf>,
+
+    /// Which half of the queries: one is for choosing numbers, the other only ever reported
+    #[arg(long, value_enum, default_value_t)]
+    split: SplitArg,
+
+    /// Only these modes
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [ModeArg::Hybrid, ModeArg::Semantic, ModeArg::Keyword])]
+    mode: Vec<ModeArg>,
+
+    /// Test whether two modes differ, such as hybrid,keyword; may be given several times
+    #[arg(long, value_name = "MODE,MODE", value_parser = two_modes)]
+    compare: Vec<(ModeArg, ModeArg)>,
+
+    /// Try another number than the one that measured best, such as question.keyword=0.2, and test what that changes
+    #[arg(long = "try", value_name = "NAME=VALUE", value_parser = super::name_and_value)]
+    tried: Vec<(String, String)>,
+
+    /// Also ask the headings of so many provisions, each to find its own; for a plan with index_headings = false
+    #[arg(long, value_name = "COUNT")]
+    headings: Option<usize>,
+
+    /// How often each query is timed; 0 times nothing
+    #[arg(long, default_value_t = 3, value_name = "COUNT")]
+    rounds: usize,
+
+    /// Show every query with its measures
+    #[arg(long)]
+    queries: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum SplitArg {
+    Tune,
+    Report,
+    #[default]
+    All,
+}
+
+impl SplitArg {
+    fn only(self) -> Option<Split> {
+        match self {
+            Self::Tune => Some(Split::Tune),
+            Self::Report => Some(Split::Report),
+            Self::All => None,
+        }
+    }
+}
+
+fn two_modes(text: &str) -> Result<(ModeArg, ModeArg), String> {
+    let mode = |name: &str| {
+        ModeArg::from_str(name.trim(), true)
+            .map_err(|_| format!("'{name}' is no mode; there are hybrid, semantic and keyword"))
+    };
+    let (first, second) = text.split_once(',').ok_or("name two modes, such as hybrid,keyword")?;
+    Ok((mode(first)?, mode(second)?))
+}
+
+/// One mode in one setting.
+struct Run {
+    mode: Mode,
+    scores: Vec<QueryScores>,
+    latency: Option<Latency>,
+}
+
+/// Two runs over the same queries.
+struct Compared {
+    name: String,
+    comparisons: Vec<Comparison>,
+}
+
+impl Eval {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
+        let (queries, left_out) = self.queries_for(&snapshot)?;
+        if queries.is_empty() {
+            return Err("the snapshot holds none of the judged provisions; name queries over the law it holds".into());
+        }
+        let mut tried = Tuning::default();
+        for (name, value) in &self.tried {
+            tried = tried.with(name, value)?;
+        }
+        let mut modes: Vec<Mode> = Vec::new();
+        let asked = self.mode.iter().chain(self.compare.iter().flat_map(|(first, second)| [first, second]));
+        asked.map(|&mode| Mode::from(mode)).for_each(|mode| {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        });
+        let engine = Engine::tuned(Arc::clone(&snapshot), tried)?;
+        let runs = self.measure_all(&engine, &queries, &modes)?;
+        let mut compared = compare_modes(&self.compare, &runs);
+        if !self.tried.is_empty() {
+            let usual = Engine::new(snapshot)?;
+            for run in &runs {
+                let before = scores_of(&usual, &queries, run.mode, &mut |_| ())?;
+                let name = format!("{} as tried against as it is", run.mode.as_str());
+                compared.push(Compared { name, comparisons: evaluate::compare(&run.scores, &before) });
+            }
+        }
+        match options.json {
+            true => println!("{:#}", self.as_json(&runs, &compared, &left_out)),
+            false => print!("{}", self.as_text(&queries, &runs, &compared, &left_out)),
+        }
+        Ok(())
+    }
+
+    fn queries_for(&self, snapshot: &Snapshot) -> Result<(Vec<ReadyQuery>, LeftOut), Box<dyn std::error::Error>> {
+        let mut judged = Vec::new();
+        for path in &self.judged {
+            judged.extend(evaluate::read(path)?);
+        }
+        let split = self.split.only();
+        judged.retain(|query| split.is_none_or(|split| query.split == split));
+        let (mut queries, left_out) = evaluate::prepare(snapshot, &judged)?;
+        queries.extend(evaluate::headings(snapshot, split, self.headings.unwrap_or(0))?);
+        Ok((queries, left_out))
+    }
+
+    fn measure_all(&self, engine: &Engine, queries: &[ReadyQuery], modes: &[Mode]) -> Result<Vec<Run>, SearchError> {
+        let total = modes.len() * queries.len() * (1 + self.rounds);
+        let mut stage = Progress::for_stderr().stage("searching", "searches", Some(total as u64));
+        let mut runs = Vec::with_capacity(modes.len());
+        for &mode in modes {
+            // The searches that are measured for quality warm up those that are timed.
+            let scores = scores_of(engine, queries, mode, &mut |count| stage.add(count))?;
+            let mut micros = Vec::with_capacity(self.rounds * queries.len());
+            for query in (0..self.rounds).flat_map(|_| queries) {
+                micros.push(evaluate::time(engine, query, mode)?);
+                stage.add(1);
+            }
+            let latency = (!micros.is_empty()).then(|| Latency::of(micros));
+            runs.push(Run { mode, scores, latency });
+        }
+        stage.finish();
+        Ok(runs)
+    }
+
+    fn as_text(&self, queries: &[ReadyQuery], runs: &[Run], compared: &[Compared], left_out: &LeftOut) -> String {
+        let mut out = String::new();
+        if self.queries {
+            out += &queries_text(queries, runs);
+        }
+        let mut table =
+            Table::new(["kind", "mode", "queries", "nDCG@10", "MRR@10", "recall@10", "recall@100", "first"]);
+        for run in runs {
+            for Summary { kind, queries, estimates } in evaluate::summarise(&run.scores) {
+                let [ndcg, mrr, recall_10, recall_100, first] = estimates.map(estimate_text);
+                let mode = run.mode.as_str().to_owned();
+                table.row([kind, mode, queries.to_string(), ndcg, mrr, recall_10, recall_100, first]);
+            }
+        }
+        out += &table.render();
+        if runs.iter().any(|run| run.latency.is_some()) {
+            let mut table = Table::new(["mode", "searches", "median us", "p90", "p99", "max"]);
+            for (run, latency) in runs.iter().filter_map(|run| Some((run, run.latency?))) {
+                let Latency { searches, median, p90, p99, max } = latency;
+                let [median, p90, p99, max] = [median, p90, p99, max].map(|micros| format!("{micros:.0}"));
+                table.row([run.mode.as_str().to_owned(), searches.to_string(), median, p90, p99, max]);
+            }
+            out += &format!("\n{}", table.render());
+        }
+        for Compared { name, comparisons } in compared {
+            let mut table = Table::new(["kind", "measure", "difference", "p", "better", "worse"]);
+            for Comparison { kind, measure, paired } in comparisons {
+                table.row([
+                    kind.clone(),
+                    measure.as_str().to_owned(),
+                    estimate_text(paired.difference),
+                    format!("{:.4}", paired.p_value),
+                    paired.better.to_string(),
+                    paired.worse.to_string(),
+                ]);
+            }
+            out += &format!("\n{name}:\n{}", table.render());
+        }
+        out + &left_out_text(left_out)
+    }
+
+    fn as_json(&self, runs: &[Run], compared: &[Compared], left_out: &LeftOut) -> Value {
+        let run_json = |run: &Run| {
+            let mut value = json!({
+                "mode": run.mode.as_str(),
+                "kinds": evaluate::summarise(&run.scores).iter().map(summary_json).collect::<Vec<_>>(),
+                "latencyMicros": run.latency,
+            });
+            if self.queries {
+                value["queries"] = run.scores.iter().map(query_json).collect();
+            }
+            value
+        };
+        let compared = compared.iter().map(|compared| json!({ "name": compared.name, "kinds": compared.comparisons }));
+        json!({
+            "runs": runs.iter().map(run_json).collect::<Vec<_>>(),
+            "compared": compared.collect::<Vec<_>>(),
+            "leftOut": left_out,
+        })
+    }
+}
+
+fn scores_of(
+    engine: &Engine,
+    queries: &[ReadyQuery],
+    mode: Mode,
+    done: &mut dyn FnMut(u64),
+) -> Result<Vec<QueryScores>, SearchError> {
+    let mut scores = Vec::with_capacity(queries.len());
+    for query in queries {
+        scores.push(evaluate::measure(engine, query, mode)?);
+        done(1);
+    }
+    Ok(scores)
+}
+
+fn compare_modes(pairs: &[(ModeArg, ModeArg)], runs: &[Run]) -> Vec<Compared> {
+    let run = |mode: ModeArg| runs.iter().find(|run| run.mode == Mode::from(mode));
+    let compare = |&(first, second): &(ModeArg, ModeArg)| {
+        let (first, second) = (run(first)?, run(second)?);
+        let name = format!("{} against {}", first.mode.as_str(), second.mode.as_str());
+        Some(Compared { name, comparisons: evaluate::compare(&first.scores, &second.scores) })
+    };
+    pairs.iter().filter_map(compare).collect()
+}
+
+fn estimate_text(estimate: Estimate) -> String {
+    let Estimate { mean, low, high } = estimate;
+    format!("{mean:.3} ({low:.3} to {high:.3})")
+}
+
+fn queries_text(queries: &[ReadyQuery], runs: &[Run]) -> String {
+    let mut out = String::new();
+    for (place, query) in queries.iter().enumerate() {
+        let ndcg = runs.iter().map(|run| format!("{} {:.3}", run.mode.as_str(), run.scores[place].scores[0]));
+        out += &format!("{} {}  {}\n", query.id, ndcg.collect::<Vec<_>>().join("  "), query.query);
+    }
+    out + "\n"
+}
+
+fn left_out_text(left_out: &LeftOut) -> String {
+    let LeftOut { queries, judgements, ambiguous } = left_out;
+    let mut out = String::new();
+    if !queries.is_empty() {
+        out += &format!("\n{} queries are left out: the snapshot holds none of their provisions", queries.len());
+    }
+    if *judgements > 0 {
+        out +=
+            &format!("\n{judgements} judged provisions of other queries are left out: the snapshot does not hold them");
+    }
+    if !ambiguous.is_empty() {
+        out += &format!("\nborne by several provisions, each of which counts: {}", ambiguous.join(", "));
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+fn summary_json(summary: &Summary) -> Value {
+    let measures = Measure::ALL.iter().zip(summary.estimates);
+    let measures = measures.map(|(measure, estimate)| (measure.as_str().to_owned(), json!(estimate)));
+    json!({
+        "kind": summary.kind,
+        "queries": summary.queries,
+        "measures": measures.collect::<serde_json::Map<String, Value>>(),
+    })
+}
+
+fn query_json(query: &QueryScores) -> Value {
+    let measures =
+        Measure::ALL.iter().zip(query.scores).map(|(measure, score)| (measure.as_str().to_owned(), json!(score)));
+    json!({ "id": query.id, "kind": query.kind, "measures": measures.collect::<serde_json::Map<String, Value>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_modes_are_named_with_a_comma() {
+        let (first, second) = two_modes("hybrid, keyword").unwrap();
+        assert_eq!((Mode::from(first), Mode::from(second)), (Mode::Hybrid, Mode::Keyword));
+        assert!(two_modes("hybrid").unwrap_err().contains("two modes"));
+        assert!(two_modes("hybrid,fast").unwrap_err().contains("'fast' is no mode"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_aloud() {
+        assert_eq!(left_out_text(&LeftOut::default()), "");
+        let told = left_out_text(&LeftOut {
+            queries: vec!["q1".into(), "q2".into()],
+            judgements: 3,
+            ambiguous: vec!["1 U.S.C. § 1".into()],
+        });
+        assert!(told.contains("2 queries") && told.contains("3 judged") && told.contains("1 U.S.C. § 1"), "{told}");
+    }
+}

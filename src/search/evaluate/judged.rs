@@ -1,0 +1,260 @@
+//! Judged queries: read from JSON Lines, and matched with the provisions of a snapshot.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::citation_index::CitationKind;
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange, ShortCode};
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use super::statistics::SplitMix64;
+
+/// Which half a query belongs to: one is for choosing numbers, the other only ever reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    Tune,
+    Report,
+}
+
+/// A line of a file of judged queries; `tests/quality/README.md` describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedQuery {
+    pub id: String,
+    pub kind: String,
+    pub split: Split,
+    pub query: String,
+    pub jurisdiction: Option<ShortCode>,
+    pub relevant: Vec<Judgement>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    pub citation: String,
+    /// What the source calls the provision; it decides where several bear the citation.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// From 1 to 3, the best answer.
+    pub grade: u8,
+}
+
+/// The best grade.
+const GRADE_MAX: u8 = 3;
+
+/// Why a file of judged queries cannot be used.
+#[derive(Debug)]
+pub enum JudgedError {
+    Read { path: PathBuf, source: std::io::Error },
+    Invalid { path: PathBuf, line: usize, what: String },
+    Nodes(NodesError),
+}
+
+impl fmt::Display for JudgedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => write!(f, "cannot read judged queries {}: {source}", path.display()),
+            Self::Invalid { path, line, what } => {
+                write!(f, "{}:{line}: {what}; tests/quality/README.md describes the format", path.display())
+            }
+            Self::Nodes(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for JudgedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Invalid { .. } => None,
+            Self::Nodes(error) => Some(error),
+        }
+    }
+}
+
+impl From<NodesError> for JudgedError {
+    fn from(error: NodesError) -> Self {
+        Self::Nodes(error)
+    }
+}
+
+/// Reads one file.
+pub fn read(path: &Path) -> Result<Vec<JudgedQuery>, JudgedError> {
+    let text = std::fs::read_to_string(path).map_err(|source| JudgedError::Read { path: path.to_owned(), source })?;
+    parse(&text).map_err(|(line, what)| JudgedError::Invalid { path: path.to_owned(), line, what })
+}
+
+fn parse(text: &str) -> Result<Vec<JudgedQuery>, (usize, String)> {
+    let mut queries = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let query: JudgedQuery = serde_json::from_str(line).map_err(|error| (number, error.to_string()))?;
+        if query.relevant.is_empty() {
+            return Err((number, format!("'{}' has no relevant provision", query.id)));
+        }
+        if let Some(odd) = query.relevant.iter().find(|judgement| !(1..=GRADE_MAX).contains(&judgement.grade)) {
+            return Err((
+                number,
+                format!("'{}' has the grade {}; grades are 1 to {GRADE_MAX}", odd.citation, odd.grade),
+            ));
+        }
+        queries.push(query);
+    }
+    Ok(queries)
+}
+
+/// A judged query with the provisions of one snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyQuery {
+    pub id: String,
+    pub kind: String,
+    pub query: String,
+    pub range: Option<OrdinalRange>,
+    /// Ascending by provision.
+    pub grades: Vec<(NodeOrdinal, u8)>,
+}
+
+impl ReadyQuery {
+    pub fn grade(&self, node: NodeOrdinal) -> u8 {
+        let place = self.grades.binary_search_by_key(&node, |&(judged, _)| judged);
+        place.map_or(0, |place| self.grades[place].1)
+    }
+}
+
+/// What a snapshot cannot be asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// Queries none of whose provisions the snapshot holds, by id.
+    pub queries: Vec<String>,
+    /// Judged provisions that it does not hold, of the other queries.
+    pub judgements: usize,
+    /// Citations that several provisions bear, with no reference to tell which is meant: all of them count.
+    pub ambiguous: Vec<String>,
+}
+
+/// Matches queries with a snapshot.
+pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<ReadyQuery>, LeftOut), JudgedError> {
+    let mut left_out = LeftOut::default();
+    let mut ready = Vec::with_capacity(queries.len());
+    for query in queries {
+        let range = query.jurisdiction.as_ref().map(|code| {
+            snapshot.catalogue.jurisdiction(code).map_or(OrdinalRange::new(0, 0), |jurisdiction| jurisdiction.subtree)
+        });
+        let mut grades = Vec::with_capacity(query.relevant.len());
+        let mut missing = 0;
+        for judgement in &query.relevant {
+            let mut bearers = bearers(snapshot, judgement)?;
+            bearers.retain(|node| range.is_none_or(|range| range.contains(node.0)));
+            missing += usize::from(bearers.is_empty());
+            if bearers.len() > 1 {
+                left_out.ambiguous.push(judgement.citation.clone());
+            }
+            grades.extend(bearers.into_iter().map(|node| (node, judgement.grade)));
+        }
+        if grades.is_empty() {
+            left_out.queries.push(query.id.clone());
+            continue;
+        }
+        left_out.judgements += missing;
+        // A provision that is judged twice has its better grade.
+        grades.sort_unstable_by_key(|&(node, grade)| (node, std::cmp::Reverse(grade)));
+        grades.dedup_by_key(|&mut (node, _)| node);
+        let (id, kind, query) = (query.id.clone(), query.kind.clone(), query.query.clone());
+        ready.push(ReadyQuery { id, kind, query, range, grades });
+    }
+    Ok((ready, left_out))
+}
+
+/// The provisions that a judgement means: those that bear its citation, of several the one that its reference names.
+fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal>, NodesError> {
+    let found = snapshot.cited(&judgement.citation)?;
+    let mut bearers: Vec<NodeOrdinal> = found
+        .into_iter()
+        .filter(|&(node, kind)| kind == CitationKind::Canonical && snapshot.outline.is_provision(node))
+        .map(|(node, _)| node)
+        .collect();
+    if bearers.len() > 1 {
+        let mut named = Vec::new();
+        for &node in &bearers {
+            let is_named = snapshot.nodes.with(node, |record| {
+                let url = record.source_url.as_ref().map(|url| url.as_str());
+                url == Some(judgement.reference.as_str()) || names(&judgement.reference, &record.source_key)
+            })?;
+            named.extend(is_named.then_some(node));
+        }
+        if !named.is_empty() {
+            bearers = named;
+        }
+    }
+    Ok(bearers)
+}
+
+/// Whether a source's own identifier is the one that a key was made from: `/us/usc/t42/s300aa–1` and `us/usc/t42/s300aa-1`.
+fn names(reference: &str, key: &str) -> bool {
+    let folded = |text: &str| -> String { text.trim_matches('/').to_lowercase().replace('–', "-") };
+    folded(reference) == folded(key)
+}
+
+/// Headings as queries: of that many provisions in force of one half, evenly drawn, each the one answer to its heading.
+pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Result<Vec<ReadyQuery>, NodesError> {
+    let half = |node: NodeOrdinal| match SplitMix64(u64::from(node.0)).draw() >> 63 {
+        0 => Split::Tune,
+        _ => Split::Report,
+    };
+    let outline = &snapshot.outline;
+    let is_asked = |&node: &NodeOrdinal| {
+        outline.is_provision(node) && outline.status(node).is_living() && split.is_none_or(|split| split == half(node))
+    };
+    let mut nodes: Vec<NodeOrdinal> = (0..outline.len()).map(NodeOrdinal).filter(is_asked).collect();
+    nodes.sort_unstable_by_key(|node| SplitMix64(u64::from(node.0) | 1 << 40).draw());
+    let mut queries = Vec::with_capacity(count);
+    for node in nodes {
+        if queries.len() == count {
+            break;
+        }
+        let heading = snapshot.nodes.with(node, |record| record.heading.to_string())?;
+        if heading.contains(char::is_alphabetic) {
+            let grades = vec![(node, GRADE_MAX)];
+            queries.push(ReadyQuery {
+                id: format!("n{node}"),
+                kind: "heading".into(),
+                query: heading,
+                range: None,
+                grades,
+            });
+        }
+    }
+    Ok(queries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"id": "q1", "kind": "question", "split": "tune", "query": "how?", "jurisdiction": null, "relevant": [{"citation": "1 U.S.C. § 1", "ref": "/us/usc/t1/s1", "grade": 3}]}"#;
+
+    #[test]
+    fn lines_are_read_and_mistakes_are_told_by_line() {
+        let queries = parse(&format!("{LINE}\n\n{}\n", LINE.replace("q1", "q2"))).unwrap();
+        assert_eq!(queries.iter().map(|query| query.id.as_str()).collect::<Vec<_>>(), ["q1", "q2"]);
+        let mistake = |from: &str, to: &str| parse(&format!("{LINE}\n{}", LINE.replace(from, to))).unwrap_err();
+        assert_eq!(mistake("\"grade\": 3", "\"grade\": 4").0, 2);
+        assert!(mistake("tune", "train").1.contains("unknown variant `train`"));
+        assert!(mistake("split", "half").1.contains("unknown field `half`"));
+        assert!(
+            mistake(r#"[{"citation": "1 U.S.C. § 1", "ref": "/us/usc/t1/s1", "grade": 3}]"#, "[]")
+                .1
+                .contains("no relevant")
+        );
+    }
+
+    #[test]
+    fn references_name_keys_made_from_them() {
+        assert!(names("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-1"));
+        assert!(!names("/us/usc/t42/s300aa–1", "us/usc/t42/s300aa-11"));
+        assert!(!names("us/md/exec/comar/26/11/07.xml", "md/comar/s26.11.07.05"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Every number of the search that was chosen by measurement, in one place. `benches/README-search.md` tells how, and
+//! `hornbook eval --try` measures another choice against these.
+
+use serde::{Deserialize, Serialize};
+
+/// How a search weighs what it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Tuning {
+    pub heading: FieldTuning,
+    pub text: FieldTuning,
+    pub citation: FieldTuning,
+    pub breadcrumb: FieldTuning,
+    /// How soon further occurrences of a word stop counting.
+    pub saturation: f32,
+    /// What part of a query's weight a keyword match must carry.
+    pub share_required: f32,
+    /// How many chunks the semantic leg looks at.
+    pub chunk_candidates: usize,
+    /// Likeness of tokens below this counts nothing in late interaction.
+    pub likeness_floor: f32,
+    /// Likeness is raised to this power.
+    pub likeness_power: f32,
+    pub question: KindTuning,
+    pub topic: KindTuning,
+    pub phrase: KindTuning,
+}
+
+/// How much a word is worth in a field, and how much a long field takes away from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FieldTuning {
+    pub weight: f32,
+    pub length_normalisation: f32,
+}
+
+/// What the legs are worth for a kind of query.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct KindTuning {
+    /// The part of the keyword leg in hybrid mode; the rest is the semantic leg's.
+    pub keyword: f32,
+    /// What part of the semantic score is late interaction.
+    pub interaction: f32,
+    /// What is added where the words stand in a row as they were typed.
+    pub in_a_row: f32,
+}
+
+impl Tuning {
+    /// What measured best.
+    pub const MEASURED: Self = Self {
+        heading: FieldTuning { weight: 4.0, length_normalisation: 0.5 },
+        text: FieldTuning { weight: 1.0, length_normalisation: 0.75 },
+        citation: FieldTuning { weight: 2.0, length_normalisation: 0.0 },
+        breadcrumb: FieldTuning { weight: 1.0, length_normalisation: 0.5 },
+        saturation: 1.2,
+        share_required: 0.5,
+        chunk_candidates: 256,
+        likeness_floor: 0.4,
+        likeness_power: 2.0,
+        question: KindTuning { keyword: 0.1, interaction: 0.45, in_a_row: 0.0 },
+        topic: KindTuning { keyword: 0.2, interaction: 0.5, in_a_row: 0.15 },
+        phrase: KindTuning { keyword: 0.75, interaction: 0.55, in_a_row: 0.5 },
+    };
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self::MEASURED
+    }
+}
+
+impl Tuning {
+    /// The same with one number changed, named as `question.keyword`.
+    pub fn with(&self, name: &str, value: &str) -> Result<Self, String> {
+        let known = || format!("'{name}' is nothing to tune; there are {}", Self::names().join(", "));
+        let number: serde_json::Number = value.parse().map_err(|_| format!("'{value}' for '{name}' is no number"))?;
+        let mut all = serde_json::json!(self);
+        let place = all.pointer_mut(&format!("/{}", name.replace('.', "/"))).filter(|place| place.is_number());
+        *place.ok_or_else(known)? = number.into();
+        serde_json::from_value(all).map_err(|error| format!("'{value}' does not fit '{name}': {error}"))
+    }
+
+    /// What there is to tune.
+    pub fn names() -> Vec<String> {
+        let mut names = Vec::new();
+        if let serde_json::Value::Object(all) = serde_json::json!(Self::default()) {
+            for (name, value) in all {
+                match value {
+                    serde_json::Value::Object(inner) => {
+                        names.extend(inner.keys().map(|inner| format!("{name}.{inner}")));
+                    }
+                    _ => names.push(name),
+                }
+            }
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_is_changed_by_its_name() {
+        let tried = Tuning::default().with("question.keyword", "0.25").unwrap().with("chunkCandidates", "64").unwrap();
+        assert_eq!((tried.question.keyword, tried.chunk_candidates), (0.25, 64));
+        assert_eq!(Tuning { question: Tuning::default().question, chunk_candidates: 256, ..tried }, Tuning::default());
+        for name in Tuning::names() {
+            assert!(Tuning::default().with(&name, "1").is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_tuned_is_told() {
+        let message = |name: &str, value: &str| Tuning::default().with(name, value).unwrap_err();
+        assert!(message("question.colour", "1").contains("question.keyword, "));
+        assert!(message("question", "1").contains("nothing to tune"));
+        assert!(message("saturation", "high").contains("no number"));
+        assert!(message("chunkCandidates", "1.5").contains("does not fit"));
+    }
+}
