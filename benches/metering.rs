@@ -25,7 +25,10 @@ use hornbook::state::{FileMedium, Medium, State};
 const ROUNDS: usize = 7;
 /// Between two calls of the admission rows.
 const CALL_EVERY_MICROS: u64 = 30_000;
+/// Pages of the file that bare syncs overwrite.
+const BARE_PAGES: u64 = 2048;
 const ROUND_TIME: Duration = Duration::from_millis(700);
+const SLICES: u32 = 7;
 
 fn main() {
     // Cargo passes flags of its own.
@@ -41,8 +44,9 @@ fn main() {
         writeln!(out, "| {name} | {:.2} {unit} | {:.2} - {:.2} |", figures.median, figures.low, figures.high)
             .expect("a place to print to");
     };
-    report("admission without commit, 10 keys", "us", bench.admission(10));
-    report("admission without commit, 100,000 keys", "us", bench.admission(100_000));
+    report("admission without commit, 10 keys", "us", bench.admission(10, 10));
+    report("admission without commit, 100,000 keys, 10 of them in use", "us", bench.admission(100_000, 10));
+    report("admission without commit, 100,000 keys, all in use", "us", bench.admission(100_000, 100_000));
     bench.commits(&mut report);
     bench.crash_opening(&mut report);
 }
@@ -94,8 +98,8 @@ impl Bench<'_> {
         (account, (0..keys).map(make).collect())
     }
 
-    /// Authenticate, scope, rate, reserve, release: on keys in random order.
-    fn admission(&self, keys: usize) -> Figures {
+    /// Authenticate, scope, rate, reserve, release: on so many of the keys, in random order.
+    fn admission(&self, keys: usize, in_use: usize) -> Figures {
         // Made in memory: a hundred thousand keys are a hundred thousand changes.
         let medium: Arc<dyn Medium> = Arc::new(InMemory);
         let state = State::open_medium(&medium).expect("a state");
@@ -109,7 +113,7 @@ impl Bench<'_> {
                 let mut base = self.clock.now();
                 base.steady = base.steady.plus_micros(round as u64 * calls * CALL_EVERY_MICROS);
                 // A key arrives with its request, just read: here one after the other in one piece of memory.
-                let arriving: String = (0..calls).map(|_| &*keys[random.below(keys.len() as u64) as usize]).collect();
+                let arriving: String = (0..calls).map(|_| &*keys[random.below(in_use as u64) as usize]).collect();
                 let length = arriving.len() / calls as usize;
                 let start = Instant::now();
                 for call in 0..calls {
@@ -127,7 +131,7 @@ impl Bench<'_> {
     }
 
     fn commits(&self, report: Report<'_>) {
-        let (mut sync, mut two_syncs, mut alone, mut crowd, mut ratio, mut overhead) =
+        let (mut sync, mut one_call, mut alone, mut crowd, mut ratio, mut overhead) =
             (vec![], vec![], vec![], vec![], vec![], vec![]);
         let (mut hot, mut spread, mut hot_ratio, mut window) = (vec![], vec![], vec![], vec![]);
         let accounts = self.open("strict", Durability::Strict);
@@ -137,25 +141,24 @@ impl Bench<'_> {
         let (_, relaxed_keys) = self.customer(&relaxed, 5);
         // Side by side in each round, so that a busy disk disturbs all alike.
         for _ in 0..ROUNDS {
-            let syncs = self.bare_syncs();
-            let single = self.throughput(&accounts, &one_wallet, 1);
-            let many = self.throughput(&accounts, &one_wallet, 64);
-            let apart = self.throughput(&accounts, &five_wallets, 64);
-            sync.push(1e6 / syncs);
-            two_syncs.push(2e6 / syncs);
+            let (bare_us, call_us) = self.alone_beside_bare_syncs(&accounts, &one_wallet[0]);
+            let [single, many, apart] =
+                self.turn_by_turn(&accounts, [(&one_wallet, 1), (&one_wallet, 64), (&five_wallets, 64)]);
+            sync.push(bare_us);
+            one_call.push(call_us);
+            overhead.push(call_us / (2.0 * bare_us));
             alone.push(single);
-            overhead.push(1e6 / single / (2e6 / syncs));
             crowd.push(many);
             ratio.push(many / single);
             hot.push(many);
             spread.push(apart);
             hot_ratio.push(100.0 * many / apart);
-            window.push(self.throughput(&relaxed, &relaxed_keys, 64));
+            window.push(self.throughput(&relaxed, &relaxed_keys, 64, ROUND_TIME));
         }
         report("one bare write and sync", "us", figures(sync));
-        report("the two bare syncs that a commit needs", "us", figures(two_syncs));
+        report("strict, 1 caller: one call, alternating with those", "us", figures(one_call));
+        report("strict, 1 caller: its time over the two bare syncs it needs", "times", figures(overhead));
         report("strict, 1 caller", "calls/s", figures(alone));
-        report("strict, 1 caller: time over its two bare syncs", "times", figures(overhead));
         report("strict, 64 callers", "calls/s", figures(crowd));
         report("strict, 64 callers over one commit per call", "times", figures(ratio));
         report("one wallet with 5 keys, 64 callers", "calls/s", figures(hot));
@@ -164,35 +167,58 @@ impl Bench<'_> {
         report("window, 64 callers", "calls/s", figures(window));
     }
 
-    /// Bare appends of a page, each synced: syncs a second.
-    fn bare_syncs(&self) -> f64 {
+    /// Overwrites of a page, each synced, and calls, turn by turn, so that whatever disturbs the disk disturbs both.
+    /// Microseconds of one of each, the medians of the round.
+    fn alone_beside_bare_syncs(&self, accounts: &Accounts, key: &str) -> (f64, f64) {
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(self.directory.join("bare")).expect("a file");
-        file.set_len(64 << 20).expect("space");
+        // Written once before: a commit of redb overwrites pages that the file has.
+        file.write_all_at(&vec![7; BARE_PAGES as usize * 4096], 0).expect("space");
         file.sync_all().expect("a sync");
-        let page = [7; 4096];
-        let (start, mut syncs) = (Instant::now(), 0);
-        while start.elapsed() < ROUND_TIME {
-            file.write_all_at(&page, syncs % 10_000 * 4096).expect("a write");
-            file.sync_data().expect("a sync");
-            syncs += 1;
+        let (start, mut syncs, mut calls) = (Instant::now(), vec![], vec![]);
+        while start.elapsed() < 2 * ROUND_TIME {
+            for _ in 0..2 {
+                let begin = Instant::now();
+                file.write_all_at(&[8; 4096], syncs.len() as u64 % BARE_PAGES * 4096).expect("a write");
+                file.sync_data().expect("a sync");
+                syncs.push(begin.elapsed().as_secs_f64() * 1e6);
+            }
+            let begin = Instant::now();
+            self.call(accounts, key);
+            calls.push(begin.elapsed().as_secs_f64() * 1e6);
         }
-        syncs as f64 / start.elapsed().as_secs_f64()
+        (figures(syncs).median, figures(calls).median)
     }
 
-    fn throughput(&self, accounts: &Accounts, keys: &[String], callers: usize) -> f64 {
+    /// One call whose answer waits for its debit, as the mode asks.
+    fn call(&self, accounts: &Accounts, key: &str) {
+        let now = self.clock.now();
+        let caller = accounts.authenticate(Some(key), now).expect("known");
+        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
+        let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
+        let Reserved::Fresh(reservation) = reserved else { unreachable!("no idempotency key") };
+        reservation.begin().expect("a ledger").settle_blocking().expect("a receipt");
+    }
+
+    /// Calls a second of each kind, in slices that take turns: the disk's mood changes within a second.
+    fn turn_by_turn<const N: usize>(&self, accounts: &Accounts, kinds: [(&[String], usize); N]) -> [f64; N] {
+        let mut sums = [0.0; N];
+        for _ in 0..SLICES {
+            for (sum, (keys, callers)) in sums.iter_mut().zip(kinds) {
+                *sum += self.throughput(accounts, keys, callers, ROUND_TIME / SLICES) / f64::from(SLICES);
+            }
+        }
+        sums
+    }
+
+    fn throughput(&self, accounts: &Accounts, keys: &[String], callers: usize, time: Duration) -> f64 {
         let (start, calls) = (Instant::now(), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for caller in 0..callers {
                 let (calls, key) = (&calls, &keys[caller % keys.len()]);
                 scope.spawn(move || {
-                    while start.elapsed() < ROUND_TIME {
-                        let now = self.clock.now();
-                        let caller = accounts.authenticate(Some(key), now).expect("known");
-                        let paced = caller.require(ScopeSet::ALL).expect("allowed").pace(now).expect("in time");
-                        let reserved = paced.reserve("search", Credits(1), None, now).expect("credits");
-                        let Reserved::Fresh(reservation) = reserved else { unreachable!("no idempotency key") };
-                        reservation.begin().expect("a ledger").settle_blocking().expect("a receipt");
+                    while start.elapsed() < time {
+                        self.call(accounts, key);
                         calls.fetch_add(1, Ordering::Relaxed);
                     }
                 });
