@@ -12,6 +12,7 @@ use crate::embed::Embedder;
 use crate::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use crate::outline::Outline;
 use crate::snapshot::{Snapshot, embedding_space};
+use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::{Span, Texts};
 use crate::token_sets::TokenSets;
@@ -30,6 +31,7 @@ pub fn walk(snapshot: &Snapshot) {
         std::hint::black_box(snapshot.code_body_of(node).is_some());
     }
     std::hint::black_box(snapshot.citations.candidates(&probe()).count());
+    walk_suggestions(&snapshot.suggestions);
 }
 
 /// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
@@ -49,8 +51,22 @@ pub fn open_and_walk(dir: &Path) {
     if let Ok(citations) = CitationIndex::open(dir) {
         std::hint::black_box(citations.candidates(&probe()).count());
     }
+    if let Ok(suggestions) = Suggestions::open(dir) {
+        walk_suggestions(&suggestions);
+    }
     if let Ok(vectors) = VectorIndex::open(dir, &embedding_space()) {
         walk_vectors(&vectors);
+    }
+}
+
+fn walk_suggestions(suggestions: &Suggestions) {
+    let range = OrdinalRange::new(10, 300);
+    for text in ["s", "securty deposit", "definitions", "42 usc 19", "arden rev stat 12-2-1", "the of ", "zzzzzzzz"] {
+        assert!(suggestions.complete(text, 10, range).len() <= 10, "more suggestions than were asked for");
+        std::hint::black_box(suggestions.nearest_word(text));
+    }
+    for entry in 0..suggestions.entry_count().min(WALKED_MAX) {
+        std::hint::black_box((suggestions.kind(entry), suggestions.row(entry).count(), suggestions.nodes(entry).len()));
     }
 }
 

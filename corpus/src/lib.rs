@@ -20,6 +20,7 @@ pub mod nodes;
 pub mod outline;
 pub mod section_file;
 pub mod snapshot;
+pub mod suggest;
 pub mod tags;
 pub mod texts;
 pub mod token_sets;

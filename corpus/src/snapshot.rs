@@ -19,6 +19,7 @@ use crate::manifest::{Fingerprint, Manifest, ManifestError};
 use crate::nodes::{Nodes, NodesError};
 use crate::outline::Outline;
 use crate::section_file::SectionFileError;
+use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::Texts;
 use crate::token_sets::TokenSets;
@@ -138,6 +139,7 @@ pub struct Snapshot {
     pub vectors: VectorIndex,
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,
+    pub suggestions: Suggestions,
     pub zoning: ZoningLayers,
     /// Made when first asked for: its tables take longer than opening all the files.
     grammar: OnceLock<Grammar>,
@@ -162,6 +164,7 @@ impl Snapshot {
             vectors: VectorIndex::open(dir, &embedding_space())?,
             keyword: KeywordIndex::open(&dir.join(keyword::DIRECTORY_NAME), node_count)?,
             citations: CitationIndex::open(dir)?,
+            suggestions: Suggestions::open(dir)?,
             zoning: ZoningLayers::open(&dir.join(zoning::DIRECTORY_NAME))?,
             grammar: OnceLock::new(),
             manifest,

@@ -11,13 +11,14 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 use libfuzzer_sys::fuzz_target;
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "outline.bin",
     "texts.bin",
     "chunks.bin",
     "tokens.bin",
     "tags.bin",
     "citations.bin",
+    "suggest.bin",
     "vectors-law-static-256.bin",
     "graph-law-static-256.bin",
 ];

@@ -1,7 +1,7 @@
 //! Writing a snapshot: one pass over the gathered nodes in code order, batch by batch.
 //!
 //! Each batch is read from the spool, cut into chunks, embedded and hashed on all cores, then appended in order to
-//! every file. Nothing but flat columns of numbers grows with the corpus.
+//! every file. Nothing but flat columns of numbers, and each word of the headings once, grows with the corpus.
 
 use std::fmt;
 use std::path::Path;
@@ -17,6 +17,7 @@ use hornbook_corpus::nodes::{NodeRecord, NodeWriter, NodesError, Note, Wording};
 use hornbook_corpus::outline::{OutlineError, OutlineNode, Status};
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::snapshot::embedding_space;
+use hornbook_corpus::suggest::SuggestWriter;
 use hornbook_corpus::tags::TagWriter;
 use hornbook_corpus::texts::{Span, TextWriter};
 use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
@@ -215,6 +216,7 @@ struct Writers {
     vectors: VectorWriter,
     keyword: KeywordWriter,
     citations: CitationIndexWriter,
+    suggestions: SuggestWriter,
     grammar: Grammar,
     probes: Probes,
     probe_every: u32,
@@ -232,6 +234,7 @@ impl Writers {
             vectors: VectorWriter::create(dir, &embedding_space(), Embedder::DIMS)?,
             keyword: KeywordWriter::create(&dir.join(hornbook_corpus::keyword::DIRECTORY_NAME), KEYWORD_BUDGET_BYTES)?,
             citations: CitationIndexWriter::default(),
+            suggestions: SuggestWriter::default(),
             grammar,
             probes: Probes::new(Embedder::DIMS),
             probe_every: nodes.div_ceil(PROBES_MAX).max(1) as u32,
@@ -250,6 +253,7 @@ impl Writers {
         self.token_sets.finish()?;
         self.vectors.finish()?;
         self.citations.finish(dir)?;
+        self.suggestions.finish(dir)?;
         self.keyword.finish()?;
         hornbook_corpus::outline::write(dir, &self.outline)?;
         Ok(self.probes)
@@ -444,6 +448,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
         let key = writers.grammar.key_or_folded(citation);
         writers.citations.push(&key, ordinal, kind);
     }
+    writers.suggestions.push(ordinal, &content.heading, &content.citation, node.status.is_living());
     writers.nodes.push(&record)?;
     Ok(())
 }

@@ -7,6 +7,7 @@ mod inspect;
 mod quick_start;
 mod resolve;
 mod search;
+mod suggest;
 mod table;
 mod verify;
 
@@ -24,7 +25,7 @@ type CommandResult = Result<(), Box<dyn Error>>;
 ///
 /// `hornbook build` compiles statutes, regulations and zoning layers from their files into a snapshot, a folder that never
 /// changes again. `hornbook verify` proves that no byte of it changed, `hornbook inspect` shows what is in it and
-/// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names. Accounts, keys and credits are kept
+/// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names, `hornbook suggest` completes headings and citations. Accounts, keys and credits are kept
 /// in the data directory and administered from here, whether a server runs or not. Without a command, hornbook builds the
 /// sample corpus into ./data, verifies it and shows what it holds.
 #[derive(Debug, Parser)]
@@ -70,6 +71,7 @@ enum Command {
     Resolve(resolve::Resolve),
     Search(search::Search),
     Eval(eval::Eval),
+    Suggest(suggest::Suggest),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Look at the configuration
@@ -91,6 +93,7 @@ impl Cli {
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
             Some(Command::Eval(command)) => command.run(&options),
+            Some(Command::Suggest(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
             Some(Command::Drill) => accounts::drill(options),

@@ -83,7 +83,7 @@ impl From<ModeArg> for Mode {
 
 impl Search {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let (folder, query) = self.snapshot_and_query();
+        let (folder, query) = snapshot_and_text(&self.words);
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let request = SearchRequest {
             mode: self.mode.into(),
@@ -103,23 +103,11 @@ impl Search {
         Ok(())
     }
 
-    /// The first word is the snapshot if it is the folder of one and not all there is.
-    fn snapshot_and_query(&self) -> (Option<PathBuf>, String) {
-        match self.words.split_first() {
-            Some((first, rest)) if !rest.is_empty() && Path::new(first).join("manifest.json").is_file() => {
-                (Some(PathBuf::from(first)), rest.join(" "))
-            }
-            _ => (None, self.words.join(" ")),
-        }
-    }
-
     fn range(&self, snapshot: &Snapshot) -> Result<Option<OrdinalRange>, String> {
         let catalogue = &snapshot.catalogue;
         let mut range: Option<OrdinalRange> = None;
         if let Some(code) = &self.jurisdiction {
-            let jurisdiction = catalogue.jurisdiction(code);
-            let message = || format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them");
-            range = Some(jurisdiction.ok_or_else(message)?.subtree);
+            range = Some(subtree_of(snapshot, code)?);
         }
         if let Some(wanted) = &self.code_body {
             let is_wanted =
@@ -132,6 +120,23 @@ impl Search {
         }
         Ok(range)
     }
+}
+
+/// The first word is the snapshot if it is the folder of one and not all there is.
+pub(super) fn snapshot_and_text(words: &[String]) -> (Option<PathBuf>, String) {
+    match words.split_first() {
+        Some((first, rest)) if !rest.is_empty() && Path::new(first).join("manifest.json").is_file() => {
+            (Some(PathBuf::from(first)), rest.join(" "))
+        }
+        _ => (None, words.join(" ")),
+    }
+}
+
+/// A jurisdiction with what lies in it.
+pub(super) fn subtree_of(snapshot: &Snapshot, code: &ShortCode) -> Result<OrdinalRange, String> {
+    let jurisdiction = snapshot.catalogue.jurisdiction(code);
+    let message = || format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them");
+    Ok(jurisdiction.ok_or_else(message)?.subtree)
 }
 
 fn common_part(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {

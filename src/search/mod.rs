@@ -23,6 +23,7 @@ mod rerank;
 mod resolve;
 mod semantic;
 mod snippet;
+mod suggest;
 mod tuning;
 mod understand;
 
@@ -41,6 +42,7 @@ pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
+pub use suggest::{SUGGESTIONS_MAX, Suggestion};
 pub use tuning::{FieldTuning, KindTuning, Tuning};
 pub use understand::{QUERY_CHARS_MAX, QueryKind};
 

@@ -71,6 +71,25 @@ fn search_prints_snippets_plain_into_a_pipe_and_highlights_as_json() {
 }
 
 #[test]
+fn suggest_completes_what_was_typed() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build_into(&out);
+    let suggest = |arguments: &[&str]| {
+        let output = hornbook().arg("suggest").arg(&out).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    assert!(suggest(&["fences", "and"]).starts_with("Fences and hedges  (Port Arden Mun. Code § 17.40.030)"));
+    assert!(suggest(&["definitions"]).starts_with("Definitions  ("));
+    assert!(suggest(&["secruity deposit"]).starts_with("did you mean: security deposit\n"));
+    assert_eq!(suggest(&["qqqqqq"]), "nothing begins so\n");
+    let json: serde_json::Value = serde_json::from_str(&suggest(&["--json", "--limit", "2", "def"])).unwrap();
+    assert_eq!(json["suggestions"][0]["text"], "Definitions");
+    assert_eq!(json["suggestions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("snapshot");
@@ -112,6 +131,7 @@ fn every_command_explains_itself() {
         (&["inspect", "--help"], "--outline"),
         (&["resolve", "--help"], "not_held"),
         (&["eval", "--help"], "--headings"),
+        (&["suggest", "--help"], "Complete a heading"),
     ] {
         let output = hornbook().args(arguments).output().unwrap();
         assert!(output.status.success() && stdout(&output).contains(expected), "{arguments:?}");

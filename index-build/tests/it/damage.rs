@@ -87,6 +87,7 @@ fn unverified_damage_never_panics_our_readers() {
         "tokens.bin",
         "tags.bin",
         "citations.bin",
+        "suggest.bin",
         "vectors-law-static-256.bin",
         "graph-law-static-256.bin",
     ];

@@ -1,0 +1,64 @@
+//! `hornbook suggest`: headings and citations by what is typed of them.
+
+use std::sync::Arc;
+
+use clap::Args;
+use hornbook::search::{Engine, Suggestion};
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::snapshot::Snapshot;
+use serde_json::json;
+
+use crate::cli::search::{snapshot_and_text, subtree_of};
+use crate::cli::{CommandResult, Options};
+
+/// Complete a heading or a citation
+///
+/// What begins with the words comes first, then what has them, then what nearly does. If the first word is a snapshot's
+/// folder, that is asked, else data/current.
+#[derive(Debug, Args)]
+pub(crate) struct Suggest {
+    /// The snapshot's folder, then what was typed so far
+    #[arg(value_name = "[SNAPSHOT] TEXT", required = true)]
+    words: Vec<String>,
+
+    /// Only in this jurisdiction and what lies in it
+    #[arg(long, value_name = "CODE")]
+    jurisdiction: Option<ShortCode>,
+
+    /// How many suggestions
+    #[arg(long, default_value_t = 10)]
+    limit: usize,
+}
+
+impl Suggest {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let (folder, text) = snapshot_and_text(&self.words);
+        let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
+        let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;
+        let suggestions = engine.suggest(&text, self.limit, range)?;
+        let meant = engine.did_you_mean(&text)?;
+        match options.json {
+            true => println!("{:#}", json!({ "suggestions": suggestions, "didYouMean": meant })),
+            false => print!("{}", as_text(&suggestions, meant.as_deref())),
+        }
+        Ok(())
+    }
+}
+
+fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
+    let mut out = meant.map_or_else(String::new, |meant| format!("did you mean: {meant}\n"));
+    for suggestion in suggestions {
+        let status = suggestion.status;
+        let status = if status.is_living() { String::new() } else { format!(" [{}]", status.as_str()) };
+        let place = match (suggestion.kind, suggestion.count) {
+            ("citation", 1) => String::new(),
+            (_, 1) => format!("  ({})", suggestion.citation),
+            (_, count) => format!("  ({count} provisions, such as {})", suggestion.citation),
+        };
+        out += &format!("{}{place}{status}\n", suggestion.text);
+    }
+    if suggestions.is_empty() {
+        out += "nothing begins so\n";
+    }
+    out
+}

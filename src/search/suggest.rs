@@ -1,0 +1,98 @@
+//! Suggestions while someone types, and words they may have meant.
+
+use hornbook_corpus::analyzer::TokenRole;
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::suggest::{Closeness, SuggestedKind};
+use serde::Serialize;
+
+use super::understand::{with_analyzer, within_bounds};
+use super::{Engine, SearchError};
+
+/// So many suggestions are given at most.
+pub const SUGGESTIONS_MAX: usize = 100;
+
+/// What someone may be about to type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suggestion {
+    /// `heading` or `citation`.
+    pub kind: &'static str,
+    /// The heading or the citation, as it is written where it stands.
+    pub text: String,
+    /// One that bears it: the first that is still law.
+    pub node_id: NodeId,
+    pub citation: String,
+    pub status: Status,
+    /// How many bear it.
+    pub count: u32,
+    /// Whether a letter of what was typed had to be taken for another.
+    pub is_guess: bool,
+    #[serde(skip)]
+    pub node: NodeOrdinal,
+}
+
+impl Engine {
+    /// Headings and citations that begin with what was typed, then those that have its words, then those that nearly do;
+    /// within the range, if one is given.
+    pub fn suggest(
+        &self,
+        text: &str,
+        limit: usize,
+        range: Option<OrdinalRange>,
+    ) -> Result<Vec<Suggestion>, SearchError> {
+        let snapshot = self.snapshot();
+        let range = range.unwrap_or(OrdinalRange { start: 0, end: snapshot.outline.len() });
+        let limit = limit.min(SUGGESTIONS_MAX);
+        let found = snapshot.suggestions.complete(within_bounds(text), limit, range);
+        let suggestions = found.into_iter().map(|suggested| {
+            let node = suggested.node(|node| snapshot.outline.status(node).is_living());
+            let (heading, citation) =
+                snapshot.nodes.with(node, |record| (record.heading.to_string(), record.citation.to_string()))?;
+            let (kind, text) = match suggested.kind {
+                SuggestedKind::Heading => ("heading", heading),
+                SuggestedKind::Citation => ("citation", citation.clone()),
+            };
+            Ok(Suggestion {
+                kind,
+                text,
+                node_id: self.id_of(node)?,
+                citation,
+                status: snapshot.outline.status(node),
+                count: suggested.nodes.len() as u32,
+                is_guess: suggested.closeness >= Closeness::NearlyBegins,
+                node,
+            })
+        });
+        suggestions.collect()
+    }
+
+    /// The text with the words that stand nowhere in the law exchanged for the nearest that a heading has; nothing where
+    /// there is no such word. Numbers and short words are left as they are.
+    pub fn did_you_mean(&self, text: &str) -> Result<Option<String>, SearchError> {
+        let text = within_bounds(text);
+        let mut words = Vec::new();
+        with_analyzer(|analyzer| {
+            analyzer.analyze(text, |token| {
+                if token.role != TokenRole::Whole {
+                    words.push((token.text.to_owned(), token.bytes.range()));
+                }
+            });
+        });
+        let mut meant = String::with_capacity(text.len());
+        let mut copied = 0;
+        for (term, place) in words {
+            if self.keyword.weight_of(&term)?.is_some() {
+                continue;
+            }
+            let typed = text[place.clone()].to_lowercase();
+            if let Some(nearest) = self.snapshot().suggestions.nearest_word(&typed) {
+                meant.push_str(&text[copied..place.start]);
+                meant.push_str(nearest);
+                copied = place.end;
+            }
+        }
+        meant.push_str(&text[copied..]);
+        Ok((copied > 0).then_some(meant))
+    }
+}
