@@ -1,7 +1,7 @@
 //! How fast metering is: `cargo bench --bench metering [DIRECTORY]`. The directory decides which disk is measured; a
 //! temporary one unless given. Each figure is the median of rounds with its lowest and highest.
 //!
-//! Printed as a table; `README-metering.md` explains the rows and keeps the last results.
+//! Printed as a table; `README.md` explains the rows and keeps the last results.
 
 use std::fs::File;
 use std::io::Write;

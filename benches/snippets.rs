@@ -1,6 +1,6 @@
 //! What showing a page costs: hydration and snippets of 20 hits, per mode, over the judged queries.
 //!
-//! `cargo bench --bench snippets -- SNAPSHOT`. Figures of the whole US Code are in `benches/README-snippets.md`.
+//! `cargo bench --bench snippets -- SNAPSHOT`. Figures of the whole US Code are in `benches/README.md`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

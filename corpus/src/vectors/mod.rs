@@ -49,7 +49,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { ef: 96, scan_chunks_max: 40_000 }
+        Self { ef: 48, scan_chunks_max: 40_000 }
     }
 }
 
