@@ -27,7 +27,7 @@ pub fn walk(snapshot: &Snapshot) {
     walk_chunks(&snapshot.chunks, &snapshot.texts);
     walk_vectors(&snapshot.vectors);
     for node in (0..snapshot.outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
-        std::hint::black_box((snapshot.tags.of(node).len(), snapshot.token_sets.get(node).len()));
+        std::hint::black_box((snapshot.tags.of(node).len(), snapshot.token_sets.of_context(node).len()));
         std::hint::black_box(snapshot.code_body_of(node).is_some());
     }
     std::hint::black_box(snapshot.citations.candidates(&probe()).count());
@@ -46,7 +46,8 @@ pub fn open_and_walk(dir: &Path) {
         std::hint::black_box((0..WALKED_MAX).map(|node| tags.of(NodeOrdinal(node)).len()).sum::<usize>());
     }
     if let Ok(sets) = TokenSets::open(dir) {
-        std::hint::black_box((0..WALKED_MAX).map(|node| sets.get(NodeOrdinal(node)).len()).sum::<usize>());
+        let lengths = |n| sets.of_context(NodeOrdinal(n)).len() + sets.of_chunk(ChunkOrdinal(n)).len();
+        std::hint::black_box((0..WALKED_MAX).map(lengths).sum::<usize>());
     }
     if let Ok(citations) = CitationIndex::open(dir) {
         std::hint::black_box(citations.candidates(&probe()).count());

@@ -193,6 +193,7 @@ impl Snapshot {
             (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
             (crate::chunks::FILE_NAME, u64::from(self.chunks.node_count()), nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.node_count() as u64, nodes),
+            (crate::token_sets::FILE_NAME, self.token_sets.chunk_count() as u64, chunks),
             ("the vectors file", u64::from(self.vectors.rows().chunk_count()), chunks),
         ];
         match checks.into_iter().find(|(_, found, expected)| found != expected) {

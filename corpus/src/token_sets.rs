@@ -1,15 +1,16 @@
-//! The token sets, `tokens.bin`: for each node the sorted, unique tokens of its text, its heading and the headings above
-//! it. The late-interaction rerank asks them which of a query's tokens, or of the tokens near those, a provision has.
+//! The token sets, `tokens.bin`: for each chunk the sorted, unique tokens of its text, and for each node those of its
+//! context, its heading and the headings above it. The late-interaction rerank asks them which of a query's tokens, or of
+//! the tokens near those, a passage has.
 
 use std::path::Path;
 
 use crate::embed::TokenId;
-use crate::ids::NodeOrdinal;
+use crate::ids::{ChunkOrdinal, NodeOrdinal};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 pub const FILE_NAME: &str = "tokens.bin";
 
-const KIND: FileKind = FileKind { magic: *b"HBTOKENS", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBTOKENS", version: 2 };
 
 /// Makes a set of a list, in place.
 pub fn sort_unique(tokens: &mut Vec<TokenId>) {
@@ -17,62 +18,108 @@ pub fn sort_unique(tokens: &mut Vec<TokenId>) {
     tokens.dedup();
 }
 
-/// Writes the sets, node after node. Tokens go straight to the file; eight bytes a node are held until the end.
+/// Writes the sets. Those of chunks go straight to the file; those of contexts, some seventy bytes a node, are held until
+/// the end.
 #[derive(Debug)]
 pub struct TokenSetWriter {
     file: SectionWriter,
     starts: Vec<u64>,
+    contexts: Vec<TokenId>,
+    context_starts: Vec<u64>,
 }
 
 impl TokenSetWriter {
     pub fn create(dir: &Path) -> Result<Self, SectionFileError> {
-        let mut file = SectionWriter::create(&dir.join(FILE_NAME), KIND, 2)?;
+        let mut file = SectionWriter::create(&dir.join(FILE_NAME), KIND, 4)?;
         file.begin("tokens")?;
-        Ok(Self { file, starts: vec![0] })
+        Ok(Self { file, starts: vec![0], contexts: Vec::new(), context_starts: vec![0] })
     }
 
-    /// The set of the next node, sorted and unique; empty for a node without one.
-    pub fn push(&mut self, tokens: &[TokenId]) -> Result<(), SectionFileError> {
-        assert!(tokens.is_sorted_by(|a, b| a < b), "a token set is sorted and unique: call sort_unique first");
+    /// The set of the next chunk, sorted and unique.
+    pub fn push_chunk(&mut self, tokens: &[TokenId]) -> Result<(), SectionFileError> {
+        check_set(tokens);
         self.file.write_slice(tokens)?;
-        let end = self.starts[self.starts.len() - 1] + tokens.len() as u64;
-        self.starts.push(end);
+        self.starts.push(self.starts[self.starts.len() - 1] + tokens.len() as u64);
         Ok(())
+    }
+
+    /// The set of the next node's context, sorted and unique; empty for a node that is no provision.
+    pub fn push_context(&mut self, tokens: &[TokenId]) {
+        check_set(tokens);
+        self.contexts.extend_from_slice(tokens);
+        self.context_starts.push(self.contexts.len() as u64);
     }
 
     pub fn finish(mut self) -> Result<(), SectionFileError> {
         self.file.section("starts", &self.starts)?;
+        self.file.section("contexts", &self.contexts)?;
+        self.file.section("ctxstart", &self.context_starts)?;
         self.file.finish()
     }
+}
+
+fn check_set(tokens: &[TokenId]) {
+    assert!(tokens.is_sorted_by(|a, b| a < b), "a token set is sorted and unique: call sort_unique first");
 }
 
 /// The mapped sets. A damaged set is empty, or holds tokens that no table knows.
 #[derive(Clone, Debug)]
 pub struct TokenSets {
-    tokens: Column<TokenId>,
-    /// Where the set of each node starts, and the number of tokens.
-    starts: Column<u64>,
+    chunks: Sets,
+    contexts: Sets,
 }
 
 impl TokenSets {
     pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
-        let sets = Self { tokens: file.column("tokens")?, starts: file.column("starts")? };
+        let (chunks, contexts) = (Sets::open(&file, "tokens", "starts")?, Sets::open(&file, "contexts", "ctxstart")?);
+        Ok(Self { chunks, contexts })
+    }
+
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.count()
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.contexts.count()
+    }
+
+    /// Sorted and unique; empty for a chunk that has none or does not exist.
+    pub fn of_chunk(&self, chunk: ChunkOrdinal) -> &[TokenId] {
+        self.chunks.get(chunk.index())
+    }
+
+    /// Sorted and unique; empty for a node that has none or does not exist.
+    pub fn of_context(&self, node: NodeOrdinal) -> &[TokenId] {
+        self.contexts.get(node.index())
+    }
+}
+
+/// Sets one behind the other.
+#[derive(Clone, Debug)]
+struct Sets {
+    tokens: Column<TokenId>,
+    /// Where each set starts, and the number of tokens.
+    starts: Column<u64>,
+}
+
+impl Sets {
+    fn open(file: &SectionFile, tokens: &'static str, starts: &'static str) -> Result<Self, SectionFileError> {
+        let sets = Self { tokens: file.column(tokens)?, starts: file.column(starts)? };
         let counted = sets.starts.last().copied();
         if sets.starts.first() != Some(&0) || counted != Some(sets.tokens.len() as u64) {
-            let what = format!("it holds {} tokens, its nodes count {counted:?} of them", sets.tokens.len());
+            let what = format!("{tokens} holds {} tokens, {starts} counts {counted:?} of them", sets.tokens.len());
             return Err(file.damaged(what));
         }
         Ok(sets)
     }
 
-    pub fn node_count(&self) -> usize {
+    fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Sorted and unique; empty for a node that has none or does not exist.
-    pub fn get(&self, node: NodeOrdinal) -> &[TokenId] {
-        let bounds = self.starts.get(node.index()).zip(self.starts.get(node.index() + 1));
+    fn get(&self, place: usize) -> &[TokenId] {
+        let bounds = self.starts.get(place).zip(place.checked_add(1).and_then(|next| self.starts.get(next)));
         bounds.and_then(|(&start, &end)| self.tokens.get(start as usize..end as usize)).unwrap_or_default()
     }
 }
@@ -85,11 +132,12 @@ mod tests {
 
     use super::*;
 
-    fn written(sets: &[Vec<TokenId>]) -> tempfile::TempDir {
+    fn written(chunks: &[Vec<TokenId>], contexts: &[Vec<TokenId>]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = TokenSetWriter::create(dir.path()).unwrap();
-        for set in sets {
-            writer.push(set).unwrap();
+        for place in 0..chunks.len().max(contexts.len()) {
+            contexts.get(place).into_iter().for_each(|set| writer.push_context(set));
+            chunks.get(place).into_iter().for_each(|set| writer.push_chunk(set).unwrap());
         }
         writer.finish().unwrap();
         dir
@@ -110,34 +158,42 @@ mod tests {
     #[should_panic(expected = "call sort_unique first")]
     fn a_list_that_is_no_set_is_noticed_at_once() {
         let dir = tempfile::tempdir().unwrap();
-        drop(TokenSetWriter::create(dir.path()).unwrap().push(&[TokenId(3), TokenId(3)]));
+        TokenSetWriter::create(dir.path()).unwrap().push_context(&[TokenId(3), TokenId(3)]);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn sets_read_back_as_written(sets in prop::collection::vec(set(), 0..20)) {
-            let found = TokenSets::open(written(&sets).path()).unwrap();
-            prop_assert_eq!(found.node_count(), sets.len());
-            for (node, set) in sets.iter().enumerate() {
-                prop_assert_eq!(found.get(NodeOrdinal(node as u32)), &set[..]);
+        fn sets_read_back_as_written(
+            chunks in prop::collection::vec(set(), 0..20), contexts in prop::collection::vec(set(), 0..20),
+        ) {
+            let found = TokenSets::open(written(&chunks, &contexts).path()).unwrap();
+            prop_assert_eq!((found.chunk_count(), found.node_count()), (chunks.len(), contexts.len()));
+            for (place, set) in (0..).zip(&chunks) {
+                prop_assert_eq!(found.of_chunk(ChunkOrdinal(place)), &set[..]);
             }
-            prop_assert_eq!(found.get(NodeOrdinal(sets.len() as u32)), &[]);
-            prop_assert_eq!(found.get(NodeOrdinal(u32::MAX)), &[]);
+            for (place, set) in (0..).zip(&contexts) {
+                prop_assert_eq!(found.of_context(NodeOrdinal(place)), &set[..]);
+            }
+            for beyond in [20, u32::MAX] {
+                prop_assert_eq!(found.of_chunk(ChunkOrdinal(beyond)), &[]);
+                prop_assert_eq!(found.of_context(NodeOrdinal(beyond)), &[]);
+            }
         }
 
         #[test]
         fn damaged_bytes_are_refused_or_answered_without_panic(at in any::<prop::sample::Index>(), bit in 0..8_u32) {
-            let dir = written(&[vec![TokenId(4), TokenId(7)], vec![], vec![TokenId(1)]]);
+            let dir = written(&[vec![TokenId(4), TokenId(7)], vec![], vec![TokenId(1)]], &[vec![TokenId(2)]]);
             let path = dir.path().join(FILE_NAME);
             let mut bytes = fs::read(&path).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1_u8 << bit;
             fs::write(&path, &bytes).unwrap();
             let Ok(sets) = TokenSets::open(dir.path()) else { return Ok(()) };
-            for node in 0..6 {
-                prop_assert!(sets.get(NodeOrdinal(node)).len() <= 3);
+            for place in 0..6 {
+                prop_assert!(sets.of_chunk(ChunkOrdinal(place)).len() <= 3);
+                prop_assert!(sets.of_context(NodeOrdinal(place)).len() <= 1);
             }
         }
     }

@@ -350,7 +350,7 @@ struct Prepared<'a> {
     above: Vec<String>,
     chunks: Vec<PreparedChunk>,
     heading_vector: Vector,
-    token_set: Vec<TokenId>,
+    context_set: Vec<TokenId>,
     text_sha256: [u8; 32],
     wording_sha256: Vec<[u8; 32]>,
     tags: Vec<u16>,
@@ -362,6 +362,7 @@ struct PreparedChunk {
     offset: usize,
     length: u32,
     vector: Vector,
+    token_set: Vec<TokenId>,
 }
 
 fn prepare<'a>(
@@ -375,24 +376,29 @@ fn prepare<'a>(
     let indexed_heading = if index_headings { content.heading.clone() } else { String::new() };
     let parts: Vec<&str> =
         content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str())).collect();
-    let mut tokens = context_tokens(&indexed_heading, &above);
-    let context = embedder().embed_tokens(&tokens);
+    let mut context_set = context_tokens(&indexed_heading, &above);
+    let context = embedder().embed_tokens(&context_set);
     let mut chunks = Vec::new();
     let mut chunker = Chunker::new();
     for (part, text) in parts.iter().enumerate() {
         let cut = chunker.chunk(text);
         for chunk in cut.iter() {
             let vector = embedder().passage_vector(chunk.tokens, &context);
-            chunks.push(PreparedChunk { part, offset: chunk.range.start, length: chunk.range.len() as u32, vector });
+            let mut token_set = chunk.tokens.to_vec();
+            sort_unique(&mut token_set);
+            let (offset, length) = (chunk.range.start, chunk.range.len() as u32);
+            chunks.push(PreparedChunk { part, offset, length, vector, token_set });
         }
-        tokens.extend_from_slice(cut.tokens());
     }
     // A provision of a heading alone is still to be found by what the heading means.
     if chunks.is_empty() && content.text.is_some() && !indexed_heading.trim().is_empty() {
-        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector: embedder().passage_vector(&[], &context) });
+        let vector = embedder().passage_vector(&[], &context);
+        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector, token_set: Vec::new() });
     }
-    sort_unique(&mut tokens);
-    let token_set = if content.text.is_some() { tokens } else { Vec::new() };
+    if content.text.is_none() {
+        context_set.clear();
+    }
+    sort_unique(&mut context_set);
     let sha256 = |text: &str| -> [u8; 32] { Sha256::digest(text.as_bytes()).into() };
     let known_tags = content.tags.iter().filter_map(|tag| tags.binary_search(tag).ok()).map(|place| place as u16);
     let mut known_tags: Vec<u16> = known_tags.collect();
@@ -408,7 +414,7 @@ fn prepare<'a>(
         heading_vector: embedder().embed(&indexed_heading),
         indexed_heading,
         chunks,
-        token_set,
+        context_set,
         content,
     }
 }
@@ -439,7 +445,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
     if content.text.is_some() && ordinal.0.is_multiple_of(writers.probe_every) {
         writers.probes.push(&node.heading_vector.0);
     }
-    writers.token_sets.push(&node.token_set)?;
+    writers.token_sets.push_context(&node.context_set);
     writers.tags.push(&node.tags);
     let canonical = [(&content.citation, CitationKind::Canonical)].into_iter();
     let parallel = content.parallel_citations.iter().map(|citation| (citation, CitationKind::Parallel));
@@ -510,6 +516,7 @@ fn write_chunks(
     writers.chunks.push_node(ordinal, &placed)?;
     for chunk in &node.chunks {
         writers.vectors.push(&chunk.vector.0)?;
+        writers.token_sets.push_chunk(&chunk.token_set)?;
     }
     Ok(())
 }

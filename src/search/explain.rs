@@ -24,7 +24,7 @@ pub struct StageMicros {
 }
 
 /// What the query was taken for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryExplain {
     pub mode: &'static str,
@@ -36,6 +36,8 @@ pub struct QueryExplain {
     pub excluded: Vec<String>,
     pub cited: u32,
     pub keyword_matches: u32,
+    /// How much of what the query asks the best keyword match has, from 0 to 1: so much the keyword leg has to say.
+    pub keyword_coverage: f32,
 }
 
 impl QueryExplain {
@@ -50,6 +52,7 @@ impl QueryExplain {
             excluded: joined(&understood.excluded),
             cited: understood.cited.len() as u32,
             keyword_matches: keyword.total,
+            keyword_coverage: keyword.coverage(),
         }
     }
 }

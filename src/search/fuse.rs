@@ -1,7 +1,7 @@
 //! Fusion: one order out of what the legs found.
 //!
-//! Each leg's scores are brought to the scale from 0 to 1 and summed with weights that depend on the kind of query:
-//! fusion by ranks alone lets the weaker leg drag the better one down. The head of the result, everything that a leg ranks
+//! Each leg's scores are brought to the scale from 0 to 1 and summed: fusion by ranks alone lets the weaker leg drag the
+//! better one down. What the keyword leg is worth depends on the kind of query and on how much of it the best match has. The head of the result, everything that a leg ranks
 //! high, is fused once and is the same for every page; behind it stand the other keyword matches by their scores.
 
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
@@ -23,14 +23,19 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) const fn of(mode: Mode, kind: QueryKind, tuning: &Tuning) -> Self {
+    /// `coverage` is how much of what the query asks the best keyword match has: whoever types the law's own words is
+    /// answered by them, whoever types other words by their meaning.
+    pub(super) fn of(mode: Mode, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
         let KindTuning { keyword, interaction, in_a_row } = match kind {
             QueryKind::Question => tuning.question,
             QueryKind::Topic => tuning.topic,
             QueryKind::Phrase => tuning.phrase,
         };
         match mode {
-            Mode::Hybrid => Self { keyword, semantic: 1.0 - keyword, in_a_row, interaction },
+            Mode::Hybrid => {
+                let keyword = keyword * coverage.powf(tuning.coverage_power);
+                Self { keyword, semantic: 1.0, in_a_row, interaction }
+            }
             Mode::Keyword => Self { keyword: 1.0, semantic: 0.0, in_a_row, interaction },
             Mode::Semantic => Self { keyword: 0.0, semantic: 1.0, in_a_row: 0.0, interaction },
         }
@@ -71,12 +76,16 @@ impl Candidate {
 
 /// Scores the candidates and puts them in order: the living before the dead, the best first, equal ones by ordinal.
 pub(super) fn fuse(candidates: &mut [Candidate], weights: Weights) {
-    let keyword_max = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0_f32, f32::max);
+    let keyword_max_of = |is_dead: bool| {
+        let scores = candidates.iter().filter(|candidate| candidate.is_dead == is_dead).filter_map(|c| c.keyword);
+        scores.fold(0.0_f32, f32::max)
+    };
+    let keyword_max = Some(keyword_max_of(false)).filter(|&max| max > 0.0).unwrap_or_else(|| keyword_max_of(true));
     let similarities = || candidates.iter().filter_map(|candidate| candidate.similarity);
     let (least, most) = similarities().fold((f32::MAX, f32::MIN), |(least, most), s| (least.min(s), most.max(s)));
     let spread = (most - least).max(1e-6);
     for candidate in candidates.iter_mut() {
-        let keyword = candidate.keyword.map_or(0.0, |score| score / keyword_max.max(1e-6));
+        let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
         let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity - least) / spread);
         let semantic = (1.0 - weights.interaction) * similarity + weights.interaction * candidate.interaction;
         let in_a_row = if candidate.in_a_row { weights.in_a_row } else { 0.0 };
@@ -145,24 +154,26 @@ mod tests {
             candidate(3, false, Some(3.0), None),
             candidate(5, false, Some(6.0), None),
         ];
-        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default()));
+        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default(), 0.8));
         assert_eq!(candidates.iter().map(|c| c.node.0).collect::<Vec<_>>(), [5, 3, 7, 9]);
         assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
     }
 
     #[test]
-    fn the_kind_of_query_decides_which_leg_leads() {
-        let leader = |mode, kind| {
+    fn the_kind_of_query_and_what_the_words_cover_decide_which_leg_leads() {
+        let leader = |mode, kind, coverage| {
             let mut candidates = [
                 candidate(1, false, Some(10.0), Some(0.2)),
                 Candidate { interaction: 0.9, ..candidate(2, false, Some(2.0), Some(0.8)) },
             ];
-            fuse(&mut candidates, Weights::of(mode, kind, &Tuning::default()));
+            fuse(&mut candidates, Weights::of(mode, kind, &Tuning::default(), coverage));
             candidates[0].node.0
         };
-        assert_eq!(leader(Mode::Hybrid, QueryKind::Question), 2);
-        assert_eq!(leader(Mode::Hybrid, QueryKind::Phrase), 1);
-        assert_eq!(leader(Mode::Keyword, QueryKind::Question), 1);
-        assert_eq!(leader(Mode::Semantic, QueryKind::Phrase), 2);
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Question, 0.4), 2);
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Topic, 0.4), 2);
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Topic, 1.0), 1);
+        assert_eq!(leader(Mode::Hybrid, QueryKind::Phrase, 1.0), 1);
+        assert_eq!(leader(Mode::Keyword, QueryKind::Question, 0.4), 1);
+        assert_eq!(leader(Mode::Semantic, QueryKind::Phrase, 1.0), 2);
     }
 }

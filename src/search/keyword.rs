@@ -65,6 +65,8 @@ pub(super) struct KeywordQuery<'a> {
 #[derive(Debug, Default)]
 pub(super) struct KeywordFound {
     pub total: u32,
+    /// What a provision would score that could not say the words more often.
+    pub possible: f32,
     pub living_total: u32,
     /// Best first, equal scores by ordinal.
     pub living: Vec<Scored>,
@@ -73,6 +75,14 @@ pub(super) struct KeywordFound {
     pub watched: Vec<Scored>,
     /// All of them, ascending, if they were asked for.
     pub matches: Vec<u32>,
+}
+
+impl KeywordFound {
+    /// How near the best living match comes to what is possible, from 0 to 1.
+    pub(super) fn coverage(&self) -> f32 {
+        let best = self.living.first().or(self.dead.first()).map_or(0.0, |scored| scored.score);
+        if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
+    }
 }
 
 /// What phrases and exclusions leave over; it holds in every mode.
@@ -243,7 +253,9 @@ impl KeywordLeg {
                 collector.take(window, plan.mass_required);
                 start = end;
             }
-            Ok(collector.finish())
+            let mut found = collector.finish();
+            found.possible = plan.possible();
+            Ok(found)
         })
     }
 }

@@ -231,7 +231,7 @@ impl Engine {
     /// The same with other numbers than those that measured best, to measure again.
     pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
-        let rarity = TokenRarity::of(&snapshot.token_sets);
+        let rarity = TokenRarity::of(&snapshot.token_sets, &snapshot.chunks);
         let outline = &snapshot.outline;
         let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
         // Made at the first use otherwise, which would be somebody's query.
@@ -269,8 +269,8 @@ impl Engine {
             Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
         };
         stages.embed = watch.lap();
-        let nearest = vector.map(|vector| {
-            semantic::candidates(&self.snapshot, &vector, range, &constraints, self.tuning.chunk_candidates)
+        let nearest = vector.as_ref().map(|vector| {
+            semantic::candidates(&self.snapshot, vector, range, &constraints, self.tuning.chunk_candidates)
         });
         let nearest = nearest.unwrap_or_default();
         stages.vector = watch.lap();
@@ -288,6 +288,9 @@ impl Engine {
             self.look_for_rows(&understood, &keyword, &mut head)?;
             stages.keyword += watch.lap();
         }
+        if let Some(vector) = &vector {
+            semantic::complete(&self.snapshot, vector, &mut head);
+        }
         if request.mode != Mode::Keyword {
             self.rerank(&understood, &mut head);
         }
@@ -297,7 +300,8 @@ impl Engine {
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
             understood.kind = understood.kind.without_its_words();
         }
-        fuse(&mut head, Weights::of(request.mode, understood.kind, &self.tuning));
+        let weights = Weights::of(request.mode, understood.kind, &self.tuning, keyword.coverage());
+        fuse(&mut head, weights);
         set_back_repeated_texts(&self.snapshot, &mut head);
         let ranking = Ranking::new(&understood.cited, head, &keyword, &self.dead);
         let mut hits = ranking.page(&page);
@@ -408,9 +412,9 @@ impl Engine {
     }
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
-        let nodes: Vec<NodeOrdinal> = head.iter().map(|candidate| candidate.node).collect();
-        let scores =
-            Interaction::scores(&understood.content, &self.rarity, &self.likeness, &self.snapshot.token_sets, &nodes);
+        let passages = head.iter().map(|candidate| (candidate.node, candidate.chunk));
+        let sets = &self.snapshot.token_sets;
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, passages);
         for (candidate, score) in head.iter_mut().zip(scores) {
             candidate.interaction = score;
         }

@@ -1,14 +1,15 @@
 //! Static late interaction: how well a provision answers each single word of the query.
 //!
 //! A vector of a whole passage blurs its words. Here every token of the query looks for itself, or for the most similar
-//! token of the embedding table, among the tokens of the provision, its heading and the headings above it. Likeness below
+//! token of the embedding table, among the tokens of the provision's best passage, its heading and the headings above it. Likeness below
 //! the table's floor counts nothing, the rest is squared, and each token weighs as much as it is rare. Only the neighbour
 //! table and the token sets are read: no transformer, no vector arithmetic.
 
 use std::cell::RefCell;
 
+use hornbook_corpus::chunks::ChunkTable;
 use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
-use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::token_sets::TokenSets;
 
 use super::Tuning;
@@ -23,20 +24,26 @@ const TOKENS_MAX: usize = 32;
 pub(super) struct TokenRarity(Vec<f32>);
 
 impl TokenRarity {
-    pub(super) fn of(sets: &TokenSets) -> Self {
+    pub(super) fn of(sets: &TokenSets, chunks: &ChunkTable) -> Self {
         let count = sets.node_count();
         let step = count.div_ceil(SAMPLED_MAX).max(1);
         let mut found = vec![0_u32; TOKEN_COUNT];
+        // The provision at which each token was last seen.
+        let mut seen_at = vec![u32::MAX; TOKEN_COUNT];
         let mut sampled = 0_u32;
-        for node in (0..count).step_by(step) {
-            let set = sets.get(NodeOrdinal(node as u32));
-            // Containers have none.
-            sampled += u32::from(!set.is_empty());
-            for token in set {
-                if let Some(found) = found.get_mut(token.index()) {
-                    *found += 1;
+        for node in (0..count as u32).step_by(step) {
+            let context = sets.of_context(NodeOrdinal(node));
+            let texts = chunks.chunks_of(NodeOrdinal(node)).iter().map(|chunk| sets.of_chunk(ChunkOrdinal(chunk)));
+            let mut is_empty = true;
+            for token in std::iter::once(context).chain(texts).flatten() {
+                is_empty = false;
+                if let Some(seen_at) = seen_at.get_mut(token.index()).filter(|seen_at| **seen_at != node) {
+                    *seen_at = node;
+                    found[token.index()] += 1;
                 }
             }
+            // Containers have none.
+            sampled += u32::from(!is_empty);
         }
         let rarity = |found: u32| ((sampled as f32 + 1.0) / (found as f32 + 1.0)).ln().max(0.0);
         Self(found.into_iter().map(rarity).collect())
@@ -82,13 +89,13 @@ thread_local! {
 }
 
 impl Interaction {
-    /// Scores provisions from 0 to 1, in their order. `words` are the query's words without those that say nothing.
+    /// Scores passages from 0 to 1, in their order, each by its chunk and its provision's context. `words` are the query's words without those that say nothing.
     pub(super) fn scores(
         words: &str,
         rarity: &TokenRarity,
         likeness: &Likeness,
         sets: &TokenSets,
-        nodes: &[NodeOrdinal],
+        passages: impl Iterator<Item = (NodeOrdinal, Option<ChunkOrdinal>)>,
     ) -> Vec<f32> {
         let mut tokens = Vec::new();
         embedder().tokenize(words, &mut tokens);
@@ -99,7 +106,11 @@ impl Interaction {
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
             let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
-            let scores = nodes.iter().map(|&node| interaction.score(lookup, sets.get(node))).collect();
+            let score = |(node, chunk): (NodeOrdinal, Option<ChunkOrdinal>)| {
+                let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();
+                interaction.score(lookup, [sets.of_context(node), text])
+            };
+            let scores = passages.map(score).collect();
             touched.iter().for_each(|token| lookup.0[token.index()] = (0, 0));
             scores
         })
@@ -133,9 +144,9 @@ impl Interaction {
         (Self { weight_total: weights.iter().sum(), weights, helps }, touched)
     }
 
-    fn score(&self, lookup: &Lookup, set: &[TokenId]) -> f32 {
+    fn score(&self, lookup: &Lookup, sets: [&[TokenId]; 2]) -> f32 {
         let mut best = [0.0_f32; TOKENS_MAX];
-        for token in set {
+        for token in sets.into_iter().flatten() {
             let Some(&(start, count)) = lookup.0.get(token.index()) else { continue };
             if count > 0 {
                 for &(place, likeness) in &self.helps[usize::from(start)..usize::from(start) + usize::from(count)] {
@@ -152,6 +163,8 @@ impl Interaction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hornbook_corpus::chunks::ChunkTableWriter;
+    use hornbook_corpus::texts::Span;
     use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
 
     fn tokens(text: &str) -> Vec<TokenId> {
@@ -176,31 +189,40 @@ mod tests {
     #[test]
     fn scores_equal_comparing_every_pair_of_tokens() {
         let texts = [
-            "The landlord shall return the security deposit within forty-five days.",
-            "A fence in a residential district shall not exceed six feet in height.",
-            "The lessor refunds the deposit to the tenant.",
-            "",
+            ("Leases", "The landlord shall return the security deposit within forty-five days."),
+            ("Tall fences", "A fence in a residential district shall not exceed six feet in height."),
+            ("Deposits", "The lessor refunds it to the tenant."),
+            ("", ""),
         ];
         let dir = tempfile::tempdir().unwrap();
         let mut writer = TokenSetWriter::create(dir.path()).unwrap();
-        for text in texts {
+        let set = |text: &str| {
             let mut set = tokens(text);
             sort_unique(&mut set);
-            writer.push(&set).unwrap();
+            set
+        };
+        let mut table = ChunkTableWriter::create(dir.path()).unwrap();
+        for (node, (heading, text)) in (0..).map(NodeOrdinal).zip(texts) {
+            writer.push_context(&set(heading));
+            writer.push_chunk(&set(text)).unwrap();
+            table.push_node(node, &[Span { offset: 0, length: text.len() as u32 }]).unwrap();
         }
         writer.finish().unwrap();
+        table.finish().unwrap();
         let sets = TokenSets::open(dir.path()).unwrap();
-        let rarity = TokenRarity::of(&sets);
-        let likeness = Likeness::of(&Tuning::default());
-        let nodes: Vec<NodeOrdinal> = (0..5).map(NodeOrdinal).collect();
+        let chunks = ChunkTable::open(dir.path()).unwrap();
+        let rarity = TokenRarity::of(&sets, &chunks);
+        let likeness = Likeness::of(&Tuning { likeness_power: 2.0, ..Tuning::default() });
+        let passages = || (0..5).map(|n| (NodeOrdinal(n), Some(ChunkOrdinal(n)).filter(|_| n != 1)));
+        let scored = |words: &str| Interaction::scores(words, &rarity, &likeness, &sets, passages());
         for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {
-            let scores = Interaction::scores(words, &rarity, &likeness, &sets, &nodes);
-            for (&node, score) in nodes.iter().zip(&scores) {
-                let expected = naive(words, &rarity, sets.get(node));
+            for ((node, chunk), score) in passages().zip(scored(words)) {
+                let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();
+                let expected = naive(words, &rarity, &[sets.of_context(node), text].concat());
                 assert!((score - expected).abs() < 1e-5, "{words}, {node}: {score}, expected {expected}");
             }
         }
-        let scores = Interaction::scores("landlord deposit", &rarity, &likeness, &sets, &nodes);
+        let scores = scored("landlord deposit");
         assert!(scores[0] > scores[1] && scores[2] > scores[1], "{scores:?}");
     }
 }

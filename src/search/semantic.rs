@@ -8,6 +8,7 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::Effort;
 
+use super::fuse::Candidate;
 use super::keyword::Constraints;
 
 /// A provision, by its best chunk.
@@ -50,4 +51,17 @@ pub(super) fn candidates(
     let mut is_first = is_first.into_iter();
     found.retain(|_| is_first.next().unwrap_or(false));
     found
+}
+
+/// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
+pub(super) fn complete(snapshot: &Snapshot, vector: &Vector, head: &mut [Candidate]) {
+    let missing = || head.iter().filter(|candidate| candidate.similarity.is_none());
+    let ranges: Vec<OrdinalRange> = missing().map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
+    let mut best = snapshot.vectors.best_of_each(&vector.0, ranges).into_iter();
+    for candidate in head.iter_mut().filter(|candidate| candidate.similarity.is_none()) {
+        if let Some(found) = best.next().flatten() {
+            candidate.similarity = Some(found.score);
+            candidate.chunk = Some(found.chunk);
+        }
+    }
 }

@@ -21,6 +21,8 @@ pub struct Tuning {
     pub likeness_floor: f32,
     /// Likeness is raised to this power.
     pub likeness_power: f32,
+    /// The keyword leg counts as much as this power of the part of the query that its best match has.
+    pub coverage_power: f32,
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
@@ -38,7 +40,7 @@ pub struct FieldTuning {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KindTuning {
-    /// The part of the keyword leg in hybrid mode; the rest is the semantic leg's.
+    /// What the keyword leg is worth in hybrid mode against the semantic leg's one, if its best match has all of the query.
     pub keyword: f32,
     /// What part of the semantic score is late interaction.
     pub interaction: f32,
@@ -58,9 +60,10 @@ impl Tuning {
         chunk_candidates: 256,
         likeness_floor: 0.4,
         likeness_power: 2.0,
-        question: KindTuning { keyword: 0.1, interaction: 0.45, in_a_row: 0.0 },
-        topic: KindTuning { keyword: 0.2, interaction: 0.5, in_a_row: 0.15 },
-        phrase: KindTuning { keyword: 0.75, interaction: 0.55, in_a_row: 0.5 },
+        coverage_power: 4.0,
+        question: KindTuning { keyword: 0.2, interaction: 0.4, in_a_row: 0.0 },
+        topic: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.3 },
+        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6 },
     };
 }
 

@@ -4,22 +4,23 @@
 //! that this snapshot does not hold stays in the query as words, and a query of stop words alone is searched for those.
 //! Only a query without any sign at all is refused, and that by the caller.
 
+mod cited;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use hornbook_corpus::analyzer::{Analyzer, TokenRole};
-use hornbook_corpus::citation::{Citation, Place};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 
+pub(super) use cited::number_of;
+use cited::{citations_in, numbers_in};
+
 /// What of a longer query is read.
 pub const QUERY_CHARS_MAX: usize = 1024;
-
-/// So many provisions may be cited in one query; a list of a hundred sections is no search.
-const CITED_MAX: usize = 32;
 
 /// So many phrases and so many exclusions are heeded.
 const CONSTRAINTS_MAX: usize = 8;
@@ -128,6 +129,8 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
     let in_a_row = (may_be_law && read.in_a_row.len() <= PHRASE_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
     let content = read.content;
+    // The words of asking blur what a question is about; in a heading or a quotation they say something.
+    let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
     Ok(Understood {
         kind,
         cited,
@@ -137,7 +140,7 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
         phrases,
         excluded,
         in_a_row,
-        meaning: plain,
+        meaning,
         content,
     })
 }
@@ -147,61 +150,6 @@ fn push_spaced(to: &mut String, text: &str) {
         to.push(' ');
     }
     to.push_str(text.trim());
-}
-
-/// The provisions cited in a query, and where in it the citations of those stand.
-fn citations_in(snapshot: &Snapshot, query: &str) -> Result<(Vec<NodeOrdinal>, Vec<Range<usize>>), NodesError> {
-    let mut cited: Vec<NodeOrdinal> = Vec::new();
-    let mut places: Vec<Range<usize>> = Vec::new();
-    let grammar = snapshot.grammar();
-    for (place, citation) in grammar.find_in(query) {
-        if cited.len() >= CITED_MAX {
-            break;
-        }
-        let found = bearers(snapshot, &citation)?;
-        if !found.is_empty() {
-            places.push(place);
-        }
-        for node in found {
-            if !cited.contains(&node) {
-                cited.push(node);
-            }
-        }
-    }
-    if cited.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
-        // Some codes cite in a form that only their own provisions know.
-        let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
-        cited.extend(found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node)));
-        if !cited.is_empty() {
-            places.push(0..query.len());
-        }
-    }
-    cited.truncate(CITED_MAX);
-    Ok((cited, places))
-}
-
-/// The provisions that bear a citation, or the first of the range that it names.
-fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
-    let grammar = snapshot.grammar();
-    let provisions = |citation: &Citation| -> Result<Vec<NodeOrdinal>, NodesError> {
-        let found = snapshot.cited(&grammar.format(citation))?;
-        // A former citation counts only where nothing bears it today.
-        let best = found.first().map(|&(_, kind)| kind);
-        let same = found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node);
-        Ok(same.filter(|&node| snapshot.outline.is_provision(node)).collect())
-    };
-    let found = provisions(citation)?;
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let mut first = citation.clone();
-    match &mut first.place {
-        Place::Numbered { last: last @ Some(_), .. } => {
-            *last = None;
-            provisions(&first)
-        }
-        _ => Ok(found),
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -376,28 +324,6 @@ fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
     }
 }
 
-/// So many bare section numbers are heeded.
-const NUMBERS_MAX: usize = 4;
-
-/// Words that can only be section numbers: compounds of digits, or a number that is the whole query.
-fn numbers_in(words: &[QueryWord]) -> Vec<String> {
-    let compounds = words.iter().filter_map(|word| word.whole.clone());
-    let mut numbers: Vec<String> = compounds.filter(|whole| whole.bytes().any(|byte| byte.is_ascii_digit())).collect();
-    if let [QueryWord { whole: None, parts }] = words
-        && let [only] = parts.as_slice()
-        && only.starts_with(|first: char| first.is_ascii_digit())
-    {
-        numbers.push(only.clone());
-    }
-    numbers.truncate(NUMBERS_MAX);
-    numbers
-}
-
-/// The number at the end of a citation, as the term it is in the index.
-pub(super) fn number_of(citation: &str) -> Option<String> {
-    read_words(citation).words.pop().map(|word| word.whole.unwrap_or_else(|| word.parts.concat()))
-}
-
 const QUESTION_OPENINGS: [&str; 29] = [
     "how", "what", "whats", "what's", "when", "where", "which", "who", "whom", "whose", "why", "can", "could", "do",
     "does", "did", "is", "are", "am", "was", "were", "will", "would", "should", "must", "may", "has", "have", "if",
@@ -465,15 +391,6 @@ mod tests {
             |text: &str| -> Vec<String> { read_words(text).words.into_iter().flat_map(|word| word.parts).collect() };
         assert_eq!(words("what is the fence"), row_of("fence"));
         assert_eq!(words("to be or not to be"), row_of("to be or not"));
-    }
-
-    #[test]
-    fn bare_numbers_are_told_from_other_words() {
-        let numbers = |text: &str| numbers_in(&read_words(text).words);
-        assert_eq!(numbers("section 55.1-1226"), number_of("Va. Code § 55.1-1226").into_iter().collect::<Vec<_>>());
-        assert_eq!(numbers("§ 823"), ["823"]);
-        assert!(numbers("30 days notice").is_empty() && numbers("non-profit").is_empty());
-        assert_ne!(number_of("3 S.F.C. § 1823").as_deref(), Some("823"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use space::{InvalidSpaceName, SpaceName};
 
 use quantise::Query;
 use ranked::{Best, Ranked};
-use scan::{Request, ScanScratch, scan};
+use scan::{Request, ScanScratch, best_estimated, scan};
 use search::{WalkScratch, walk};
 
 use crate::ids::{ChunkOrdinal, OrdinalRange};
@@ -107,9 +107,6 @@ impl VectorIndex {
     /// If the query has another number of dimensions than the index.
     pub fn nearest_into(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort, out: &mut Vec<Neighbour>) {
         assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
-        thread_local! {
-            static SCRATCH: RefCell<Scratch> = RefCell::default();
-        }
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.query.set(query);
             let k = k.min(self.rows.chunk_count() as usize);
@@ -126,6 +123,26 @@ impl VectorIndex {
                     .map(|found| Neighbour { chunk: ChunkOrdinal(found.ordinal()), score: found.score() }),
             );
         });
+    }
+
+    /// The best chunk of each of some short ranges, such as a provision's, or none for an empty one. Chosen by the estimate,
+    /// which differs from the score by parts of a thousand; the score is that of the chunk chosen.
+    ///
+    /// # Panics
+    /// If the query has another number of dimensions than the index.
+    pub fn best_of_each(
+        &self,
+        query: &[f32],
+        ranges: impl IntoIterator<Item = OrdinalRange>,
+    ) -> Vec<Option<Neighbour>> {
+        assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.query.set(query);
+            let rows = self.rows.view();
+            let whole = OrdinalRange { start: 0, end: self.rows.chunk_count() };
+            let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole };
+            ranges.into_iter().map(|range| best_estimated(&request, range)).collect()
+        })
     }
 
     fn search(&self, range: OrdinalRange, k: usize, effort: Effort, scratch: &mut Scratch) {
@@ -146,6 +163,10 @@ impl VectorIndex {
             }
         }
     }
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// What a thread reuses from query to query.

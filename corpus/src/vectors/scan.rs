@@ -5,11 +5,12 @@
 //! chunk whose upper bound lies below the bar is none of the best k, and all others are scored. While the scan runs, the
 //! bar of what was seen so far can only be lower than the last one: nothing is lost by applying it early.
 
+use super::Neighbour;
 use super::arch::Kernel;
 use super::quantise::Query;
 use super::ranked::{Best, Ranked};
 use super::rows::RowsView;
-use crate::ids::OrdinalRange;
+use crate::ids::{ChunkOrdinal, OrdinalRange};
 
 /// Chunks estimated at once; their estimates stay in the first-level cache.
 const BLOCK_LEN: usize = 256;
@@ -57,6 +58,27 @@ pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, f
         let chunk = candidate.ordinal();
         found.offer(Ranked::new(request.score(chunk), chunk));
     }
+}
+
+/// The chunk of the range with the highest estimate, the first of equal ones, with its score.
+pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Option<Neighbour> {
+    let Request { kernel, rows, query, range: whole } = *request;
+    let end = range.end.min(whole.end) as usize;
+    let mut best: Option<(f32, usize)> = None;
+    let mut dots = [0; BLOCK_LEN];
+    for start in (range.start as usize..end).step_by(BLOCK_LEN) {
+        let block = start..(start + BLOCK_LEN).min(end);
+        let dots = &mut dots[..block.len()];
+        kernel.dots_in_run(&query.steps, &rows.codes[block.start * rows.dims..block.end * rows.dims], dots);
+        for ((chunk, &dot), &scale) in block.clone().zip(&*dots).zip(&rows.scales[block]) {
+            let estimate = dot as f32 * scale;
+            if best.is_none_or(|(most, _)| estimate > most) {
+                best = Some((estimate, chunk));
+            }
+        }
+    }
+    let chunk = best?.1 as u32;
+    Some(Neighbour { chunk: ChunkOrdinal(chunk), score: request.score(chunk) })
 }
 
 fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch) {

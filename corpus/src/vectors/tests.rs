@@ -104,6 +104,34 @@ proptest! {
     }
 
     #[test]
+    fn the_best_of_a_short_range_is_as_good_as_brute_force_finds_but_for_the_estimate(
+        vectors in prop::collection::vec(coarse_vector(), 1..300),
+        query in coarse_vector(),
+        ends in prop::collection::vec((0..320_u32, 0..320_u32), 1..8),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = write_rows(dir.path(), &vectors);
+        write_full_graph(&rows, 50, |_| None);
+        let index = VectorIndex::open(dir.path(), &space()).unwrap();
+        let ranges: Vec<OrdinalRange> = ends.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))).collect();
+        let error = {
+            let mut prepared = Query::default();
+            prepared.set(&query);
+            let scale_max = rows.view().scales.iter().copied().fold(0.0, f32::max);
+            2.0 * prepared.error_in_scales(rows.view().residual_norm_max) * scale_max
+        };
+        for (range, best) in ranges.iter().zip(index.best_of_each(&query, ranges.iter().copied())) {
+            let expected = brute_force(&rows, &query, *range, 1).first().copied();
+            prop_assert_eq!(best.is_some(), expected.is_some());
+            if let (Some(best), Some(expected)) = (best, expected) {
+                prop_assert!(range.contains(best.chunk.0));
+                prop_assert!(expected.score - best.score <= error, "{:?} for {:?}", best, expected);
+                prop_assert_eq!(brute_force(&rows, &query, OrdinalRange::new(best.chunk.0, best.chunk.0 + 1), 1)[0], best);
+            }
+        }
+    }
+
+    #[test]
     fn flipped_bits_give_errors_or_answers_but_no_panic(
         vectors in prop::collection::vec(coarse_vector(), 40..120),
         flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 0u32..8), 1..12),

@@ -70,6 +70,12 @@ impl<'a> Plan<'a> {
         Ok(Self { essential, words: planned, mass_required })
     }
 
+    /// What a document would score that could not say the words more often, a compound in one way.
+    pub(super) fn possible(&self) -> f32 {
+        let most = |word: &PlannedWord<'_>| word.terms.iter().map(|term| term.weight).fold(0.0, f32::max);
+        self.words.iter().map(most).sum()
+    }
+
     pub(super) fn start_at(&mut self, doc: u32) {
         if doc > 0 {
             let cursors = self.words.iter_mut().flat_map(|word| &mut word.terms).flat_map(|term| &mut term.cursors);

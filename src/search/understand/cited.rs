@@ -1,0 +1,146 @@
+//! What a query cites: citations in any spelling, ranges and lists, and section numbers that stand alone.
+
+use std::ops::Range;
+
+use hornbook_corpus::analyzer::TokenRole;
+use hornbook_corpus::citation::{Citation, Place};
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+
+use super::{QueryWord, is_quote, with_analyzer};
+
+/// So many provisions may be cited in one query; a list of a hundred sections is no search.
+const CITED_MAX: usize = 32;
+
+/// So many dashes of a number may be the one of a range.
+const DASHES_TRIED_MAX: usize = 4;
+
+/// The provisions cited in a query, and where in it the citations of those stand.
+pub(super) fn citations_in(
+    snapshot: &Snapshot,
+    query: &str,
+) -> Result<(Vec<NodeOrdinal>, Vec<Range<usize>>), NodesError> {
+    let mut cited: Vec<NodeOrdinal> = Vec::new();
+    let mut places: Vec<Range<usize>> = Vec::new();
+    let grammar = snapshot.grammar();
+    for (place, citation) in grammar.find_in(query) {
+        if cited.len() >= CITED_MAX {
+            break;
+        }
+        let found = bearers(snapshot, &citation)?;
+        if !found.is_empty() {
+            places.push(place);
+        }
+        for node in found {
+            if !cited.contains(&node) {
+                cited.push(node);
+            }
+        }
+    }
+    if cited.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
+        // Some codes cite in a form that only their own provisions know.
+        let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
+        cited.extend(found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node)));
+        if !cited.is_empty() {
+            places.push(0..query.len());
+        }
+    }
+    cited.truncate(CITED_MAX);
+    Ok((cited, places))
+}
+
+/// The provisions that a citation names: those that bear it, or all from the first to the last of a range.
+fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
+    let found = held(snapshot, citation)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let Place::Numbered { number, last, .. } = &citation.place else { return Ok(found) };
+    if let Some(last) = last {
+        let first = held(snapshot, &with_number(citation, number))?;
+        let through = range(snapshot, &first, &held(snapshot, &with_number(citation, last))?);
+        return Ok(if through.is_empty() { first } else { through });
+    }
+    // In some codes a dash belongs to the number: `1692c-1692e` is a range only because there is no such section.
+    for (dash, _) in number.match_indices('-').take(DASHES_TRIED_MAX) {
+        let (first, last) = (with_number(citation, &number[..dash]), with_number(citation, &number[dash + 1..]));
+        let through = range(snapshot, &held(snapshot, &first)?, &held(snapshot, &last)?);
+        if !through.is_empty() {
+            return Ok(through);
+        }
+    }
+    Ok(found)
+}
+
+/// The provisions that bear just this citation.
+fn held(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, NodesError> {
+    let found = snapshot.cited(&snapshot.grammar().format(citation))?;
+    // A former citation counts only where nothing bears it today.
+    let best = found.first().map(|&(_, kind)| kind);
+    let same = found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node);
+    Ok(same.filter(|&node| snapshot.outline.is_provision(node)).collect())
+}
+
+fn with_number(citation: &Citation, number: &str) -> Citation {
+    let mut one = citation.clone();
+    if let Place::Numbered { number: own, last, .. } = &mut one.place {
+        *own = number.into();
+        *last = None;
+    }
+    one
+}
+
+/// The provisions from the first of some to the last of others, in code order; nothing if those stand before these.
+fn range(snapshot: &Snapshot, first: &[NodeOrdinal], last: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
+    let (Some(first), Some(last)) = (first.iter().min(), last.iter().max()) else { return Vec::new() };
+    let between = (first.0..=last.0).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node));
+    between.take(CITED_MAX).collect()
+}
+
+/// So many bare section numbers are heeded.
+const NUMBERS_MAX: usize = 4;
+
+/// Words that can only be section numbers: compounds of digits, or a number that is the whole query.
+pub(super) fn numbers_in(words: &[QueryWord]) -> Vec<String> {
+    let compounds = words.iter().filter_map(|word| word.whole.clone());
+    let mut numbers: Vec<String> = compounds.filter(|whole| whole.bytes().any(|byte| byte.is_ascii_digit())).collect();
+    if let [QueryWord { whole: None, parts }] = words
+        && let [only] = parts.as_slice()
+        && only.starts_with(|first: char| first.is_ascii_digit())
+    {
+        numbers.push(only.clone());
+    }
+    numbers.truncate(NUMBERS_MAX);
+    numbers
+}
+
+/// The number at the end of a citation, as the term it is in the index.
+pub(in crate::search) fn number_of(citation: &str) -> Option<String> {
+    // Not the words that rank: the number of 12 U.S.C. § 12 is said before.
+    let mut number = None;
+    with_analyzer(|analyzer| {
+        analyzer.analyze(citation, |token| {
+            if token.role != TokenRole::Part {
+                number = Some(token.text.to_owned());
+            }
+        });
+    });
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_words;
+    use super::*;
+
+    #[test]
+    fn bare_numbers_are_told_from_other_words() {
+        let numbers = |text: &str| numbers_in(&read_words(text).words);
+        assert_eq!(numbers("section 55.1-1226"), number_of("Va. Code § 55.1-1226").into_iter().collect::<Vec<_>>());
+        assert_eq!(numbers("§ 823"), ["823"]);
+        assert!(numbers("30 days notice").is_empty() && numbers("non-profit").is_empty());
+        assert_ne!(number_of("3 S.F.C. § 1823").as_deref(), Some("823"));
+        assert_eq!(number_of("12 U.S.C. § 12").as_deref(), Some("12"), "the title has the same number");
+    }
+}
