@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hornbook::search::{
-    Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit,
+    Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit, Tuning,
 };
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -207,7 +207,11 @@ fn the_semantic_leg_equals_comparing_every_vector() {
         ("harbor dues", "harbor dues"),
     ] {
         let vector = hornbook_corpus::embed::embedder().embed(embedded);
-        let exact = snapshot.vectors.nearest_exact(&vector.0, snapshot.chunks.chunk_range(all), 256);
+        let exact = snapshot.vectors.nearest_exact(
+            &vector.0,
+            snapshot.chunks.chunk_range(all),
+            Tuning::MEASURED.chunk_candidates,
+        );
         let mut best: Vec<(NodeOrdinal, f32)> = Vec::new();
         for neighbour in exact {
             let node = snapshot.chunks.node_of(neighbour.chunk).unwrap();

@@ -90,14 +90,13 @@ impl KeywordFound {
 pub(super) struct Constraints {
     /// Ascending; `None` if there is no phrase.
     required: Option<Vec<u32>>,
-    /// Ascending.
-    excluded: Vec<u32>,
+    excluded: Bits,
 }
 
 impl Constraints {
     pub(super) fn admit(&self, doc: u32) -> bool {
         let has_phrases = self.required.as_ref().is_none_or(|required| required.binary_search(&doc).is_ok());
-        has_phrases && self.excluded.binary_search(&doc).is_err()
+        has_phrases && !self.excluded.has(doc)
     }
 }
 
@@ -112,6 +111,12 @@ impl Bits {
             words[place as usize / 64] |= 1 << (place % 64);
         }
         Self(words)
+    }
+
+    fn set(&mut self, place: u32) {
+        if let Some(word) = self.0.get_mut(place as usize / 64) {
+            *word |= 1 << (place % 64);
+        }
     }
 
     #[inline]
@@ -157,18 +162,38 @@ impl KeywordLeg {
         range: OrdinalRange,
     ) -> io::Result<Constraints> {
         let mut constraints = Constraints::default();
+        // The rarest is looked for everywhere, the others only where that stands.
+        let mut by_rarity = Vec::with_capacity(phrases.len());
         for phrase in phrases.iter().filter(|phrase| is_selective(phrase)) {
-            let found = self.with_phrase(phrase, range)?;
-            match &mut constraints.required {
-                None => constraints.required = Some(found),
-                Some(required) => required.retain(|doc| found.binary_search(doc).is_ok()),
-            }
+            by_rarity.push((self.rarest_count(phrase)?, phrase));
         }
-        for phrase in excluded {
-            constraints.excluded.append(&mut self.with_phrase(phrase, range)?);
+        by_rarity.sort_by_key(|&(count, _)| count);
+        for (_, phrase) in by_rarity {
+            constraints.required = Some(match constraints.required.take() {
+                None => self.with_phrase(phrase, range)?,
+                Some(required) => self.having_in_a_row(phrase, &required)?,
+            });
         }
-        constraints.excluded.sort_unstable();
+        if !excluded.is_empty() {
+            constraints.excluded = Bits::from_fn(self.document_count, |_| false);
+        }
+        for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
+            let found = match &constraints.required {
+                Some(required) => self.having_in_a_row(phrase, required)?,
+                None => self.with_phrase(phrase, range)?,
+            };
+            found.into_iter().for_each(|doc| constraints.excluded.set(doc));
+        }
         Ok(constraints)
+    }
+
+    /// In how many documents the rarest term of a phrase stands, over heading and text.
+    fn rarest_count(&self, phrase: &[String]) -> io::Result<u32> {
+        let mut rarest = u32::MAX;
+        for term in phrase {
+            rarest = rarest.min(self.heading.document_count(term)?.saturating_add(self.text.document_count(term)?));
+        }
+        Ok(rarest)
     }
 
     /// The documents of a range in whose heading or text the terms stand in a row, ascending.
@@ -260,7 +285,8 @@ impl KeywordLeg {
     }
 }
 
-/// A phrase of stop words alone would have to be looked for in nearly every provision; it ranks, but is not required.
+/// A phrase of stop words alone would have to be looked for in nearly every provision; it ranks, but is neither required
+/// nor excluded.
 fn is_selective(phrase: &PhraseTerms) -> bool {
     phrase.len() == 1 || !phrase.iter().all(|term| is_stop_word(term))
 }

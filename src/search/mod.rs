@@ -412,10 +412,12 @@ impl Engine {
     }
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
-        let passages = head.iter().map(|candidate| (candidate.node, candidate.chunk));
+        // The dead stand last, whatever they say.
+        let living = |candidate: &&Candidate| !candidate.is_dead;
+        let passages = head.iter().filter(living).map(|candidate| (candidate.node, candidate.chunk));
         let sets = &self.snapshot.token_sets;
         let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, passages);
-        for (candidate, score) in head.iter_mut().zip(scores) {
+        for (candidate, score) in head.iter_mut().filter(|candidate| !candidate.is_dead).zip(scores) {
             candidate.interaction = score;
         }
     }

@@ -81,11 +81,37 @@ pub(super) struct Interaction {
     helps: Vec<(u8, f32)>,
 }
 
-/// For every token of the table where its helps start and how many there are; zero for those that help nothing.
-struct Lookup(Vec<(u16, u8)>);
+/// Where the helps of tokens stand.
+struct Lookup {
+    /// One bit for each token that helps: nearly all do not, and so many bits lie in the nearest cache.
+    helps: Vec<u64>,
+    /// For those that do, where their helps start and how many there are.
+    places: Vec<(u16, u8)>,
+}
+
+impl Lookup {
+    fn new() -> Self {
+        Self { helps: vec![0; TOKEN_COUNT.div_ceil(64)], places: vec![(0, 0); TOKEN_COUNT] }
+    }
+
+    #[inline]
+    fn get(&self, token: TokenId) -> Option<(u16, u8)> {
+        let word = self.helps.get(token.index() / 64)?;
+        (word >> (token.index() % 64) & 1 == 1).then(|| self.places[token.index()])
+    }
+
+    fn set(&mut self, token: TokenId, start: u16) {
+        self.helps[token.index() / 64] |= 1 << (token.index() % 64);
+        self.places[token.index()] = (start, 0);
+    }
+
+    fn clear(&mut self, token: TokenId) {
+        self.helps[token.index() / 64] &= !(1 << (token.index() % 64));
+    }
+}
 
 thread_local! {
-    static LOOKUP: RefCell<Lookup> = RefCell::new(Lookup(vec![(0, 0); TOKEN_COUNT]));
+    static LOOKUP: RefCell<Lookup> = RefCell::new(Lookup::new());
 }
 
 impl Interaction {
@@ -111,7 +137,7 @@ impl Interaction {
                 interaction.score(lookup, [sets.of_context(node), text])
             };
             let scores = passages.map(score).collect();
-            touched.iter().for_each(|token| lookup.0[token.index()] = (0, 0));
+            touched.iter().for_each(|&token| lookup.clear(token));
             scores
         })
     }
@@ -135,10 +161,10 @@ impl Interaction {
         for (token, place, likeness) in all {
             if touched.last() != Some(&token) {
                 touched.push(token);
-                lookup.0[token.index()] = (helps.len() as u16, 0);
+                lookup.set(token, helps.len() as u16);
             }
             helps.push((place, likeness));
-            lookup.0[token.index()].1 += 1;
+            lookup.places[token.index()].1 += 1;
         }
         let weights: Vec<f32> = tokens.iter().map(|&token| rarity.get(token)).collect();
         (Self { weight_total: weights.iter().sum(), weights, helps }, touched)
@@ -147,12 +173,10 @@ impl Interaction {
     fn score(&self, lookup: &Lookup, sets: [&[TokenId]; 2]) -> f32 {
         let mut best = [0.0_f32; TOKENS_MAX];
         for token in sets.into_iter().flatten() {
-            let Some(&(start, count)) = lookup.0.get(token.index()) else { continue };
-            if count > 0 {
-                for &(place, likeness) in &self.helps[usize::from(start)..usize::from(start) + usize::from(count)] {
-                    let best = &mut best[usize::from(place)];
-                    *best = best.max(likeness);
-                }
+            let Some((start, count)) = lookup.get(*token) else { continue };
+            for &(place, likeness) in &self.helps[usize::from(start)..usize::from(start) + usize::from(count)] {
+                let best = &mut best[usize::from(place)];
+                *best = best.max(likeness);
             }
         }
         let sum: f32 = self.weights.iter().zip(&best).map(|(weight, best)| weight * best).sum();

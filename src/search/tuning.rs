@@ -57,7 +57,7 @@ impl Tuning {
         breadcrumb: FieldTuning { weight: 1.0, length_normalisation: 0.5 },
         saturation: 1.2,
         share_required: 0.5,
-        chunk_candidates: 256,
+        chunk_candidates: 160,
         likeness_floor: 0.4,
         likeness_power: 2.0,
         coverage_power: 4.0,
@@ -109,7 +109,7 @@ mod tests {
     fn one_number_is_changed_by_its_name() {
         let tried = Tuning::default().with("question.keyword", "0.25").unwrap().with("chunkCandidates", "64").unwrap();
         assert_eq!((tried.question.keyword, tried.chunk_candidates), (0.25, 64));
-        assert_eq!(Tuning { question: Tuning::default().question, chunk_candidates: 256, ..tried }, Tuning::default());
+        assert_eq!(Tuning { question: Tuning::default().question, chunk_candidates: 160, ..tried }, Tuning::default());
         for name in Tuning::names() {
             assert!(Tuning::default().with(&name, "1").is_ok(), "{name}");
         }

@@ -25,7 +25,7 @@ impl<'q> Collector<'q> {
             let cell = window.cells[(doc - window.start) as usize];
             // Phrases of stop words have no ranking word besides themselves.
             let enough = cell.mass >= mass_required && (cell.mass > 0.0 || required);
-            if !enough || (!excluded.is_empty() && excluded.binary_search(&doc).is_ok()) {
+            if !enough || excluded.has(doc) {
                 continue;
             }
             let scored = Scored { doc, score: cell.score };

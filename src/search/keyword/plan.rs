@@ -13,6 +13,12 @@ use crate::search::understand::QueryWord;
 /// More words than this are not looked up: the rarest are.
 const WORDS_MAX: usize = 32;
 
+/// Nor more postings than this for each document of the corpus: the commonest words are left out.
+const POSTINGS_PER_DOCUMENT_MAX: u64 = 4;
+
+/// In a small corpus everything is read.
+const POSTINGS_ALWAYS_READ: u64 = 1 << 16;
+
 /// One word of the plan: the cursors of its terms.
 struct PlannedWord<'a> {
     /// What the word carries towards a match.
@@ -54,8 +60,16 @@ impl<'a> Plan<'a> {
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         weighed.truncate(WORDS_MAX);
         let mut planned = Vec::with_capacity(weighed.len());
+        let postings_max = (u64::from(leg.document_count) * POSTINGS_PER_DOCUMENT_MAX).max(POSTINGS_ALWAYS_READ);
+        let mut postings = 0_u64;
         for (mass, place, whole, parts) in weighed {
-            planned.push(PlannedWord::open(leg, &words[place], mass, whole, &parts)?);
+            let word = PlannedWord::open(leg, &words[place], mass, whole, &parts)?;
+            postings += u64::from(word.postings);
+            // Whatever is asked, so much is read and no more; of everyday queries nothing is left out.
+            if postings > postings_max && !planned.is_empty() {
+                break;
+            }
+            planned.push(word);
         }
         let mass_total: f32 = planned.iter().map(|word| word.mass).sum();
         // A hair less, so that the order of sums decides nothing.
@@ -68,6 +82,16 @@ impl<'a> Plan<'a> {
         });
         let essential = essential.count();
         Ok(Self { essential, words: planned, mass_required })
+    }
+
+    #[cfg(test)]
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn postings(&self) -> u32 {
+        self.words.iter().map(|word| word.postings).sum()
     }
 
     /// What a document would score that could not say the words more often, a compound in one way.

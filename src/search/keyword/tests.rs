@@ -263,3 +263,57 @@ fn windows_and_seeking_change_nothing() {
         }
     }
 }
+
+/// Whatever is asked, the postings that are read are bounded by the size of the corpus, and everyday words are all read.
+#[test]
+fn the_commonest_words_of_an_endless_query_are_left_out() {
+    let numbers: Vec<String> = (0..40).map(|n| format!("w{n}")).collect();
+    let document = |doc: usize| {
+        let text = numbers
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n < 30 || doc.is_multiple_of(50))
+            .map(|(_, word)| word.as_str());
+        Document { heading: String::new(), text: text.collect::<Vec<_>>().join(" "), breadcrumb: String::new() }
+    };
+    let documents: Vec<Document> = (0..3_000).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let work = |asked: &str| {
+        let plan = Plan::new(&leg, &query_words(asked)).unwrap();
+        (plan.word_count(), plan.postings())
+    };
+    let (words, postings) = work(&numbers.join(" "));
+    // The ten rare words have 60 postings each; 21 common ones of 3,000 fit beside them, another would not.
+    assert_eq!((words, postings), (31, 10 * 60 + 21 * 3_000));
+    assert!(postings <= 1 << 16);
+    assert_eq!(work("w1 w2 w35"), (3, 6_060));
+}
+
+/// Phrases and exclusions beside each other are as if each were looked for alone, in whatever order they come.
+#[test]
+fn several_phrases_leave_what_all_of_them_leave() {
+    let text = |doc: u32| match doc % 6 {
+        0 => "fence height permit harbor vessel",
+        1 => "fence height",
+        2 => "harbor vessel fence height",
+        3 => "vessel harbor height fence",
+        4 => "harbor vessel",
+        _ => "permit",
+    };
+    let document = |doc| Document { heading: String::new(), text: text(doc).into(), breadcrumb: String::new() };
+    let documents: Vec<Document> = (0..60).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let all = OrdinalRange { start: 0, end: 60 };
+    let admitted = |phrases: &[&str], excluded: &[&str]| -> Vec<u32> {
+        let rows = |texts: &[&str]| texts.iter().map(|text| row(text)).collect::<Vec<_>>();
+        let constraints = leg.constraints(&rows(phrases), &rows(excluded), all).unwrap();
+        (0..6).filter(|&doc| constraints.admit(doc)).collect()
+    };
+    assert_eq!(admitted(&["fence height", "harbor vessel"], &[]), [0, 2]);
+    assert_eq!(admitted(&["harbor vessel", "fence height"], &["permit"]), [2]);
+    assert_eq!(admitted(&["fence height"], &["harbor vessel"]), [1]);
+    assert_eq!(admitted(&[], &["harbor vessel", "permit"]), [1, 3]);
+    assert_eq!(admitted(&["fence height", "nowhere"], &[]), [0_u32; 0]);
+}
