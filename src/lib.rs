@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod api;
 pub mod clock;
 pub mod config;
 pub mod search;

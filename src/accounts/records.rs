@@ -1,6 +1,7 @@
 //! What is stored about accounts, keys, purchases, orders and sessions: JSON, so that a field can be added. Counters and
 //! idempotency records change with every call and are bytes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::ids::{AccountId, Credits, EntryNumber, KeyId, OrderId, PurchaseId};
@@ -77,7 +78,7 @@ pub struct PurchaseRecord {
 }
 
 /// The stages of a formation order, in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderStage {
     Details,

@@ -1,5 +1,6 @@
 //! What the holder of a tracking token sees of a formation order.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::Accounts;
@@ -9,9 +10,11 @@ use super::key::KeyDigest;
 use super::records::{OrderRecord, OrderStage};
 use crate::clock::UnixMillis;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "FormationStatus")]
 pub struct OrderView {
+    #[schemars(with = "uuid::Uuid")]
     pub order_id: OrderId,
     pub state: OrderStage,
     pub entity_name: String,
@@ -20,21 +23,25 @@ pub struct OrderView {
     /// Every stage, in order, reached or not.
     pub stages: Vec<StageView>,
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub created_at: UnixMillis,
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub updated_at: UnixMillis,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FormationStage")]
 pub struct StageView {
     pub stage: OrderStage,
     pub status: StageStatus,
     /// When it was reached; an order may pass a stage without stopping there.
     #[serde(serialize_with = "as_text_if_any")]
+    #[schemars(with = "Option<String>")]
     pub at: Option<UnixMillis>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StageStatus {
     Completed,

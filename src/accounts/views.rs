@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Accounts;
@@ -36,18 +37,21 @@ pub struct KeyView {
 }
 
 /// A pack that can be bought.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradeOption {
     pub pack: PackName,
     pub price_cents: u32,
+    #[schemars(with = "u32")]
     pub credits: Credits,
 }
 
 /// A ledger entry as its account sees it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "LedgerEntry")]
 pub struct EntryView {
+    #[schemars(with = "u64")]
     pub id: EntryNumber,
     /// RFC 3339, UTC.
     pub at: String,
@@ -61,8 +65,9 @@ pub struct EntryView {
 }
 
 /// What an account is told about itself.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Account")]
 pub struct Me {
     pub tier: Tier,
     pub credits_remaining: u64,
@@ -73,8 +78,9 @@ pub struct Me {
     pub upgrade_options: [UpgradeOption; 3],
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "RateLimit")]
 pub struct RateLimitView {
     pub requests_per_minute: u32,
     pub requests_per_day: u32,

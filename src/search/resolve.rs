@@ -6,6 +6,7 @@ use hornbook_corpus::citation::{Body, Citation, CitationKey, Coverage, Holdings,
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Engine, SearchError};
@@ -17,7 +18,7 @@ pub const CANDIDATES_MAX: usize = 100;
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
 /// What a citation came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// One provision.
@@ -48,7 +49,7 @@ impl AnswerKind {
 }
 
 /// The answer to one citation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CitationAnswer {
     pub answer: AnswerKind,
@@ -60,6 +61,7 @@ pub struct CitationAnswer {
     /// What of it lies within the provision, outermost first: `(b)(2)` is `b`, `2`.
     pub subdivision: Vec<String>,
     /// The provision, if it is one.
+    #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
     /// The one or, in order, the several provisions; at most [`CANDIDATES_MAX`].
     pub candidates: Vec<CitedNode>,
@@ -68,12 +70,14 @@ pub struct CitationAnswer {
 }
 
 /// A node that a citation may mean.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CitedNode {
+    #[schemars(with = "uuid::Uuid")]
     pub node_id: NodeId,
     pub citation: String,
     pub heading: String,
+    #[schemars(with = "String")]
     pub status: Status,
     #[serde(skip)]
     pub node: NodeOrdinal,

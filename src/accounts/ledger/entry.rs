@@ -6,7 +6,7 @@ use crate::accounts::ids::{AccountId, EntryNumber, KeyId, PurchaseId};
 use crate::clock::{Month, UnixMillis};
 use crate::state::codec::{Decoder, Encoder, Malformed};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum EntryKind {

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::texts::{Span, Texts};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::understand::{QueryKind, with_analyzer};
@@ -59,7 +60,7 @@ pub struct Snippet<'s> {
 }
 
 /// A word of the query in a snippet, by the characters (Unicode scalar values) before its first and its last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Highlight {
     pub start: u32,
     pub end: u32,

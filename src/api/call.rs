@@ -1,0 +1,280 @@
+//! The one way in, for every door: authenticate (401), scope (403), rate (429), parameters (422), credits (402), work
+//! (404, 503), commit of the debit, answer.
+//!
+//! Every step is a type that the step before returned (see `accounts::admission`), and an [`Answer`] to a metered call
+//! can only be made with its [`Receipt`]. Heavy work runs on blocking threads, one permit each; light work where it is.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Service;
+use super::corpus::Corpus;
+use super::error::ApiError;
+use super::operations::{Access, Asked, Operation};
+use super::parameters::{Arguments, Checked, Rejected, check};
+use super::reply::{Format, Reply};
+use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
+use crate::accounts::error::Refusal;
+use crate::accounts::idempotency::Idempotency;
+use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::pace::PaceLeft;
+use crate::clock::Now;
+
+/// How long a call may wait for its turn to work before it is told to come back.
+const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// What a door hands over.
+#[derive(Debug)]
+pub struct Call<'c> {
+    pub operation: &'static Operation,
+    /// What stands behind `Bearer`.
+    pub key: Option<&'c str>,
+    pub arguments: Arguments,
+    pub format: Format,
+    pub idempotency_key: Option<&'c str>,
+    /// The versions of the answer that the caller holds, as `If-None-Match` lists them.
+    pub known_versions: Option<&'c str>,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub enum Outcome {
+    Answered(Answer),
+    /// The caller has this version already; that is free.
+    Unchanged {
+        version: String,
+        left: Option<PaceLeft>,
+    },
+    Failed(Failure),
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub reply: Reply,
+    /// Proof of payment; none where the operation is open to all.
+    pub receipt: Option<Receipt>,
+    /// Changes whenever a byte of the answer does.
+    pub version: Option<String>,
+    /// The one that everything in the answer comes from.
+    pub corpus: Arc<Corpus>,
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    pub error: ApiError,
+    /// What the key may still do, where that was found out.
+    pub left: Option<Box<PaceLeft>>,
+}
+
+/// Work that is ready to be paid for and done.
+pub(super) struct Prepared {
+    /// How many of what it costs by.
+    pub(super) units: u32,
+    pub(super) version: Option<String>,
+    pub(super) weight: Weight,
+    pub(super) work: Box<dyn FnOnce() -> Result<Reply, ApiError> + Send>,
+}
+
+/// How long work takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Weight {
+    /// Microseconds, from memory.
+    Light,
+    /// Long enough to keep others waiting, or from a file that may keep it waiting.
+    Heavy,
+}
+
+impl Prepared {
+    pub(super) fn new(weight: Weight, work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self { units: 1, version: None, weight, work: Box::new(work) }
+    }
+}
+
+impl Service {
+    /// Lets a call in, does its work and answers it.
+    pub async fn call(&self, call: Call<'_>) -> Outcome {
+        let corpus = Arc::clone(self.corpus());
+        let outcome = match call.operation.access {
+            Access::Open => self.open_call(&call, corpus).await.map_err(|error| Failure { error, left: None }),
+            Access::Metered { .. } => self.metered_call(&call, corpus).await,
+        };
+        outcome.unwrap_or_else(Outcome::Failed)
+    }
+
+    async fn open_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, ApiError> {
+        let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
+        let turn = self.turn(prepared.weight).await?;
+        let reply = turn.work(prepared.work).await?;
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version, corpus }))
+    }
+
+    async fn metered_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, Failure> {
+        let now = self.clock.now();
+        let paced = self.admit(call, now)?;
+        let left = Some(paced.left());
+        let failed = |error| Failure { error, left: left.map(Box::new) };
+
+        let prepared = self.prepare(call, &corpus, Some(paced.account()), now).map_err(failed)?;
+        if let Some(version) = prepared.version.as_deref().filter(|version| is_known(version, call.known_versions)) {
+            return Ok(Outcome::Unchanged { version: version.to_owned(), left });
+        }
+        let reserved = self.reserve(call, paced, prepared.units, now).map_err(failed)?;
+        // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
+        let turn = self.turn(prepared.weight).await.map_err(failed)?;
+        let (reply, receipt) = match reserved {
+            Reserved::Replay(receipt) => (turn.work(prepared.work).await.map_err(failed)?, receipt),
+            Reserved::Fresh(reservation) => {
+                // Charged before the work runs: a client that hangs up must not search for free.
+                let debit = reservation.begin().map_err(|error| failed(error.into()))?;
+                paid_work(debit, turn, prepared.work).await.map_err(failed)?
+            }
+        };
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version, corpus }))
+    }
+
+    fn admit(&self, call: &Call<'_>, now: Now) -> Result<Paced, Failure> {
+        let Access::Metered { any_of, .. } = call.operation.access else {
+            unreachable!("only metered calls are admitted")
+        };
+        let caller = self.accounts.authenticate(call.key, now);
+        let paced = caller.and_then(|caller| caller.require(any_of)).and_then(|scoped| scoped.pace(now));
+        paced.map_err(|refusal| {
+            let left = if let Refusal::TooFast(too_fast) = &refusal { Some(Box::new(too_fast.left)) } else { None };
+            Failure { error: (&refusal).into(), left }
+        })
+    }
+
+    fn prepare(
+        &self,
+        call: &Call<'_>,
+        corpus: &Arc<Corpus>,
+        account: Option<AccountId>,
+        now: Now,
+    ) -> Result<Prepared, ApiError> {
+        let arguments = check(call.operation.parameters, &call.arguments).map_err(|rejected| match rejected {
+            Rejected::Invalid(violations) => ApiError::invalid(violations),
+            Rejected::NoSuchId(id) => {
+                ApiError::not_found(format!("nothing has the id '{id}': ids are UUIDs, as the service answers them"))
+            }
+        })?;
+        let format = wanted_format(call, &arguments);
+        let asked = Asked { service: self, corpus, arguments: &arguments, account, now, format };
+        unbroken(|| (call.operation.prepare)(&asked))
+    }
+
+    fn reserve(&self, call: &Call<'_>, paced: Paced, units: u32, now: Now) -> Result<Reserved, ApiError> {
+        let Access::Metered { cost, .. } = call.operation.access else {
+            unreachable!("only metered calls are reserved for")
+        };
+        let idempotency = call.idempotency_key.map(|key| Idempotency::new(key, &fingerprint(call)));
+        let cost = Credits(cost.credits.saturating_mul(units));
+        paced.reserve(call.operation.name, cost, idempotency, now).map_err(|refusal| ApiError::from(&refusal))
+    }
+
+    async fn turn(&self, weight: Weight) -> Result<Turn, ApiError> {
+        match weight {
+            Weight::Light => Ok(Turn::Here),
+            Weight::Heavy => {
+                let permit = Arc::clone(&self.permits).acquire_owned();
+                match tokio::time::timeout(QUEUE_WAIT_MAX, permit).await {
+                    Ok(Ok(permit)) => Ok(Turn::OnThread(permit)),
+                    Ok(Err(_)) | Err(_) => Err(ApiError::overloaded()),
+                }
+            }
+        }
+    }
+}
+
+/// Runs work whose debit is on its way. The debit stays outside of what may unwind, and goes back if the work fails.
+async fn paid_work(debit: PendingDebit, turn: Turn, work: Work) -> Result<(Reply, Receipt), ApiError> {
+    match turn.work(work).await {
+        Ok(reply) => Ok((reply, debit.settle().await?)),
+        Err(error) => {
+            // Where the refund itself must wait for the ledger, the caller still learns what went wrong with the call.
+            let _ = debit.refund().await;
+            Err(error)
+        }
+    }
+}
+
+type Work = Box<dyn FnOnce() -> Result<Reply, ApiError> + Send>;
+
+/// The right to work now.
+enum Turn {
+    Here,
+    OnThread(tokio::sync::OwnedSemaphorePermit),
+}
+
+impl Turn {
+    async fn work(self, work: Work) -> Result<Reply, ApiError> {
+        match self {
+            Self::Here => unbroken(work),
+            Self::OnThread(permit) => {
+                let thread = tokio::task::spawn_blocking(move || {
+                    // Given back when the work ends, not when its caller hangs up.
+                    let _permit = permit;
+                    unbroken(work)
+                });
+                thread.await.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))
+            }
+        }
+    }
+}
+
+/// A broken promise inside of one call is that call's error, not the end of the service.
+fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        Err(ApiError::internal(format!("panicked: {text}")))
+    })
+}
+
+/// The parameter wins over what the door asks for, where there is one.
+fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Format {
+    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == "format");
+    let named = if has_parameter { arguments.choice_if_any("format") } else { None };
+    named.and_then(Format::named).unwrap_or(call.format)
+}
+
+/// Two requests with one idempotency key are the same if these words are.
+fn fingerprint(call: &Call<'_>) -> String {
+    let mut words = vec![call.operation.name];
+    words.extend(call.arguments.path.iter().map(|(_, value)| value.as_str()));
+    let mut query: Vec<_> = call.arguments.query.iter().collect();
+    query.sort();
+    words.extend(query.into_iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
+    words.join("\0")
+}
+
+/// Whether an `If-None-Match` list names the version.
+fn is_known(version: &str, known: Option<&str>) -> bool {
+    let quoted = format!("\"{version}\"");
+    known.is_some_and(|known| {
+        known.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == quoted)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::error::ErrorCode;
+
+    #[test]
+    fn a_version_is_known_in_any_form_of_the_header() {
+        for known in ["\"v1\"", "W/\"v1\"", "\"a\", \"v1\"", "*"] {
+            assert!(is_known("v1", Some(known)), "{known}");
+        }
+        for unknown in [None, Some(""), Some("v1"), Some("\"v\""), Some("\"v11\"")] {
+            assert!(!is_known("v1", unknown), "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_call_and_its_text_is_for_the_log() {
+        let error = unbroken::<()>(|| panic!("index 7")).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Internal);
+        assert!(error.internal.unwrap().contains("index 7") && !error.message.contains("index 7"));
+    }
+}

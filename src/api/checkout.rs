@@ -1,0 +1,52 @@
+//! `checkout`: the packs, and how to buy one on this box.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::error::ApiError;
+use super::operations::Asked;
+use super::reply::Reply;
+use crate::accounts::tier::{PackName, Tariff};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Checkout")]
+pub(super) struct CheckoutReply {
+    /// Bought once, without a subscription; credits do not expire.
+    packs: [PackReply; 3],
+    how_to_buy: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Pack")]
+struct PackReply {
+    pack: PackName,
+    price_cents: u32,
+    credits: u32,
+    requests_per_minute: u32,
+    requests_per_day: u32,
+}
+
+const HOW_TO_BUY: &str = "Ask the operator of this service for a pack by its name. The operator enters and approves it \
+                          with 'hornbook purchase request ACCOUNT PACK' and 'hornbook purchase approve PURCHASE'; the \
+                          credits are there at once, for every key of the account.";
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let tariff = asked.service.accounts().settings().tariff;
+    Ok(Prepared::new(Weight::Light, move || {
+        Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy: HOW_TO_BUY })
+    }))
+}
+
+fn pack(tariff: &Tariff, name: PackName) -> PackReply {
+    let terms = tariff.pack(name);
+    PackReply {
+        pack: name,
+        price_cents: terms.price_cents,
+        credits: terms.credits.0,
+        requests_per_minute: terms.limits.per_minute,
+        requests_per_day: terms.limits.per_day,
+    }
+}

@@ -1,0 +1,62 @@
+//! `code-bodies`: what can be browsed and filtered by.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hornbook_corpus::ids::{CodeBodyId, ShortCode};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::corpus::Corpus;
+use super::error::ApiError;
+use super::operations::Asked;
+use super::reply::{Body, Format, Reply};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CodeBodyList")]
+pub(super) struct CodeBodiesReply<'s> {
+    code_bodies: Vec<CodeBodyReply<'s>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CodeBody")]
+struct CodeBodyReply<'s> {
+    #[schemars(with = "uuid::Uuid")]
+    id: CodeBodyId,
+    name: &'s str,
+    #[schemars(with = "String")]
+    jurisdiction: &'s ShortCode,
+    provision_count: u32,
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let corpus = Arc::clone(asked.corpus);
+    Ok(Prepared::new(Weight::Light, move || match corpus.code_bodies.get() {
+        Some(written) => Ok(Reply::of(Format::Json, written.clone())),
+        None => write(&corpus),
+    }))
+}
+
+fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
+    let bodies = corpus.catalogue().code_bodies.iter().map(|body| CodeBodyReply {
+        id: body.id,
+        name: &body.name,
+        jurisdiction: &body.jurisdiction,
+        provision_count: body.provisions,
+    });
+    let reply = Reply::json(&CodeBodiesReply { code_bodies: bodies.collect() })?;
+    Ok(corpus.keep(&corpus.code_bodies, reply))
+}
+
+impl Corpus {
+    /// Keeps what is the same for everybody.
+    pub(super) fn keep(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
+        if let Body::Bytes(bytes) = &reply.body {
+            place.get_or_init(|| bytes.clone());
+        }
+        reply
+    }
+}

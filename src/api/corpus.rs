@@ -1,0 +1,119 @@
+//! The snapshot as operations see it: searched, looked up, with what never changes written once.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use hornbook_corpus::catalogue::Catalogue;
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::texts::TextDamaged;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::error::ApiError;
+use crate::search::{Engine, SearchError};
+
+/// One snapshot with its search engine.
+pub struct Corpus {
+    engine: Engine,
+    /// Answers that are the same for everybody as long as the snapshot is served.
+    pub(super) coverage: OnceLock<Bytes>,
+    pub(super) code_bodies: OnceLock<Bytes>,
+}
+
+impl fmt::Debug for Corpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.engine.fmt(f)
+    }
+}
+
+/// A node to walk to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct NodeLink {
+    #[schemars(with = "uuid::Uuid")]
+    pub id: NodeId,
+    pub citation: String,
+    pub heading: String,
+}
+
+impl Corpus {
+    pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
+        Ok(Self { engine: Engine::new(snapshot)?, coverage: OnceLock::new(), code_bodies: OnceLock::new() })
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub fn snapshot(&self) -> &Snapshot {
+        self.engine.snapshot()
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.snapshot().catalogue
+    }
+
+    /// The snapshot's id.
+    pub fn id(&self) -> &str {
+        &self.snapshot().manifest.snapshot
+    }
+
+    pub fn node_id(&self, node: NodeOrdinal) -> Result<NodeId, ApiError> {
+        let id = self.snapshot().outline.id(node);
+        id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}; run 'hornbook verify'")))
+    }
+
+    pub fn link(&self, node: NodeOrdinal) -> Result<NodeLink, ApiError> {
+        let names = |citation: &str, heading: &str| (citation.to_owned(), heading.to_owned());
+        let (citation, heading) =
+            self.snapshot().nodes.with(node, |record| names(&record.citation, &record.heading))?;
+        Ok(NodeLink { id: self.node_id(node)?, citation, heading })
+    }
+
+    /// The node before and the one behind, for reading on: of a provision the nearest provisions of its code body, of a
+    /// container its siblings.
+    pub fn neighbours(&self, node: NodeOrdinal) -> (Option<NodeOrdinal>, Option<NodeOrdinal>) {
+        let outline = &self.snapshot().outline;
+        let body = self.snapshot().code_body_of(node).map_or(OrdinalRange::default(), |body| body.nodes);
+        if outline.is_provision(node) {
+            let is_provision = |node: &u32| outline.is_provision(NodeOrdinal(*node));
+            let before = (body.start..node.0).rev().find(is_provision);
+            let behind = (node.0 + 1..body.end).find(is_provision);
+            return (before.map(NodeOrdinal), behind.map(NodeOrdinal));
+        }
+        let siblings = match outline.parent(node) {
+            Some(parent) => outline.children(parent),
+            None => outline.top_level(body),
+        };
+        let mut before = None;
+        let mut siblings = siblings.skip_while(|sibling| {
+            let is_before = sibling.0 < node.0;
+            if is_before {
+                before = Some(*sibling);
+            }
+            is_before
+        });
+        let behind = siblings.nth(1);
+        (before, behind)
+    }
+}
+
+impl From<NodesError> for ApiError {
+    fn from(error: NodesError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<TextDamaged> for ApiError {
+    fn from(error: TextDamaged) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<SearchError> for ApiError {
+    fn from(error: SearchError) -> Self {
+        Self::internal(error.to_string())
+    }
+}

@@ -1,0 +1,86 @@
+//! `coverage`: which jurisdictions are held, and how much of each.
+
+use std::sync::Arc;
+
+use hornbook_corpus::catalogue::Jurisdiction;
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::jurisdictions::Level;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::corpus::Corpus;
+use super::error::ApiError;
+use super::gis;
+use super::operations::Asked;
+use super::reply::{Format, Reply};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Coverage")]
+pub(super) struct CoverageReply<'s> {
+    total_jurisdictions: usize,
+    total_nodes: u32,
+    total_searchable_chunks: u32,
+    published_gis_layers: usize,
+    jurisdictions: Vec<JurisdictionReply<'s>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Jurisdiction")]
+struct JurisdictionReply<'s> {
+    #[schemars(with = "String")]
+    short_code: &'s ShortCode,
+    name: &'s str,
+    #[schemars(with = "String")]
+    level: Level,
+    /// Its own nodes, without those of what lies in it.
+    node_count: u32,
+    searchable_chunks: u32,
+    /// Listed, but not yet searchable.
+    placeholder: bool,
+    #[schemars(with = "Option<String>")]
+    parent: Option<&'s ShortCode>,
+    /// published or none.
+    gis_status: &'static str,
+    /// linked, pending or null.
+    gis_citation_quality: Option<&'static str>,
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let corpus = Arc::clone(asked.corpus);
+    Ok(Prepared::new(Weight::Light, move || match corpus.coverage.get() {
+        Some(written) => Ok(Reply::of(Format::Json, written.clone())),
+        None => write(&corpus),
+    }))
+}
+
+fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
+    let catalogue = corpus.catalogue();
+    let jurisdictions: Vec<JurisdictionReply<'_>> =
+        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, jurisdiction)).collect();
+    let reply = Reply::json(&CoverageReply {
+        total_jurisdictions: jurisdictions.len(),
+        total_nodes: jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
+        total_searchable_chunks: jurisdictions.iter().map(|jurisdiction| jurisdiction.searchable_chunks).sum(),
+        published_gis_layers: jurisdictions.iter().filter(|entry| entry.gis_citation_quality.is_some()).count(),
+        jurisdictions,
+    })?;
+    Ok(corpus.keep(&corpus.coverage, reply))
+}
+
+fn entry<'s>(corpus: &'s Corpus, jurisdiction: &'s Jurisdiction) -> JurisdictionReply<'s> {
+    let layer = gis::published(corpus, &jurisdiction.short_code);
+    JurisdictionReply {
+        short_code: &jurisdiction.short_code,
+        name: &jurisdiction.name,
+        level: jurisdiction.level,
+        node_count: jurisdiction.nodes.len(),
+        searchable_chunks: jurisdiction.chunks,
+        placeholder: jurisdiction.is_placeholder(),
+        parent: jurisdiction.parent.as_ref(),
+        gis_status: layer.map_or("none", |layer| layer.status.as_str()),
+        gis_citation_quality: layer.map(|layer| layer.citation_quality.as_str()),
+    }
+}

@@ -1,0 +1,79 @@
+//! `gis`: a municipality's zoning layer, sent as it is stored.
+
+use std::sync::Arc;
+
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::zoning::catalogue::LayerEntry;
+use hornbook_corpus::zoning::layer::LayerStatus;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::call::{Prepared, Weight};
+use super::corpus::Corpus;
+use super::error::ApiError;
+use super::operations::Asked;
+use super::reply::{Reply, StoredLayer};
+
+/// What a stored layer looks like. The builder writes it; here it is only described.
+#[derive(JsonSchema)]
+#[schemars(rename = "ZoningLayer", rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes stored bytes")]
+pub(super) struct LayerReply {
+    short_code: String,
+    /// published
+    status: String,
+    /// linked: every zone cites a real node; pending: some citations are placeholders.
+    citation_quality: String,
+    feature_count: usize,
+    geojson: FeatureCollection,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes stored bytes")]
+struct FeatureCollection {
+    r#type: String,
+    features: Vec<Feature>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes stored bytes")]
+struct Feature {
+    r#type: String,
+    id: Value,
+    properties: FeatureProperties,
+    geometry: Map<String, Value>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes stored bytes")]
+struct FeatureProperties {
+    zone_code: String,
+    zone_name: Option<String>,
+    category: Option<String>,
+    citation: Option<String>,
+    node_id: Option<Uuid>,
+    citation_status: String,
+    /// The source's own properties.
+    source: Map<String, Value>,
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let short_code = asked.arguments.short_code("shortCode").clone();
+    if published(asked.corpus, &short_code).is_none() {
+        let message =
+            format!("there is no zoning layer of {short_code}; /api/v1/coverage tells by gisStatus which there are");
+        return Err(ApiError::not_found(message));
+    }
+    let corpus = Arc::clone(asked.corpus);
+    let version = format!("{}-{short_code}", corpus.id());
+    let work = move || Ok(Reply::stored(StoredLayer { corpus, short_code }));
+    Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Light, work) })
+}
+
+/// A layer that clients may see; a draft is the operator's alone.
+pub(super) fn published<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Option<&'s LayerEntry> {
+    let layer = corpus.snapshot().zoning.layer(short_code)?;
+    Some(layer.entry()).filter(|entry| entry.status == LayerStatus::Published)
+}

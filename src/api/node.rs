@@ -1,0 +1,217 @@
+//! `node`: one provision or container, whole.
+
+use std::sync::Arc;
+
+use hornbook_corpus::catalogue::Source;
+use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
+use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::outline::Status;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::corpus::{Corpus, NodeLink};
+use super::error::ApiError;
+use super::operations::Asked;
+use super::reply::{Format, Reply};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Node")]
+pub(super) struct NodeReply<'s> {
+    #[schemars(with = "uuid::Uuid")]
+    id: NodeId,
+    /// To be cited verbatim.
+    citation: String,
+    heading: String,
+    /// The full text; empty for a container.
+    text: &'s str,
+    /// The code body and the headings of the ancestors, outermost first.
+    breadcrumb: Vec<String>,
+    #[schemars(with = "Option<String>")]
+    jurisdiction: Option<&'s ShortCode>,
+    code_body: Option<&'s str>,
+    #[schemars(with = "Option<uuid::Uuid>")]
+    code_body_id: Option<CodeBodyId>,
+    /// What the publisher calls this level: title, chapter, section.
+    level: String,
+    number: Option<String>,
+    #[schemars(with = "String")]
+    status: Status,
+    /// The ancestors, outermost first.
+    path: Vec<NodeLink>,
+    parent: Option<NodeLink>,
+    /// For reading on: of a provision the nearest ones of its code body, of a container its siblings.
+    previous: Option<NodeLink>,
+    next: Option<NodeLink>,
+    child_count: usize,
+    tags: Vec<&'s str>,
+    notes: Vec<NoteReply<'s>>,
+    source_credit: Option<&'s str>,
+    effective_from: Option<String>,
+    effective_to: Option<String>,
+    /// Other wordings under the same citation, such as one that takes effect later.
+    wordings: Vec<WordingReply<'s>>,
+    former_citations: Vec<String>,
+    parallel_citations: Vec<String>,
+    provenance: Provenance<'s>,
+}
+
+/// A text kept beside the law.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Note")]
+struct NoteReply<'s> {
+    topic: String,
+    text: &'s str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Wording")]
+struct WordingReply<'s> {
+    label: String,
+    effective_from: Option<String>,
+    effective_to: Option<String>,
+    text: &'s str,
+}
+
+/// Where the text comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Provenance<'s> {
+    source_url: Option<String>,
+    publisher: Option<&'s str>,
+    edition: Option<&'s str>,
+    current_through: Option<String>,
+    retrieved_at: Option<&'s str>,
+    license: Option<&'s str>,
+    /// SHA-256 of the text.
+    content_hash: String,
+    snapshot: &'s str,
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let id = NodeId(asked.arguments.uuid("id"));
+    let node = asked.corpus.snapshot().ordinal(id).ok_or_else(|| {
+        ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve"))
+    })?;
+    let format = asked.format;
+    let hash = asked.corpus.snapshot().nodes.with(node, |record| hex(&record.text_sha256[..8]))?;
+    // Text, snapshot and form: everything else in the answer follows from these.
+    let version = format!("{hash}-{}-{}", asked.corpus.id(), format.name());
+    let corpus = Arc::clone(asked.corpus);
+    let work = move || {
+        let reply = NodeReply::of(&corpus, node)?;
+        match format {
+            Format::Json => Reply::json(&reply),
+            Format::Markdown => Ok(Reply::of(format, reply.as_markdown().into())),
+            Format::Text => Ok(Reply::of(format, reply.as_text().into())),
+        }
+    };
+    Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Light, work) })
+}
+
+impl<'s> NodeReply<'s> {
+    pub(super) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+        let snapshot = corpus.snapshot();
+        let record = snapshot.nodes.get(node)?;
+        let body = snapshot.code_body_of(node);
+        let ancestors: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();
+        let path: Vec<NodeLink> =
+            ancestors.into_iter().rev().map(|above| corpus.link(above)).collect::<Result<_, _>>()?;
+        let headings = path.iter().map(|above| above.heading.clone());
+        let breadcrumb = body.map(|body| body.name.clone()).into_iter().chain(headings).collect();
+        let (previous, next) = corpus.neighbours(node);
+        let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(node)).transpose();
+        let tag = |tag: &u16| catalogue_tag(corpus, *tag);
+        Ok(Self {
+            id: corpus.node_id(node)?,
+            text: snapshot.texts.get(record.text)?,
+            breadcrumb,
+            jurisdiction: body.map(|body| &body.jurisdiction),
+            code_body: body.map(|body| body.name.as_str()),
+            code_body_id: body.map(|body| body.id),
+            status: record.status,
+            parent: path.last().cloned(),
+            path,
+            previous: link(previous)?,
+            next: link(next)?,
+            child_count: snapshot.outline.children(node).count(),
+            tags: record.tags.iter().filter_map(tag).collect(),
+            notes: notes(corpus, &record)?,
+            source_credit: record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
+            wordings: wordings(corpus, &record)?,
+            provenance: provenance(corpus, &record),
+            citation: record.citation,
+            heading: record.heading,
+            level: record.level,
+            number: record.number,
+            effective_from: record.effective_from,
+            effective_to: record.effective_to,
+            former_citations: record.former_citations,
+            parallel_citations: record.parallel_citations,
+        })
+    }
+
+    fn as_markdown(&self) -> String {
+        let Self { citation, heading, text, .. } = self;
+        let mut out = format!("# {citation} {heading}\n\n*{}*\n\n{text}\n", self.breadcrumb.join(" > "));
+        if let Some(credit) = self.source_credit {
+            out += &format!("\n{credit}\n");
+        }
+        let Provenance { publisher, edition, source_url, content_hash, .. } = &self.provenance;
+        out += &format!(
+            "\n---\n{} {}, {}; {content_hash}\n",
+            publisher.unwrap_or_default(),
+            edition.unwrap_or_default(),
+            source_url.as_deref().unwrap_or_default()
+        );
+        out
+    }
+
+    fn as_text(&self) -> String {
+        format!("{}\n{}\n{}\n\n{}\n", self.citation, self.heading, self.breadcrumb.join(" > "), self.text)
+    }
+}
+
+fn catalogue_tag(corpus: &Corpus, tag: u16) -> Option<&str> {
+    corpus.catalogue().tags.get(usize::from(tag)).map(String::as_str)
+}
+
+fn notes<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<NoteReply<'s>>, ApiError> {
+    let texts = &corpus.snapshot().texts;
+    let notes = record.notes.iter();
+    notes.map(|note| Ok(NoteReply { topic: note.topic.clone(), text: texts.get(note.text)? })).collect()
+}
+
+fn wordings<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<WordingReply<'s>>, ApiError> {
+    let texts = &corpus.snapshot().texts;
+    let wordings = record.wordings.iter().map(|wording| {
+        Ok(WordingReply {
+            label: wording.label.clone(),
+            effective_from: wording.effective_from.clone(),
+            effective_to: wording.effective_to.clone(),
+            text: texts.get(wording.text)?,
+        })
+    });
+    wordings.collect()
+}
+
+fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
+    let source: Option<&Source> = corpus.catalogue().sources.get(usize::from(record.source));
+    let through = record.current_through.clone();
+    Provenance {
+        source_url: record.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
+        publisher: source.map(|source| source.publisher.as_str()),
+        edition: source.map(|source| source.edition.as_str()),
+        current_through: through.or_else(|| source.and_then(|source| source.current_through.clone())),
+        retrieved_at: source.map(|source| source.retrieved.as_str()),
+        license: source.map(|source| source.license.as_str()),
+        content_hash: format!("sha256:{}", hex(&record.text_sha256)),
+        snapshot: corpus.id(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,48 @@
+//! `nodes`: several nodes at once, each found one costs what one alone costs.
+
+use std::sync::Arc;
+
+use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::error::ApiError;
+use super::node::NodeReply;
+use super::operations::Asked;
+use super::reply::Reply;
+
+/// So many ids may be asked for at once.
+pub(super) const IDS_MAX: usize = 50;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Nodes")]
+pub(super) struct NodesReply<'s> {
+    /// In the order of their ids in the request, each once.
+    nodes: Vec<NodeReply<'s>>,
+    /// Ids that no node has; they cost nothing.
+    #[schemars(with = "Vec<uuid::Uuid>")]
+    missing: Vec<NodeId>,
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let mut found: Vec<NodeOrdinal> = Vec::new();
+    let mut missing: Vec<NodeId> = Vec::new();
+    for id in asked.arguments.uuids("ids").iter().copied().map(NodeId) {
+        match asked.corpus.snapshot().ordinal(id) {
+            Some(node) if !found.contains(&node) => found.push(node),
+            None if !missing.contains(&id) => missing.push(id),
+            _ => {}
+        }
+    }
+    if found.is_empty() {
+        return Err(ApiError::not_found("there is no node with any of these ids; take ids from search results"));
+    }
+    let units = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let corpus = Arc::clone(asked.corpus);
+    let work = move || {
+        let nodes = found.iter().map(|node| NodeReply::of(&corpus, *node)).collect::<Result<_, _>>()?;
+        Reply::json(&NodesReply { nodes, missing })
+    };
+    Ok(Prepared { units, ..Prepared::new(Weight::Heavy, work) })
+}

@@ -1,0 +1,167 @@
+//! The OpenAPI 3.1 description, rendered from the table and from the types of the answers.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::OPENAPI_VERSION;
+use super::error::{ErrorCode, ErrorObject};
+use super::operations::{Access, OPERATIONS, Operation};
+use super::parameters::{Kind, Need, Parameter, Place};
+use super::reply::Format;
+
+/// Headers of an answer to a metered call, each with its meaning.
+const METERED_HEADERS: &[(&str, &str, &str)] = &[
+    ("X-Credits-Remaining", "integer", "Credits left in the wallet after the call."),
+    ("X-Research-Allotment-Remaining", "integer", "Free units left this month."),
+    ("X-Credits-Cost", "integer", "What the call cost."),
+    ("X-RateLimit-Limit", "integer", "Calls a minute of the key's tier."),
+    ("X-RateLimit-Remaining", "integer", "Calls left in the minute or the day, whichever are fewer."),
+    ("X-RateLimit-Reset", "integer", "Seconds until one more is free."),
+    ("RateLimit", "string", "Both windows, as the draft standard writes them."),
+    ("RateLimit-Policy", "string", "The limits of both windows."),
+];
+
+/// Headers of every answer.
+const COMMON_HEADERS: &[(&str, &str, &str)] = &[
+    ("X-Request-Id", "string", "Names the request in the log."),
+    ("X-Corpus-Snapshot", "string", "The snapshot that the answer comes from."),
+];
+
+pub fn document(base_url: &str) -> Value {
+    let mut generator = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .for_serialize()
+        .into_generator();
+    let error = generator.subschema_for::<ErrorObject<'static>>();
+    let mut paths = Map::new();
+    for operation in OPERATIONS {
+        let described = operation_object(operation, &mut generator, error.as_value());
+        paths.insert(operation.path.to_owned(), json!({ "get": described }));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Hornbook: Legal Provisions Search and Citation API",
+            "version": OPENAPI_VERSION,
+            "description": "US federal and state law as uniform, citable records: search, provisions, browsing, zoning, \
+                            coverage, accounts. Read-only JSON over HTTP; every metered call reports what is left.",
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "servers": [{ "url": base_url }],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {
+                "bearer": { "type": "http", "scheme": "bearer", "description": "An API key, sent as a header only." },
+            },
+        },
+    })
+}
+
+fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, error: &Value) -> Value {
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), answer(operation, generator));
+    for code in operation.all_errors() {
+        responses.entry(code.status().to_string()).or_insert_with(|| failure(operation, code, error));
+    }
+    let security = match operation.access {
+        Access::Open => json!([]),
+        Access::Metered { .. } => json!([{ "bearer": [] }]),
+    };
+    json!({
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "description": description(operation),
+        "parameters": operation.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "security": security,
+        "responses": responses,
+    })
+}
+
+fn description(operation: &Operation) -> String {
+    match operation.access {
+        Access::Open => "Open to all, free.".to_owned(),
+        Access::Metered { any_of, cost } => {
+            format!(
+                "Needs a key with any one of the scopes {any_of}. Costs {} per {}.",
+                cost.credits,
+                cost.per.as_str()
+            )
+        }
+    }
+}
+
+fn answer(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+    let schema = (operation.reply)(generator);
+    let content = operation.formats.iter().map(|format| {
+        let schema = if *format == Format::Json { schema.as_value().clone() } else { json!({ "type": "string" }) };
+        (format.media_type().to_owned(), json!({ "schema": schema }))
+    });
+    let metered: &[_] = if operation.access == Access::Open { &[] } else { METERED_HEADERS };
+    json!({
+        "description": "The answer.",
+        "headers": headers(&[metered, COMMON_HEADERS].concat()),
+        "content": content.collect::<Map<_, _>>(),
+    })
+}
+
+fn failure(operation: &Operation, code: ErrorCode, error: &Value) -> Value {
+    let meanings: Vec<&str> = operation
+        .all_errors()
+        .into_iter()
+        .filter(|other| other.status() == code.status())
+        .map(ErrorCode::meaning)
+        .collect();
+    let retry = ("Retry-After", "integer", "Seconds to wait.");
+    let waits: &[_] = if matches!(code.status(), 429 | 503) { &[retry] } else { &[] };
+    json!({
+        "description": meanings.join(" "),
+        "headers": headers(waits),
+        "content": { "application/json": { "schema": error } },
+    })
+}
+
+fn headers(rows: &[(&str, &str, &str)]) -> Map<String, Value> {
+    let header = |(name, kind, meaning): &(&str, &str, &str)| {
+        ((*name).to_owned(), json!({ "description": meaning, "schema": { "type": kind } }))
+    };
+    rows.iter().map(header).collect()
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let mut schema = schema_of(parameter.kind);
+    if let Need::Default(default) = parameter.need {
+        schema["default"] = match parameter.kind {
+            Kind::Integer { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            _ => json!(default),
+        };
+    }
+    let mut described = json!({
+        "name": parameter.name,
+        "in": if parameter.place == Place::Path { "path" } else { "query" },
+        "required": parameter.need == Need::Required,
+        "description": parameter.meaning,
+        "schema": schema,
+    });
+    if let Kind::Uuids { .. } = parameter.kind {
+        described["style"] = json!("form");
+        described["explode"] = json!(false);
+    }
+    described
+}
+
+fn schema_of(kind: Kind) -> Value {
+    match kind {
+        Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
+        Kind::Uuids { most } => json!({
+            "type": "array", "minItems": 1, "maxItems": most, "items": { "type": "string", "format": "uuid" },
+        }),
+        Kind::ShortCode => json!({ "type": "string", "minLength": 2, "maxLength": 40 }),
+    }
+}

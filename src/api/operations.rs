@@ -1,0 +1,353 @@
+//! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
+//! walk it: adding an operation is one row here and one file beside it.
+
+use std::sync::Arc;
+
+use schemars::{Schema, SchemaGenerator};
+
+use super::call::Prepared;
+use super::corpus::Corpus;
+use super::error::{ApiError, ErrorCode};
+use super::parameters::{Checked, Kind, Need, Parameter, Place};
+use super::reply::Format;
+use super::{
+    Service, browse, checkout, code_bodies, coverage, formation_status, gis, me, node, nodes, resolve, search,
+};
+use crate::accounts::ids::AccountId;
+use crate::accounts::scope::{Scope, ScopeSet};
+use crate::clock::Now;
+
+/// One operation, for every door.
+#[derive(Debug)]
+pub struct Operation {
+    /// As the ledger names it.
+    pub name: &'static str,
+    pub summary: &'static str,
+    /// With `{name}` where a path parameter stands.
+    pub path: &'static str,
+    /// Where it is also a tool of the Model Context Protocol server.
+    pub tool: Option<Tool>,
+    pub access: Access,
+    pub parameters: &'static [Parameter],
+    /// The forms in which it answers; the first unless others are asked for.
+    pub formats: &'static [Format],
+    /// What it may be refused with beside what every call may.
+    pub errors: &'static [ErrorCode],
+    /// An address and its query that works on the sample corpus.
+    pub example: &'static str,
+    pub reply: fn(&mut SchemaGenerator) -> Schema,
+    /// Checks what only this operation knows, and says what is to be done.
+    pub(super) prepare: fn(&Asked<'_>) -> Result<Prepared, ApiError>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    /// As it was named before.
+    pub older_name: Option<&'static str>,
+}
+
+/// Who may call, and for how much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Everybody, for nothing.
+    Open,
+    /// A key with any one of the scopes, for credits.
+    Metered { any_of: ScopeSet, cost: Cost },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cost {
+    pub credits: u32,
+    pub per: Per,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Per {
+    Call,
+    /// Each node that is found.
+    Node,
+}
+
+/// A call with good arguments, before it is paid for.
+pub(super) struct Asked<'a> {
+    pub(super) service: &'a Service,
+    pub(super) corpus: &'a Arc<Corpus>,
+    pub(super) arguments: &'a Checked,
+    /// None where no key is needed.
+    pub(super) account: Option<AccountId>,
+    pub(super) now: Now,
+    /// The form that the door asks for.
+    pub(super) format: Format,
+}
+
+impl Operation {
+    pub fn named(name: &str) -> Option<&'static Self> {
+        OPERATIONS.iter().find(|operation| operation.name == name)
+    }
+
+    /// Every error that a call may come to, in the order of their statuses.
+    pub fn all_errors(&self) -> Vec<ErrorCode> {
+        let metered: &[ErrorCode] = match self.access {
+            Access::Open => &[],
+            Access::Metered { .. } => METERED_ERRORS,
+        };
+        let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
+        errors.sort_by_key(|error| (error.status(), error.code()));
+        errors
+    }
+}
+
+const EVERY_CALL_ERRORS: &[ErrorCode] =
+    &[ErrorCode::ValidationError, ErrorCode::NotAcceptable, ErrorCode::Internal, ErrorCode::Overloaded];
+
+const METERED_ERRORS: &[ErrorCode] = &[
+    ErrorCode::InvalidApiKey,
+    ErrorCode::InsufficientCredits,
+    ErrorCode::InsufficientScope,
+    ErrorCode::RateLimited,
+    ErrorCode::LedgerUnavailable,
+    ErrorCode::StorageFull,
+];
+
+const JSON: &[Format] = &[Format::Json];
+
+const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
+
+const fn metered(any_of: &[Scope], credits: u32, per: Per) -> Access {
+    Access::Metered { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }
+}
+
+const fn tool(name: &'static str, older_name: &'static str) -> Option<Tool> {
+    Some(Tool { name, older_name: Some(older_name) })
+}
+
+const fn in_path(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
+    Parameter { name, place: Place::Path, kind, need: Need::Required, meaning }
+}
+
+const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
+    Parameter { name, place: Place::Query, kind, need: Need::Required, meaning }
+}
+
+const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
+    Parameter { name, place: Place::Query, kind, need: Need::Optional, meaning }
+}
+
+const fn with_default(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Parameter {
+    Parameter { name, place: Place::Query, kind, need: Need::Default(default), meaning }
+}
+
+/// Results of one page at most.
+const LIMIT_MAX: u32 = 100;
+
+const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
+const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
+
+pub static OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "search",
+        summary: "Search provisions by meaning and by words",
+        path: "/api/v1/search",
+        tool: tool("law.search", "search_law"),
+        access: metered(&[Scope::Search], 1, Per::Call),
+        parameters: &[
+            required("q", Kind::Text, "a question, keywords, \"a phrase\", -excluded or a citation"),
+            with_default(
+                "page",
+                Kind::Integer { min: 1, max: crate::search::RESULTS_MAX },
+                "1",
+                "from 1; page x limit may reach 10,000",
+            ),
+            with_default("limit", Kind::Integer { min: 1, max: LIMIT_MAX }, "20", "results per page"),
+            with_default("mode", MODES, "hybrid", "hybrid (vector similarity fused with keyword), semantic or keyword"),
+            optional("jurisdiction", Kind::ShortCode, "short code of a jurisdiction; includes what lies in it"),
+            optional("codeBody", Kind::Uuid, "id of a code body, from code-bodies"),
+            with_default("facets", Kind::Boolean, "false", "whether to count matches by jurisdiction and tag"),
+        ],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/search?q=security%20deposit&jurisdiction=XA",
+        reply: |generator| generator.subschema_for::<search::SearchReply<'static>>(),
+        prepare: search::prepare,
+    },
+    Operation {
+        name: "node",
+        summary: "One provision or container: full text, citation, ancestors, provenance",
+        path: "/api/v1/node/{id}",
+        tool: tool("law.get_node", "get_law_node"),
+        access: metered(&[Scope::Node], 1, Per::Call),
+        parameters: &[
+            in_path("id", Kind::Uuid, "nodeId of a search result"),
+            optional("format", FORMATS, "the form of the answer; it wins over the Accept header"),
+        ],
+        formats: &Format::ALL,
+        errors: NOT_FOUND,
+        example: "/api/v1/node/NODE_ID",
+        reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
+        prepare: node::prepare,
+    },
+    Operation {
+        name: "nodes",
+        summary: "Several nodes at once; ids that no node has are listed as missing",
+        path: "/api/v1/nodes",
+        tool: None,
+        access: metered(&[Scope::Node], 1, Per::Node),
+        parameters: &[required("ids", Kind::Uuids { most: nodes::IDS_MAX }, "node ids parted by commas")],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/nodes?ids=NODE_ID",
+        reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
+        prepare: nodes::prepare,
+    },
+    Operation {
+        name: "resolve",
+        summary: "What a citation names, in any spelling: one typed answer for each citation of a list",
+        path: "/api/v1/resolve",
+        tool: None,
+        access: metered(&[Scope::Node], 1, Per::Call),
+        parameters: &[required("citation", Kind::Text, "a citation or a list of them, such as 42 USC 1983(b)")],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/resolve?citation=Arden%20Rev.%20Stat.%20%C2%A7%2012-2-104",
+        reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
+        prepare: resolve::prepare,
+    },
+    Operation {
+        name: "code-bodies",
+        summary: "The code bodies that are held",
+        path: "/api/v1/code-bodies",
+        tool: None,
+        access: metered(&[Scope::Browse], 1, Per::Call),
+        parameters: &[],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/code-bodies",
+        reply: |generator| generator.subschema_for::<code_bodies::CodeBodiesReply<'static>>(),
+        prepare: code_bodies::prepare,
+    },
+    Operation {
+        name: "browse",
+        summary: "The immediate children of a code body or of a node",
+        path: "/api/v1/browse",
+        tool: None,
+        access: metered(&[Scope::Browse], 1, Per::Call),
+        parameters: &[
+            required("codeBodyId", Kind::Uuid, "id of a code body, from code-bodies"),
+            optional("parent", Kind::Uuid, "id of a node of that code body; its top level where absent"),
+        ],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/browse?codeBodyId=CODE_BODY_ID",
+        reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
+        prepare: browse::prepare,
+    },
+    Operation {
+        name: "gis",
+        summary: "A municipal zoning layer as GeoJSON, each zone with its citation",
+        path: "/api/v1/gis/{shortCode}",
+        tool: None,
+        access: metered(&[Scope::Gis], 5, Per::Call),
+        parameters: &[in_path("shortCode", Kind::ShortCode, "short code of a municipality, from coverage")],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/gis/XA-PORT-ARDEN",
+        reply: |generator| generator.subschema_for::<gis::LayerReply>(),
+        prepare: gis::prepare,
+    },
+    Operation {
+        name: "coverage",
+        summary: "Which jurisdictions are held, and how much of each; to be called before searching",
+        path: "/api/v1/coverage",
+        tool: tool("law.list_coverage", "list_coverage"),
+        access: metered(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call),
+        parameters: &[],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/coverage",
+        reply: |generator| generator.subschema_for::<coverage::CoverageReply<'static>>(),
+        prepare: coverage::prepare,
+    },
+    Operation {
+        name: "me",
+        summary: "Your account: tier, credits, limits, newest ledger entries, packs",
+        path: "/api/v1/me",
+        tool: Some(Tool { name: "account.status", older_name: None }),
+        access: metered(&Scope::ALL, 1, Per::Call),
+        parameters: &[],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/me",
+        reply: |generator| generator.subschema_for::<crate::accounts::views::Me>(),
+        prepare: me::prepare,
+    },
+    Operation {
+        name: "formation-status",
+        summary: "How a company-formation order stands",
+        path: "/api/v1/formation/status/{orderId}",
+        tool: None,
+        access: metered(&[Scope::Formation], 1, Per::Call),
+        parameters: &[
+            in_path("orderId", Kind::Uuid, "id of the order"),
+            required("token", Kind::Text, "the order's tracking token, issued when it was created"),
+        ],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/formation/status/ORDER_ID?token=TOKEN",
+        reply: |generator| generator.subschema_for::<crate::accounts::tracking::OrderView>(),
+        prepare: formation_status::prepare,
+    },
+    Operation {
+        name: "checkout",
+        summary: "The packs of credits, and how to buy one here",
+        path: super::CHECKOUT_PATH,
+        tool: None,
+        access: Access::Open,
+        parameters: &[],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/billing/checkout",
+        reply: |generator| generator.subschema_for::<checkout::CheckoutReply>(),
+        prepare: checkout::prepare,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_that_of_the_contract() {
+        let row = |path: &str| {
+            let operation = OPERATIONS.iter().find(|operation| operation.path == path).unwrap();
+            match operation.access {
+                Access::Metered { any_of, cost } => (any_of.to_string(), cost.credits),
+                Access::Open => (String::new(), 0),
+            }
+        };
+        for (path, scopes, credits) in [
+            ("/api/v1/search", "search", 1),
+            ("/api/v1/node/{id}", "node", 1),
+            ("/api/v1/code-bodies", "browse", 1),
+            ("/api/v1/browse", "browse", 1),
+            ("/api/v1/gis/{shortCode}", "gis", 5),
+            ("/api/v1/coverage", "search,node,browse,gis", 1),
+            ("/api/v1/me", "search,node,browse,gis,formation", 1),
+            ("/api/v1/formation/status/{orderId}", "formation", 1),
+        ] {
+            assert_eq!(row(path), (scopes.to_owned(), credits), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_and_paths_are_unique_and_path_parameters_stand_in_their_path() {
+        for (place, operation) in OPERATIONS.iter().enumerate() {
+            let earlier = &OPERATIONS[..place];
+            assert!(earlier.iter().all(|other| other.name != operation.name && other.path != operation.path));
+            let in_path = operation.parameters.iter().filter(|parameter| parameter.place == Place::Path);
+            let written: Vec<String> = in_path.map(|parameter| format!("{{{}}}", parameter.name)).collect();
+            assert_eq!(operation.path.matches('{').count(), written.len());
+            assert!(written.iter().all(|name| operation.path.contains(name)), "{}", operation.name);
+        }
+    }
+}

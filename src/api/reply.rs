@@ -1,0 +1,99 @@
+//! What an operation answers with, before any transport dresses it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::zoning::catalogue::Encoding;
+use serde::Serialize;
+
+use super::corpus::Corpus;
+use super::error::ApiError;
+
+/// A form in which an answer can be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    #[default]
+    Json,
+    Markdown,
+    Text,
+}
+
+impl Format {
+    pub const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Text];
+
+    /// As the parameter `format` names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Markdown => "md",
+            Self::Text => "txt",
+        }
+    }
+
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Markdown => "text/markdown",
+            Self::Text => "text/plain",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub format: Format,
+    pub body: Body,
+    /// How long its stages took, in microseconds.
+    pub stages: Vec<(&'static str, u32)>,
+    /// Where it is one page of several.
+    pub pages: Option<Pages>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    Bytes(Bytes),
+    /// Stored ready to send in several encodings.
+    Stored(StoredLayer),
+}
+
+/// A zoning layer of a snapshot.
+#[derive(Clone, Debug)]
+pub struct StoredLayer {
+    pub corpus: Arc<Corpus>,
+    pub short_code: ShortCode,
+}
+
+impl StoredLayer {
+    pub fn bytes(&self, encoding: Encoding) -> &[u8] {
+        let layer = self.corpus.snapshot().zoning.layer(&self.short_code);
+        layer.map_or(&[], |layer| layer.body(encoding))
+    }
+}
+
+/// Which pages there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pages {
+    pub page: u32,
+    pub last: u32,
+}
+
+impl Reply {
+    pub fn json(value: &impl Serialize) -> Result<Self, ApiError> {
+        let text = serde_json::to_vec(value).map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
+        Ok(Self::of(Format::Json, text.into()))
+    }
+
+    pub fn of(format: Format, bytes: Bytes) -> Self {
+        Self { format, body: Body::Bytes(bytes), stages: Vec::new(), pages: None }
+    }
+
+    pub fn stored(layer: StoredLayer) -> Self {
+        Self { format: Format::Json, body: Body::Stored(layer), stages: Vec::new(), pages: None }
+    }
+}
