@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use crate::accounts::changes::CREDITS_MAX;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
 use crate::accounts::{Durability, Settings};
+use crate::http::HttpSettings;
 
 /// What a setting may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +48,11 @@ const MODES: Kind = Kind::Choice(&["strict", "window"]);
 pub const SETTINGS: &[Setting] = &[
     setting("data.dir", Kind::Text, "data", "directory of the state, the snapshots and the admin socket"),
     setting("server.listen", Kind::Text, "127.0.0.1:8080", "address and port to listen on"),
-    setting("server.base_url", Kind::Text, "http://127.0.0.1:8080", "address under which clients see the service"),
+    setting("server.base_url", Kind::Text, "", "address under which clients see the service; empty: where it listens"),
+    setting("server.connections_max", Kind::Number, "12000", "connections at once; more are closed"),
+    setting("server.connections_per_address_max", Kind::Number, "10000", "connections at once from one address"),
+    setting("server.cross_origins", Kind::Text, "", "origins whose web pages may call, parted by commas"),
+    setting("server.permits", Kind::Number, "", "searches that may run at once; empty: one per core"),
     setting(
         "ledger.durability",
         MODES,
@@ -274,6 +280,30 @@ impl Config {
         let durability =
             if self.text("ledger.durability") == Some("window") { Durability::Window } else { Durability::Strict };
         Settings { tariff: self.tariff(), durability, rollup_after_days: self.number("ledger.rollup_after_days") }
+    }
+
+    /// The part that concerns connections.
+    pub fn http(&self) -> Result<HttpSettings, ConfigError> {
+        let number = |name| self.number(name).map_or(usize::MAX, |number| number as usize);
+        let origins = self.text("server.cross_origins").unwrap_or_default().split(',').map(str::trim);
+        Ok(HttpSettings {
+            listen: self.listen()?,
+            connections_max: number("server.connections_max"),
+            connections_per_address_max: number("server.connections_per_address_max"),
+            cross_origins: origins.filter(|origin| !origin.is_empty()).map(str::to_owned).collect(),
+        })
+    }
+
+    fn listen(&self) -> Result<SocketAddr, ConfigError> {
+        let name = "server.listen";
+        let (value, from) = self.values.get(name).cloned().unwrap_or((String::new(), Origin::Default));
+        let wanted = || "an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned();
+        value.parse().map_err(|_| ConfigError::Value { name, value, from, wanted: wanted() })
+    }
+
+    /// How many searches may run at once, where that was chosen.
+    pub fn permits(&self) -> Option<usize> {
+        self.number("server.permits").map(|permits| permits as usize)
     }
 
     fn tariff(&self) -> Tariff {

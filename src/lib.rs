@@ -5,5 +5,6 @@ pub mod admin;
 pub mod api;
 pub mod clock;
 pub mod config;
+pub mod http;
 pub mod search;
 pub mod state;

@@ -7,6 +7,7 @@ mod inspect;
 mod quick_start;
 mod resolve;
 mod search;
+mod serve;
 mod suggest;
 mod table;
 mod verify;
@@ -25,9 +26,10 @@ type CommandResult = Result<(), Box<dyn Error>>;
 ///
 /// `hornbook build` compiles statutes, regulations and zoning layers from their files into a snapshot, a folder that never
 /// changes again. `hornbook verify` proves that no byte of it changed, `hornbook inspect` shows what is in it and
-/// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names, `hornbook suggest` completes headings and citations. Accounts, keys and credits are kept
-/// in the data directory and administered from here, whether a server runs or not. Without a command, hornbook builds the
-/// sample corpus into ./data, verifies it and shows what it holds.
+/// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names, `hornbook suggest` completes
+/// headings and citations. Accounts, keys and credits are kept in the data directory and administered from here, whether a
+/// server runs or not. `hornbook serve` answers over HTTP. Without a command, hornbook builds the sample corpus into ./data
+/// where no snapshot is, makes a demo account, and serves.
 #[derive(Debug, Parser)]
 #[command(name = "hornbook", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -72,6 +74,7 @@ enum Command {
     Search(search::Search),
     Eval(eval::Eval),
     Suggest(suggest::Suggest),
+    Serve(serve::Serve),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Look at the configuration
@@ -94,6 +97,7 @@ impl Cli {
             Some(Command::Search(command)) => command.run(&options),
             Some(Command::Eval(command)) => command.run(&options),
             Some(Command::Suggest(command)) => command.run(&options),
+            Some(Command::Serve(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
             Some(Command::Drill) => accounts::drill(options),
@@ -104,10 +108,15 @@ impl Cli {
 impl Options {
     /// The configuration as files, environment and flags together say.
     fn configuration(&self) -> Result<Config, Box<dyn Error>> {
+        self.configuration_with(None)
+    }
+
+    /// The same with what a command's own flag says on top.
+    fn configuration_with(&self, flag: Option<(String, String)>) -> Result<Config, Box<dyn Error>> {
         let here = Path::new("hornbook.toml");
         let file = self.config.clone().or_else(|| here.exists().then(|| here.to_owned()));
         let data = self.data.iter().map(|data| ("data.dir".to_owned(), data.display().to_string()));
-        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data))?)
+        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data).chain(flag))?)
     }
 
     /// The snapshot that a command is about: the one named, or the data directory's current one.

@@ -1,40 +1,84 @@
-//! `hornbook` without a command: the sample corpus, built, verified and shown.
+//! `hornbook` without a command: the sample corpus, a demo account, and the service over both.
 
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hornbook_corpus::snapshot::Snapshot;
+use hornbook::accounts::changes::Act;
+use hornbook::accounts::entropy::SystemEntropy;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-use crate::cli::{CommandResult, Options, inspect};
+use crate::cli::serve::Served;
+use crate::cli::{CommandResult, Options};
 
 const SAMPLE_PLAN: &str = "corpus/sample/plan.toml";
 
+/// File name, in the data directory, of the demo account's key: a second start shows it again.
+const DEMO_KEY_FILE: &str = "demo.key";
+
 pub(super) fn run(options: &Options) -> CommandResult {
+    let config = options.configuration()?;
+    let data = config.data_dir();
+    if !data.join("current").exists() {
+        build_sample(&data)?;
+    }
+    let served = Served::open(&config)?;
+    let key = demo_key(&served, &data)?;
+    served.run(&config, |address| announce(address, key.as_deref(), &data))
+}
+
+fn build_sample(data: &Path) -> CommandResult {
     if !Path::new(SAMPLE_PLAN).exists() {
         return Err(format!(
-            "{SAMPLE_PLAN} is not here; run hornbook in its source folder to see the sample corpus, or say what to do: \
-             'hornbook --help' lists the commands"
+            "there is no snapshot in {} and {SAMPLE_PLAN} is not here; run hornbook in its source folder to see the \
+             sample corpus, or build your own with 'hornbook build PLAN'",
+            data.display()
         )
         .into());
     }
     let outcome = build(&BuildOptions {
         plan: PathBuf::from(SAMPLE_PLAN),
         sources: None,
-        destination: Destination::DataDirectory(options.configuration()?.data_dir()),
+        destination: Destination::DataDirectory(data.to_owned()),
         strict: false,
         replace: false,
         fresh: false,
         progress: Progress::for_stderr(),
     })?;
-    let snapshot = Snapshot::verify(&outcome.path, |_| ())?;
-    let kept = if outcome.unchanged { "verified, nothing had changed" } else { "built and verified" };
-    println!("{}: {kept}\n", outcome.path.display());
-    print!("{}", inspect::summary(&snapshot)?);
-    println!(
-        "\nNext: hornbook inspect --node 'Arden Rev. Stat. § 12-2-104'    one provision\n      \
-         hornbook inspect --outline                                the whole outline\n      \
-         hornbook build PLAN                                       your own sources"
-    );
+    println!("{}: built from the sample corpus", outcome.path.display());
     Ok(())
+}
+
+/// The key of the demo account: made where there is no account yet, kept for its owner's eyes only.
+fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
+    let path = data.join(DEMO_KEY_FILE);
+    let act = Act { actor: "quick start".to_owned(), at: served.clock.now().wall };
+    if let Some(issued) = served.accounts.create_demo_account(&act, &mut SystemEntropy)? {
+        let key = issued.secret.reveal();
+        // An older one belongs to a state that is gone.
+        let _ = fs::remove_file(&path);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        writeln!(file, "{key}")?;
+        return Ok(Some(key));
+    }
+    match fs::read_to_string(&path) {
+        Ok(key) => Ok(Some(key.trim().to_owned())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("cannot read the demo key {}: {error}", path.display()).into()),
+    }
+}
+
+fn announce(address: SocketAddr, key: Option<&str>, data: &Path) {
+    println!("listening on http://{address}");
+    match key {
+        Some(key) => println!(
+            "demo key: {key} (kept in {})\n\nTry:\n  curl -H 'Authorization: Bearer {key}' \\\n    \
+             'http://{address}/api/v1/search?q=return+of+the+security+deposit'",
+            data.join(DEMO_KEY_FILE).display()
+        ),
+        None => println!("there are accounts already; 'hornbook key create ACCOUNT' makes a key"),
+    }
 }

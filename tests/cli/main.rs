@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod evaluating;
 mod killed;
+mod serving;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

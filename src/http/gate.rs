@@ -1,0 +1,160 @@
+//! What a request must be before anything looks at it: within bounds, one host, no body, text where text belongs.
+
+use hyper::body::{Body, Incoming};
+use hyper::header::{AUTHORIZATION, HOST};
+use hyper::{HeaderMap, Request, Version};
+
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::parameters::Arguments;
+
+const URI_BYTES_MAX: usize = 8 << 10;
+const HEADER_BYTES_MAX: usize = 16 << 10;
+
+/// A request that may be looked at.
+pub(super) struct Asked<'r> {
+    pub(super) headers: &'r HeaderMap,
+    /// The path as it was written.
+    pub(super) path: &'r str,
+    /// Its parts, decoded.
+    pub(super) segments: Vec<String>,
+    pub(super) arguments: Arguments,
+}
+
+pub(super) fn check(request: &Request<Incoming>) -> Result<Asked<'_>, ApiError> {
+    let headers = request.headers();
+    check_sizes(request)?;
+    check_hosts(request)?;
+    if !request.body().is_end_stream() {
+        let message = "no call takes a body; send the parameters in the address and none behind the headers";
+        return Err(ApiError::new(ErrorCode::BodyTooLarge, message));
+    }
+    let path = request.uri().path();
+    let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
+    let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
+    let query = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
+    Ok(Asked { headers, path, segments, arguments: Arguments { path: Vec::new(), query } })
+}
+
+fn check_sizes(request: &Request<Incoming>) -> Result<(), ApiError> {
+    let uri = request.uri();
+    let uri_bytes = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
+    if uri_bytes > URI_BYTES_MAX {
+        let message = format!("the address has {uri_bytes} bytes, {URI_BYTES_MAX} are taken; shorten the query");
+        return Err(ApiError::new(ErrorCode::UriTooLong, message));
+    }
+    let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if header_bytes > HEADER_BYTES_MAX {
+        let message = format!("the headers have {header_bytes} bytes, {HEADER_BYTES_MAX} are taken; send fewer");
+        return Err(ApiError::new(ErrorCode::HeadersTooLarge, message));
+    }
+    Ok(())
+}
+
+/// Two hosts are how requests are smuggled past a proxy that reads the other one.
+fn check_hosts(request: &Request<Incoming>) -> Result<(), ApiError> {
+    let hosts = request.headers().get_all(HOST).iter().count();
+    let is_good = match request.version() {
+        Version::HTTP_09 | Version::HTTP_10 | Version::HTTP_2 => hosts <= 1,
+        _ => hosts == 1,
+    };
+    match is_good {
+        true => Ok(()),
+        false => Err(ApiError::new(ErrorCode::BadRequest, format!("{hosts} Host headers were sent; send one"))),
+    }
+}
+
+fn not_well_formed(what: &str) -> ApiError {
+    let message = format!("the {what} is not percent-encoded UTF-8 without control characters; encode it anew");
+    ApiError::new(ErrorCode::BadRequest, message)
+}
+
+fn query(text: &str) -> Option<Vec<(String, String)>> {
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    let decode = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decoded(name, Plus::IsSpace)?, decoded(value, Plus::IsSpace)?))
+    };
+    pairs.map(decode).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plus {
+    Stays,
+    IsSpace,
+}
+
+/// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
+fn decoded(text: &str, plus: Plus) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        match first {
+            b'%' => {
+                let [high, low, behind @ ..] = rest else { return None };
+                bytes.push(hex_digit(*high)? << 4 | hex_digit(*low)?);
+                rest = behind;
+            }
+            b'+' if plus == Plus::IsSpace => bytes.push(b' '),
+            // Raw UTF-8 is not allowed in an address, however many servers take it.
+            byte if byte.is_ascii_graphic() => bytes.push(*byte),
+            _ => return None,
+        }
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    (!text.chars().any(is_wild)).then_some(text)
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// The key, if there is one `Authorization` header with the scheme Bearer.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_escapes_of_utf8_are_decoded() {
+        assert_eq!(decoded("a%20b+c%C2%A7", Plus::IsSpace).unwrap(), "a b c§");
+        assert_eq!(decoded("a+b", Plus::Stays).unwrap(), "a+b");
+        for bad in ["%", "%2", "%zz", "%00", "%c0%af", "%ff", "%1b", "%+1", "§", "a b"] {
+            assert_eq!(decoded(bad, Plus::IsSpace), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_pairs_and_a_name_may_stand_alone() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(query("q=a%26b&facets&x=1=2&&").unwrap(), [pair("q", "a&b"), pair("facets", ""), pair("x", "1=2")]);
+        assert_eq!(query("").unwrap(), []);
+    }
+
+    #[test]
+    fn a_key_stands_behind_bearer_once() {
+        let headers = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, hyper::header::HeaderValue::from_static(value));
+            }
+            headers
+        };
+        assert_eq!(bearer(&headers(&["Bearer hb_live_x"])), Some("hb_live_x"));
+        assert_eq!(bearer(&headers(&["bearer  hb_live_x "])), Some("hb_live_x"));
+        for bad in [&[][..], &["Basic abc"], &["hb_live_x"], &["Bearer a", "Bearer b"]] {
+            assert_eq!(bearer(&headers(bad)), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The headers of answers.
+
+use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
+
+use crate::accounts::admission::Receipt;
+use crate::accounts::pace::PaceLeft;
+use crate::api::reply::Pages;
+
+/// Sets a header whose value is ours; one that cannot stand in a header is left out.
+pub(super) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// A name in the way the contract writes it; what is sent is in lower case anyhow.
+fn set_named(headers: &mut HeaderMap, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// What a call cost and what is left: only a receipt can tell.
+pub(super) fn paid(headers: &mut HeaderMap, receipt: &Receipt) {
+    for (name, value) in receipt.headers() {
+        set_named(headers, name, &value.to_string());
+    }
+    let cost = if receipt.is_replay() { 0 } else { receipt.charged().0 };
+    set(headers, "x-credits-cost", &cost.to_string());
+    if receipt.is_replay() {
+        set(headers, "idempotency-replayed", "true");
+    }
+    pace(headers, &receipt.left());
+}
+
+/// How many calls are left.
+pub(super) fn pace(headers: &mut HeaderMap, left: &PaceLeft) {
+    set(headers, "x-ratelimit-limit", &left.limits.per_minute.to_string());
+    for (name, value) in left.headers() {
+        set_named(headers, name, &value);
+    }
+}
+
+/// `understand;dur=0.012, keyword;dur=0.3`, in milliseconds.
+pub(super) fn timing(headers: &mut HeaderMap, stages: &[(&'static str, u32)]) {
+    let stages: Vec<String> =
+        stages.iter().map(|(name, micros)| format!("{name};dur={}", f64::from(*micros) / 1000.0)).collect();
+    if !stages.is_empty() {
+        set(headers, "server-timing", &stages.join(", "));
+    }
+}
+
+/// Where the other pages are.
+pub(super) fn paging(headers: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
+    let address = |page: u32| {
+        let others = query.iter().filter(|(name, _)| name != "page");
+        let mut pairs: Vec<String> =
+            others.map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+        pairs.push(format!("page={page}"));
+        format!("{path}?{}", pairs.join("&"))
+    };
+    let mut links = vec![("first", 1), ("last", pages.last)];
+    if pages.page > 1 {
+        links.push(("prev", pages.page - 1));
+    }
+    if pages.page < pages.last {
+        links.push(("next", pages.page + 1));
+    }
+    let links: Vec<String> = links.iter().map(|(rel, page)| format!("<{}>; rel=\"{rel}\"", address(*page))).collect();
+    set(headers, "link", &links.join(", "));
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_keep_the_query_and_change_the_page() {
+        let query = [("q", "a & b"), ("page", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut headers = HeaderMap::new();
+        paging(&mut headers, Pages { page: 2, last: 3 }, "/api/v1/search", &query);
+        let links = headers["link"].to_str().unwrap();
+        for (rel, page) in [("first", 1), ("prev", 1), ("next", 3), ("last", 3)] {
+            assert!(links.contains(&format!("</api/v1/search?q=a%20%26%20b&page={page}>; rel=\"{rel}\"")), "{links}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
+//!
+//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `gate` refuses what hyper lets
+//! through; `routes` knows the paths; `accept` what the client wants to read; `answer` turns outcomes into responses,
+//! `headers` dresses them, `cross_origin` tells browsers who may read them. [`Server`] is the whole of it.
+
+mod accept;
+mod answer;
+mod connections;
+mod cross_origin;
+mod gate;
+mod headers;
+mod patience;
+mod routes;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::net::TcpListener;
+
+use crate::api::call::{Call, Failure, Outcome};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::operations::{Access, Operation};
+use crate::api::{Service, discovery, openapi};
+use cross_origin::Origins;
+use gate::Asked;
+use routes::{Document, Target, route};
+
+/// What an operator chooses about connections.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    pub listen: SocketAddr,
+    pub connections_max: usize,
+    pub connections_per_address_max: usize,
+    /// Web pages of these origins may call the service from a browser.
+    pub cross_origins: Vec<String>,
+}
+
+/// A server that listens but does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    settings: HttpSettings,
+}
+
+impl Server {
+    pub async fn bind(settings: HttpSettings) -> std::io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(settings.listen).await?, settings })
+    }
+
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` is done, then lets the requests under way finish within ten seconds.
+    pub async fn run(self, service: Arc<Service>, stop: impl Future<Output = ()>) {
+        let app = Arc::new(App::new(service, &self.settings));
+        connections::serve(self.listener, &self.settings, app, stop).await;
+    }
+}
+
+/// What answers requests.
+struct App {
+    service: Arc<Service>,
+    origins: Origins,
+    discovery: Bytes,
+    openapi: Bytes,
+    requests: AtomicU64,
+    /// Tells apart the requests of this start of the program from those of others.
+    started: u64,
+    draining: AtomicBool,
+}
+
+type Reply = Response<Full<Bytes>>;
+
+impl App {
+    fn new(service: Arc<Service>, settings: &HttpSettings) -> Self {
+        let json = |value: serde_json::Value| Bytes::from(format!("{value:#}\n"));
+        Self {
+            origins: Origins::new(&settings.cross_origins),
+            discovery: json(discovery::document(&service)),
+            openapi: json(openapi::document(service.base_url())),
+            started: service.started_at_millis(),
+            requests: AtomicU64::new(0),
+            draining: AtomicBool::new(false),
+            service,
+        }
+    }
+
+    async fn handle(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+        let id = self.next_id();
+        let origin = self.origins.allowed(request.headers()).cloned();
+        let is_head = request.method() == Method::HEAD;
+        let mut response = self.answer(&request, &id).await;
+        headers::set(response.headers_mut(), "x-request-id", &id);
+        headers::set(response.headers_mut(), "x-corpus-snapshot", self.service.corpus().id());
+        self.origins.dress(response.headers_mut(), origin);
+        if is_head {
+            answer::drop_body(&mut response);
+        }
+        Ok(response)
+    }
+
+    async fn answer(&self, request: &Request<Incoming>, id: &str) -> Reply {
+        let asked = match gate::check(request) {
+            Ok(asked) => asked,
+            Err(error) => return answer::failed(&error.into(), id, None),
+        };
+        if request.method() == Method::OPTIONS {
+            return answer::options();
+        }
+        let Some(target) = route(&asked.segments) else {
+            return answer::failed(&no_such_path(request.uri().path()).into(), id, None);
+        };
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return answer::method_not_allowed(request.method(), id);
+        }
+        match target {
+            Target::Live => answer::probe(StatusCode::OK, "live"),
+            Target::Ready => self.readiness(),
+            Target::Document(document) => answer::document(match document {
+                Document::Discovery => self.discovery.clone(),
+                Document::OpenApi => self.openapi.clone(),
+            }),
+            Target::Operation(operation, path) => self.operation(operation, path, asked, id).await,
+        }
+    }
+
+    async fn operation(
+        &self,
+        operation: &'static Operation,
+        path: Vec<(&'static str, String)>,
+        mut asked: Asked<'_>,
+        id: &str,
+    ) -> Reply {
+        let Some(format) = accept::format(asked.headers, operation.formats) else {
+            let offered: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
+            let message = format!("the answer is to be had as {}; name one of them in Accept", offered.join(", "));
+            let error = ApiError::new(ErrorCode::NotAcceptable, message);
+            return answer::failed(&error.into(), id, None);
+        };
+        asked.arguments.path = path;
+        let query = asked.arguments.query.clone();
+        let call = Call {
+            operation,
+            key: gate::bearer(asked.headers),
+            arguments: asked.arguments,
+            format,
+            idempotency_key: gate::text(asked.headers, "idempotency-key"),
+            known_versions: gate::text(asked.headers, "if-none-match"),
+        };
+        match self.service.call(call).await {
+            Outcome::Answered(answer) => {
+                let is_metered = matches!(operation.access, Access::Metered { .. });
+                answer::answered(answer, asked.headers, is_metered, (asked.path, &query))
+            }
+            Outcome::Unchanged { version, left } => answer::unchanged(&version, left),
+            Outcome::Failed(failure) => {
+                log_internal(&failure, operation, id);
+                answer::failed(&failure, id, Some(self.service.checkout_url().as_str()))
+            }
+        }
+    }
+
+    fn readiness(&self) -> Reply {
+        if self.draining.load(Ordering::Relaxed) {
+            return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "stopping");
+        }
+        match self.service.accounts().health() {
+            Ok(()) => answer::probe(StatusCode::OK, "ready"),
+            Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, error.code()),
+        }
+    }
+
+    fn next_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{:x}-{number:x}", self.started)
+    }
+}
+
+fn no_such_path(path: &str) -> ApiError {
+    ApiError::not_found(format!("there is nothing at {path}; /api/v1 lists what there is"))
+}
+
+/// The log is told what the client is not.
+fn log_internal(failure: &Failure, operation: &Operation, id: &str) {
+    if let Some(internal) = &failure.error.internal {
+        eprintln!("request {id}: {} failed: {internal}", operation.name);
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self { error, left: None }
+    }
+}

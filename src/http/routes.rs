@@ -1,0 +1,73 @@
+//! Which path leads where: the operations table, the documents, the probes.
+
+use crate::api::operations::{OPERATIONS, Operation};
+
+pub(super) enum Target {
+    /// With its path parameters.
+    Operation(&'static Operation, Vec<(&'static str, String)>),
+    Document(Document),
+    Live,
+    Ready,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Document {
+    Discovery,
+    OpenApi,
+}
+
+pub(super) fn route(segments: &[String]) -> Option<Target> {
+    let names: Vec<&str> = segments.iter().map(String::as_str).collect();
+    match names.as_slice() {
+        ["healthz"] => Some(Target::Live),
+        ["readyz"] => Some(Target::Ready),
+        ["api", "v1"] | [".well-known", "hornbook.json"] => Some(Target::Document(Document::Discovery)),
+        ["api", "v1", "openapi.json"] => Some(Target::Document(Document::OpenApi)),
+        names => OPERATIONS.iter().find_map(|operation| {
+            let parameters = fit(operation.path, names)?;
+            Some(Target::Operation(operation, parameters))
+        }),
+    }
+}
+
+/// The path parameters, if the names fit the template.
+fn fit(template: &'static str, names: &[&str]) -> Option<Vec<(&'static str, String)>> {
+    let mut parameters = Vec::new();
+    let mut names = names.iter();
+    for part in template.split('/').skip(1) {
+        let name = names.next()?;
+        match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+            Some(parameter) => parameters.push((parameter, (*name).to_owned())),
+            None if part == *name => {}
+            None => return None,
+        }
+    }
+    names.next().is_none().then_some(parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lead(path: &str) -> Option<Target> {
+        route(&path.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_reached_by_its_path() {
+        for operation in OPERATIONS {
+            let Some(Target::Operation(found, parameters)) = lead(operation.path) else {
+                panic!("{} is not reached", operation.path)
+            };
+            assert_eq!(found.name, operation.name);
+            assert!(parameters.iter().all(|(name, value)| *value == format!("{{{name}}}")));
+        }
+    }
+
+    #[test]
+    fn near_misses_lead_nowhere() {
+        for path in ["/", "/api", "/api/v1/", "/api/v1/search/", "/api/v1/node", "/api/v1/node/a/b", "/api/v2/search"] {
+            assert!(lead(path).is_none(), "{path}");
+        }
+    }
+}
