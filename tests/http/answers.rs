@@ -1,0 +1,256 @@
+//! What operations answer, field by field as the contract names them.
+
+use serde_json::Value;
+
+use crate::house::{House, generous};
+use crate::operations::NODE;
+use crate::sample::ENGINE;
+
+fn fields(object: &Value) -> Vec<&str> {
+    let mut fields: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    fields
+}
+
+fn has(object: &Value, wanted: &[&str]) {
+    for name in wanted {
+        assert!(object.get(name).is_some(), "{name} is missing: {object:#}");
+    }
+}
+
+struct Client {
+    house: House,
+    key: String,
+}
+
+impl Client {
+    fn new() -> Self {
+        let house = House::open(generous());
+        Self { key: house.any_key(), house }
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answered = self.house.get(path, &self.key);
+        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+        answered.json()
+    }
+}
+
+#[test]
+fn a_search_answers_ranked_results_with_passages_and_pages() {
+    let client = Client::new();
+    let path = "/api/v1/search?q=return+of+the+security+deposit&limit=3";
+    let answered = client.house.get(path, &client.key);
+    let body = answered.json();
+    assert_eq!(fields(&body), ["mode", "page", "pageSize", "results", "tookMs", "total"]);
+    assert_eq!((&body["page"], &body["pageSize"], &body["mode"]), (&1.into(), &3.into(), &"hybrid".into()));
+    let results = body["results"].as_array().unwrap();
+    assert_eq!(results.len(), 3);
+    has(&results[0], &["nodeId", "citation", "heading", "jurisdiction", "codeBody", "snippet", "score"]);
+    assert_eq!(results[0]["citation"], "Arden Rev. Stat. § 24-2-201");
+    assert!(results[0]["snippet"].as_str().unwrap().contains("deposit"));
+    let scores: Vec<f64> = results.iter().map(|result| result["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    assert!(answered.header("link").contains("page=2>; rel=\"next\""), "{}", answered.header("link"));
+    assert!(answered.header("server-timing").contains("keyword;dur="));
+
+    let second = client.json(&format!("{path}&page=2"));
+    assert_eq!(second["total"], body["total"]);
+    assert_ne!(second["results"][0]["nodeId"], body["results"][0]["nodeId"]);
+}
+
+#[test]
+fn facets_come_where_they_are_asked_for_and_filters_narrow() {
+    let client = Client::new();
+    let all = client.json("/api/v1/search?q=permit&facets=true&mode=keyword");
+    has(&all["facets"], &["jurisdictions", "tags"]);
+    has(&all["facets"]["jurisdictions"][0], &["value", "name", "count"]);
+    has(&all["facets"]["tags"][0], &["value", "count"]);
+    let arden = client.json("/api/v1/search?q=permit&mode=keyword&jurisdiction=xa&limit=100");
+    let counted = all["facets"]["jurisdictions"].as_array().unwrap().iter().find(|facet| facet["value"] == "XA");
+    assert_eq!(counted.unwrap()["count"], arden["total"], "a jurisdiction with what lies in it");
+    let codes = arden["results"].as_array().unwrap().iter().map(|result| result["jurisdiction"].as_str().unwrap());
+    assert!(codes.clone().all(|code| code.starts_with("XA")) && codes.clone().any(|code| code != "XA"));
+
+    let federal = ENGINE.snapshot().catalogue.code_bodies.iter().find(|body| body.key == "us/sfc").unwrap();
+    let within = client.json(&format!("/api/v1/search?q=permit&codeBody={}", federal.id));
+    assert!(within["results"].as_array().unwrap().iter().all(|result| result["jurisdiction"] == "US"));
+    let nothing = client.json(&format!("/api/v1/search?q=permit&codeBody={}&jurisdiction=XA", federal.id));
+    assert_eq!((&nothing["total"], &nothing["results"]), (&0.into(), &Value::Array(Vec::new())));
+}
+
+#[test]
+fn a_placeholder_answers_nothing_and_an_unknown_filter_is_refused() {
+    let client = Client::new();
+    assert_eq!(client.json("/api/v1/search?q=permit&jurisdiction=XA-GREYFORD")["total"], 0);
+    for (query, parameter, call) in [
+        ("q=a&jurisdiction=ZZ", "jurisdiction", "/api/v1/coverage"),
+        ("q=a&codeBody=6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e", "codeBody", "/api/v1/code-bodies"),
+        ("q=a&page=101&limit=100", "page", "10000"),
+        ("q=a&limit=101", "limit", "100"),
+    ] {
+        let error = client.house.get(&format!("/api/v1/search?{query}"), &client.key).error(422, "validation_error");
+        assert_eq!(error["details"][0]["parameter"], parameter);
+        assert!(error["details"][0]["message"].as_str().unwrap().contains(call), "{error:#}");
+    }
+    client.json("/api/v1/search?q=a&page=100&limit=100");
+}
+
+#[test]
+fn a_node_is_whole_in_three_forms_and_free_where_it_is_known() {
+    let client = Client::new();
+    let path = format!("/api/v1/node/{}", *NODE);
+    let answered = client.house.get(&path, &client.key);
+    let node = answered.json();
+    has(&node, &["id", "citation", "heading", "text", "breadcrumb", "provenance", "jurisdiction", "codeBody"]);
+    has(&node, &["codeBodyId", "level", "status", "path", "parent", "previous", "next", "childCount", "tags"]);
+    has(&node, &["notes", "sourceCredit"]);
+    assert_eq!((&node["id"], &node["citation"]), (&NODE.as_str().into(), &"Arden Rev. Stat. § 12-2-104".into()));
+    assert_eq!(node["breadcrumb"][0], "Arden Revised Statutes");
+    assert_eq!(
+        fields(&node["provenance"]),
+        ["contentHash", "currentThrough", "edition", "license", "publisher", "retrievedAt", "snapshot", "sourceUrl"]
+    );
+    let next = client.json(&format!("/api/v1/node/{}", node["next"]["id"].as_str().unwrap()));
+    assert_eq!(next["previous"]["id"], node["id"]);
+
+    let tag = answered.header("etag").to_owned();
+    let before = answered.number("x-research-allotment-remaining");
+    let bearer = format!("Bearer {}", client.key);
+    let known = client.house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &tag)]);
+    assert_eq!((known.status, known.body.len(), known.header("etag")), (304, 0, tag.as_str()));
+    let markdown = client.house.get_with(&path, &[("Authorization", &bearer), ("Accept", "text/markdown")]);
+    assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
+    assert!(markdown.text().starts_with("# Arden Rev. Stat. § 12-2-104 "), "{}", markdown.text());
+    assert_ne!(markdown.header("etag"), tag);
+    assert_eq!(markdown.number("x-research-allotment-remaining"), before - 2, "the 304 was free, the next was not");
+    let text = client.house.get(&format!("{path}?format=txt"), &client.key);
+    assert!(text.text().contains(node["text"].as_str().unwrap()));
+}
+
+#[test]
+fn several_nodes_cost_one_each_and_missing_ones_nothing() {
+    let client = Client::new();
+    let children = client.json(&format!("/api/v1/browse?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id));
+    let other = children["nodes"][0]["id"].as_str().unwrap();
+    let nobody = crate::operations::NOBODY;
+    let path = format!("/api/v1/nodes?ids={},{other},{nobody},{}", *NODE, *NODE);
+    let answered = client.house.get(&path, &client.key);
+    let body = answered.json();
+    assert_eq!(body["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(body["missing"][0], nobody);
+    assert_eq!(answered.number("x-credits-cost"), 2);
+}
+
+#[test]
+fn browsing_leads_from_code_bodies_down_to_every_provision() {
+    let client = Client::new();
+    let bodies = client.json("/api/v1/code-bodies");
+    has(&bodies["codeBodies"][0], &["id", "name", "jurisdiction"]);
+    let body = bodies["codeBodies"].as_array().unwrap().iter().find(|body| body["name"] == "Arden Revised Statutes");
+    let body = body.unwrap()["id"].as_str().unwrap().to_owned();
+    let mut waiting = vec![format!("/api/v1/browse?codeBodyId={body}")];
+    let mut provisions = 0;
+    while let Some(path) = waiting.pop() {
+        for node in client.json(&path)["nodes"].as_array().unwrap() {
+            has(node, &["id", "heading", "citation"]);
+            let id = node["id"].as_str().unwrap();
+            match node["childCount"].as_u64().unwrap() {
+                0 => provisions += 1,
+                _ => waiting.push(format!("/api/v1/browse?codeBodyId={body}&parent={id}")),
+            }
+        }
+    }
+    let held = ENGINE.snapshot().catalogue.code_bodies.iter().find(|held| held.id.to_string() == body);
+    assert_eq!(provisions, held.unwrap().provisions);
+    let federal = ENGINE.snapshot().catalogue.code_bodies.iter().find(|body| body.key == "us/sfc").unwrap().id;
+    let foreign = format!("/api/v1/browse?codeBodyId={federal}&parent={}", *NODE);
+    let error = client.house.get(&foreign, &client.key).error(422, "validation_error");
+    assert_eq!(error["details"][0]["parameter"], "parent");
+}
+
+#[test]
+fn a_layer_is_sent_as_it_is_stored_and_its_zones_lead_to_provisions() {
+    let client = Client::new();
+    let path = "/api/v1/gis/xa-port-arden";
+    let answered = client.house.get(path, &client.key);
+    let layer = answered.json();
+    assert_eq!(fields(&layer), ["citationQuality", "featureCount", "geojson", "shortCode", "status"]);
+    assert_eq!((&layer["status"], &layer["citationQuality"]), (&"published".into(), &"linked".into()));
+    assert_eq!(answered.number("x-credits-cost"), 5);
+    let zone = &layer["geojson"]["features"][0]["properties"];
+    let node = client.json(&format!("/api/v1/node/{}", zone["nodeId"].as_str().unwrap()));
+    assert_eq!(node["citation"], zone["citation"]);
+
+    let bearer = format!("Bearer {}", client.key);
+    for encoding in ["gzip", "zstd"] {
+        let packed = client.house.get_with(path, &[("Authorization", &bearer), ("Accept-Encoding", encoding)]);
+        assert_eq!(packed.header("content-encoding"), encoding);
+        assert!(packed.body.len() * 2 < answered.body.len());
+    }
+    assert_eq!(client.json("/api/v1/gis/XA-MILLBROOK")["citationQuality"], "pending");
+}
+
+#[test]
+fn coverage_counts_what_is_held_and_lists_what_is_not() {
+    let coverage = Client::new().json("/api/v1/coverage");
+    let wanted = ["jurisdictions", "publishedGisLayers", "totalJurisdictions", "totalNodes", "totalSearchableChunks"];
+    assert_eq!(fields(&coverage), wanted);
+    let counts = &ENGINE.snapshot().manifest.counts;
+    assert_eq!(coverage["totalNodes"], counts.nodes);
+    assert_eq!(coverage["totalSearchableChunks"], counts.chunks);
+    assert_eq!(coverage["publishedGisLayers"], 2);
+    let entry = |code: &str| {
+        let entries = coverage["jurisdictions"].as_array().unwrap();
+        entries.iter().find(|entry| entry["shortCode"] == code).unwrap().clone()
+    };
+    let port = entry("XA-PORT-ARDEN");
+    has(&port, &["name", "level", "nodeCount", "searchableChunks", "placeholder"]);
+    assert_eq!((&port["gisStatus"], &port["gisCitationQuality"]), (&"published".into(), &"linked".into()));
+    assert_eq!(port["parent"], "XA");
+    assert_eq!((&entry("VA")["placeholder"], &entry("VA")["gisStatus"]), (&true.into(), &"none".into()));
+}
+
+#[test]
+fn an_account_sees_what_it_spent_and_what_it_can_buy() {
+    let client = Client::new();
+    client.json("/api/v1/coverage");
+    let me = client.json("/api/v1/me");
+    has(&me, &["tier", "creditsRemaining", "rateLimit", "ledger", "upgradeOptions"]);
+    assert_eq!(me["tier"], "free");
+    assert_eq!(fields(&me["rateLimit"]), ["requestsPerDay", "requestsPerMinute"]);
+    assert_eq!(me["upgradeOptions"][0]["pack"], "starter");
+    assert_eq!(me["upgradeOptions"][0]["priceCents"], 500);
+    let checkout = client.house.get_with("/api/v1/billing/checkout", &[]).json();
+    assert_eq!(checkout["packs"][2]["credits"], 15_000);
+}
+
+#[test]
+fn a_retry_with_the_same_idempotency_key_is_charged_once() {
+    let client = Client::new();
+    let bearer = format!("Bearer {}", client.key);
+    // A copy that comes before the first one's debit is on the disk is told to come back.
+    let call = |path: &str| loop {
+        let answered = client.house.get_with(path, &[("Authorization", &bearer), ("Idempotency-Key", "run-1")]);
+        if answered.status != 503 {
+            return answered;
+        }
+        answered.error(503, "overloaded");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let first = call("/api/v1/search?q=water&limit=2");
+    let again = call("/api/v1/search?limit=2&q=water");
+    assert_eq!((first.status, again.status), (200, 200));
+    assert_eq!(first.json()["results"], again.json()["results"]);
+    assert_eq!((first.number("x-credits-cost"), again.number("x-credits-cost")), (1, 0));
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    call("/api/v1/search?q=fire").error(422, "validation_error");
+}
+
+#[test]
+fn a_citation_is_resolved_with_its_subdivision() {
+    let client = Client::new();
+    let answers = client.json("/api/v1/resolve?citation=arden+rev+stat+24-2-201(b)(2)");
+    assert_eq!(answers["answers"][0]["answer"], "resolved");
+    assert_eq!(answers["answers"][0]["subdivision"], serde_json::json!(["b", "2"]));
+}

@@ -1,0 +1,222 @@
+//! Walks the operations table over a real socket: what every operation must do, whichever it is. An operation without a
+//! working address here fails the tests.
+
+use std::sync::LazyLock;
+
+use hornbook::accounts::changes::OrderWish;
+use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::scope::{Scope, ScopeSet};
+use hornbook::api::operations::{Access, Cost, OPERATIONS, Operation};
+use hornbook::api::parameters::{Kind, Need, Place};
+
+use crate::house::{Answered, House, generous};
+use crate::sample::ENGINE;
+
+pub(crate) const NOBODY: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";
+
+pub(crate) static NODE: LazyLock<String> = LazyLock::new(|| {
+    let answers = ENGINE.resolve("Arden Rev. Stat. § 12-2-104").unwrap();
+    answers[0].node_id.unwrap().to_string()
+});
+
+/// An address that answers 200.
+fn address(house: &House, operation: &Operation) -> String {
+    let path = operation.path;
+    match operation.name {
+        "search" => format!("{path}?q=security%20deposit"),
+        "node" => path.replace("{id}", &NODE),
+        "nodes" => format!("{path}?ids={}", *NODE),
+        "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
+        "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
+        "gis" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
+        "formation-status" => order_address(house, path),
+        "code-bodies" | "coverage" | "me" | "checkout" => path.to_owned(),
+        other => panic!("the operation {other} needs an address here"),
+    }
+}
+
+fn order_address(house: &House, path: &str) -> String {
+    let wish = OrderWish {
+        account: house.account(0),
+        entity_name: "Arden Ferries LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "XA".to_owned(),
+        details: serde_json::Value::Null,
+    };
+    let (order, token) = house.accounts.create_order(wish, &house.act(), &mut SystemEntropy).unwrap();
+    format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
+}
+
+fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
+    OPERATIONS.iter().filter_map(|operation| match operation.access {
+        Access::Metered { any_of, cost } => Some((operation, any_of, cost)),
+        Access::Open => None,
+    })
+}
+
+fn ok(answered: Answered, what: &str) -> Answered {
+    assert_eq!(answered.status, 200, "{what}: {}", answered.text());
+    answered
+}
+
+#[test]
+fn every_metered_answer_tells_its_cost_and_what_is_left() {
+    let house = House::open(generous());
+    for (operation, _, cost) in metered() {
+        let key = house.any_key();
+        let answered = ok(house.get(&address(&house, operation), &key), operation.name);
+        let credits = u64::from(cost.credits);
+        assert_eq!(answered.number("x-credits-remaining"), 0);
+        assert_eq!(answered.number("x-research-allotment-remaining"), 50_000 - credits, "{}", operation.name);
+        assert_eq!(answered.number("x-credits-cost"), credits);
+        assert_eq!(answered.number("x-ratelimit-limit"), 100_000);
+        assert_eq!(answered.number("x-ratelimit-remaining"), 99_999);
+        assert!(answered.number("x-ratelimit-reset") <= 60);
+        assert!(answered.header("ratelimit").contains("\"minute\";r=99999"));
+        assert!(answered.header("ratelimit-policy").contains("q=100000;w=60"));
+        assert_eq!(answered.header("content-type"), "application/json");
+        assert_eq!(answered.header("cache-control"), "private, no-cache");
+        assert_eq!(answered.header("x-corpus-snapshot"), ENGINE.snapshot().manifest.snapshot);
+        assert!(answered.header("vary").contains("Authorization"));
+        assert!(!answered.header("x-request-id").is_empty());
+        assert!(answered.json().is_object(), "{}", operation.name);
+    }
+}
+
+#[test]
+fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
+    let house = House::open(generous());
+    let mistyped = format!("{}x", house.any_key());
+    for operation in OPERATIONS {
+        let path = address(&house, operation);
+        let anonymous = house.get_with(&path, &[]);
+        if operation.access == Access::Open {
+            ok(anonymous, operation.name);
+            continue;
+        }
+        anonymous.error(401, "invalid_api_key");
+        assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
+        house.get(&path, &mistyped).error(401, "invalid_api_key");
+        let by_query = format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, house.any_key());
+        house.get_with(&by_query, &[]).error(401, "invalid_api_key");
+    }
+}
+
+#[test]
+fn each_scope_opens_exactly_what_the_table_says() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    for scope in Scope::ALL {
+        let key = house.key(account, &[scope]);
+        for (operation, any_of, _) in metered() {
+            let answered = house.get(&address(&house, operation), &key);
+            if any_of.has_any_of(ScopeSet::of(&[scope])) {
+                ok(answered, operation.name);
+            } else {
+                let error = answered.error(403, "insufficient_scope");
+                assert!(error["message"].as_str().unwrap().contains(&any_of.to_string()), "{error:#}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
+    let mut tariff = generous();
+    tariff.free.monthly_units = 0;
+    let house = House::open(tariff);
+    for (operation, _, cost) in metered() {
+        let account = house.account(cost.credits);
+        let key = house.key(account, &Scope::ALL);
+        let path = address(&house, operation);
+        assert_eq!(ok(house.get(&path, &key), operation.name).number("x-credits-remaining"), 0);
+        let refused = house.get(&path, &key);
+        let error = refused.error(402, "insufficient_credits");
+        assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
+        assert_eq!(refused.number("x-ratelimit-limit"), 100_000);
+    }
+}
+
+#[test]
+fn too_many_calls_are_told_how_long_to_wait() {
+    let mut tariff = generous();
+    tariff.free.limits.per_minute = 1;
+    let house = House::open(tariff);
+    for (operation, ..) in metered() {
+        let (key, path) = (house.any_key(), address(&house, operation));
+        ok(house.get(&path, &key), operation.name);
+        let refused = house.get(&path, &key);
+        let error = refused.error(429, "rate_limited");
+        let wait = error["retryAfterSec"].as_u64().unwrap();
+        assert!((1..=60).contains(&wait), "{error:#}");
+        assert_eq!(refused.number("retry-after"), wait);
+        assert_eq!(refused.number("x-ratelimit-remaining"), 0);
+    }
+}
+
+#[test]
+fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    for (operation, ..) in metered() {
+        let path = address(&house, operation);
+        let with = |more: &str| format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' });
+        let violated = |path: &str, parameter: &str| {
+            let error = house.get(path, &key).error(422, "validation_error");
+            let named = error["details"].as_array().unwrap().iter().any(|detail| detail["parameter"] == parameter);
+            assert!(named, "{path}: {error:#}");
+        };
+        violated(&with("surprise=1"), "surprise");
+        for parameter in operation.parameters {
+            let name = parameter.name;
+            let bad = match parameter.kind {
+                Kind::Text => "%20",
+                Kind::Uuids { .. } => "1,2",
+                _ => "n%20o",
+            };
+            match parameter.place {
+                Place::Query if path.contains(&format!("{name}=")) => {
+                    violated(&with(&format!("{name}=again")), name);
+                    let (before, value) = path.split_once(&format!("{name}=")).unwrap();
+                    let behind = value.split_once('&').map_or("", |(_, behind)| behind);
+                    violated(&format!("{before}{name}={bad}&{behind}"), name);
+                    if parameter.need == Need::Required {
+                        violated(&format!("{before}{behind}"), name);
+                    }
+                }
+                Place::Query => violated(&with(&format!("{name}={bad}")), name),
+                Place::Path if parameter.kind == Kind::Uuid => {
+                    let path = operation.path.replace(&format!("{{{name}}}"), "no-id");
+                    let query = address(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
+                    house.get(&format!("{path}?{query}"), &key).error(404, "not_found");
+                }
+                Place::Path => violated(&operation.path.replace(&format!("{{{name}}}"), bad), name),
+            }
+        }
+    }
+    let now = house.clock.now();
+    assert_eq!(house.accounts.account(account, now).unwrap().remaining.allotment, 50_000, "nothing was charged");
+}
+
+#[test]
+fn what_does_not_exist_is_not_found_and_free() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let order = order_address(&house, "/api/v1/formation/status/{orderId}");
+    let (known, _) = order.split_once('?').unwrap();
+    let wrong_token = house.get(&format!("{known}?token=hb_order_wrong"), &key).error(404, "not_found");
+    let unknown = house.get(&format!("/api/v1/formation/status/{NOBODY}?token=x"), &key).error(404, "not_found");
+    assert_eq!(wrong_token, unknown, "who guesses learns nothing");
+    for path in [
+        format!("/api/v1/node/{NOBODY}"),
+        format!("/api/v1/nodes?ids={NOBODY}"),
+        "/api/v1/gis/XA-GREYFORD".to_owned(),
+        "/api/v1/gis/ZZ-TOP".to_owned(),
+    ] {
+        house.get(&path, &key).error(404, "not_found");
+    }
+    let now = house.clock.now();
+    assert_eq!(house.accounts.account(account, now).unwrap().remaining.allotment, 50_000);
+}

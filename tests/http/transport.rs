@@ -1,0 +1,100 @@
+//! What HTTP itself can get wrong: each refusal has its status and the Error object.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::house::{House, generous};
+
+#[test]
+fn paths_and_methods_that_are_unknown_are_refused_in_words() {
+    let house = House::open(generous());
+    for path in ["/", "/api/v1/search/", "/api/v2/search", "/api/v1/node", "/docs/../api"] {
+        house.get_with(path, &[]).error(404, "not_found");
+    }
+    for method in ["POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
+        let refused = house.request(method, "/api/v1/search?q=a", &[]);
+        refused.error(405, "method_not_allowed");
+        assert_eq!(refused.header("allow"), "GET, HEAD, OPTIONS");
+    }
+    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).error(406, "not_acceptable");
+}
+
+#[test]
+fn what_is_too_large_is_refused_in_words() {
+    let house = House::open(generous());
+    let body = house.raw("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+    body.error(413, "request_too_large");
+    assert_eq!(body.header("connection"), "close");
+    let chunked = "GET /api/v1/me HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    house.raw(chunked).error(413, "request_too_large");
+    let long = "a".repeat(9000);
+    house.get_with(&format!("/api/v1/search?q={long}"), &[]).error(414, "request_too_large");
+    house.get_with("/api/v1/me", &[("X-Long", &long), ("X-Longer", &long)]).error(431, "request_too_large");
+}
+
+#[test]
+fn what_is_not_well_formed_is_refused() {
+    let house = House::open(generous());
+    for path in ["/api/v1/search?q=%zz", "/api/v1/search?q=%00", "/api/v1/search?q=%ff", "/api/v1/node/%c0%af"] {
+        house.get_with(path, &[]).error(400, "bad_request");
+    }
+    for hosts in ["", "Host: a\r\nHost: b\r\n"] {
+        house.raw(&format!("GET /readyz HTTP/1.1\r\nConnection: close\r\n{hosts}\r\n")).error(400, "bad_request");
+    }
+}
+
+#[test]
+fn head_tells_the_length_and_options_the_methods() {
+    let house = House::open(generous());
+    let get = house.get_with("/api/v1/openapi.json", &[]);
+    let head = house.request("HEAD", "/api/v1/openapi.json", &[]);
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert_eq!(head.number("content-length"), get.body.len() as u64);
+    let options = house.request("OPTIONS", "/api/v1/search", &[]);
+    assert_eq!((options.status, options.header("allow")), (204, "GET, HEAD, OPTIONS"));
+}
+
+#[test]
+fn only_configured_origins_may_read_answers() {
+    let house = House::open(generous());
+    let allowed = house.get_with("/api/v1", &[("Origin", "https://app.example")]);
+    assert_eq!(allowed.header("access-control-allow-origin"), "https://app.example");
+    assert!(allowed.header("access-control-expose-headers").contains("X-Credits-Remaining"));
+    assert!(allowed.header("vary").contains("Origin"));
+    let other = house.get_with("/api/v1", &[("Origin", "https://other.example")]);
+    assert_eq!(other.header("access-control-allow-origin"), "");
+    assert!(other.header("vary").contains("Origin"));
+    let preflight = house.request("OPTIONS", "/api/v1/search", &[("Origin", "https://app.example")]);
+    assert!(preflight.header("access-control-allow-headers").contains("Authorization"));
+}
+
+#[test]
+fn one_connection_carries_many_requests_and_each_has_its_own_id() {
+    let house = House::open(generous());
+    let mut stream = TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let request = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    let last = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    stream.write_all(format!("{request}{request}{last}").as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 3);
+    let mut ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("x-request-id: ")).collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
+fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
+    let house = House::open(generous());
+    let address = house.address;
+    let mut idle = TcpStream::connect(address).unwrap();
+    idle.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    idle.read_exact(&mut first).unwrap();
+    drop(house);
+    idle.read_to_end(&mut Vec::new()).unwrap();
+    assert!(TcpStream::connect(address).is_err());
+}
