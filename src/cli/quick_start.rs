@@ -11,7 +11,7 @@ use hornbook::accounts::entropy::SystemEntropy;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-use crate::cli::serve::Served;
+use crate::cli::serve::{Served, say};
 use crate::cli::{CommandResult, Options};
 
 const SAMPLE_PLAN: &str = "corpus/sample/plan.toml";
@@ -72,13 +72,13 @@ fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std:
 }
 
 fn announce(address: SocketAddr, key: Option<&str>, data: &Path) {
-    println!("listening on http://{address}");
-    match key {
-        Some(key) => println!(
+    let key = match key {
+        Some(key) => format!(
             "demo key: {key} (kept in {})\n\nTry:\n  curl -H 'Authorization: Bearer {key}' \\\n    \
              'http://{address}/api/v1/search?q=return+of+the+security+deposit'",
             data.join(DEMO_KEY_FILE).display()
         ),
-        None => println!("there are accounts already; 'hornbook key create ACCOUNT' makes a key"),
-    }
+        None => "there are accounts already; 'hornbook key create ACCOUNT' makes a key".to_owned(),
+    };
+    say(&format!("listening on http://{address}\n{key}\n"));
 }
