@@ -1,4 +1,4 @@
-//! Every number of the search that was chosen by measurement, in one place. `benches/README-search.md` tells how, and
+//! Every number of the search that was chosen by measurement, in one place. `benches/README.md` tells how, and
 //! `hornbook eval --try` measures another choice against these.
 
 use serde::{Deserialize, Serialize};

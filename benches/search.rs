@@ -1,0 +1,275 @@
+//! Figures of searching: latency by mode and filter, stages, throughput, hostile queries, and tantivy's own parser, collector
+//! and snippets on the same data. `benches/README.md` keeps them.
+//!
+//! `cargo bench --bench search -- --snapshot DIR [--snapshot DIR ...]` measures snapshots that are there, the judged queries
+//! of `tests/quality` that they can answer; several show how cost grows. Without one it builds the sample, which proves that
+//! it runs and nothing else.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hornbook::search::evaluate::{Latency, ReadyQuery, prepare, read};
+use hornbook::search::{Engine, Mode, QUERY_CHARS_MAX, SearchRequest, StageMicros};
+use hornbook_corpus::analyzer::{ANALYZER_ID, LawTokenizer};
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+use tantivy::collector::{Count, TopDocs};
+use tantivy::query::QueryParser;
+use tantivy::snippet::SnippetGenerator;
+use tantivy::tokenizer::TextAnalyzer;
+
+/// How often each query is asked, after once for warming up.
+const ROUNDS: usize = 6;
+
+/// How many runs the spread is told of.
+const RUNS: usize = 5;
+
+const PAGE: u32 = 20;
+
+/// How long throughput is measured.
+const THROUGHPUT_FOR: Duration = Duration::from_secs(3);
+
+const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");
+    let mut snapshots: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
+    let scratch = tempfile::tempdir().expect("a temporary folder can be made");
+    if snapshots.is_empty() {
+        snapshots.push(sample(&scratch.path().join("sample")));
+    }
+    for path in snapshots {
+        measure(&path);
+    }
+}
+
+fn sample(out: &Path) -> PathBuf {
+    let options = BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(out.to_owned()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    };
+    build(&options).unwrap_or_else(|error| panic!("{error}"));
+    out.to_owned()
+}
+
+fn measure(path: &Path) {
+    let snapshot = Arc::new(Snapshot::open(path).unwrap_or_else(|error| panic!("{error}")));
+    let counts = &snapshot.manifest.counts;
+    println!("\n{}: {} provisions, {} chunks", snapshot.manifest.name, counts.provisions, counts.chunks);
+    let began = Instant::now();
+    let engine = Engine::new(Arc::clone(&snapshot)).unwrap_or_else(|error| panic!("{error}"));
+    println!("engine ready after {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
+    let queries = queries(&snapshot);
+    println!(
+        "{} queries, {ROUNDS} times each, pages of {PAGE} with snippets; {RUNS} runs, by their medians",
+        queries.len()
+    );
+    for mode in Mode::ALL {
+        report(mode.as_str(), || queries.iter().map(|query| ask(&engine, query, mode, query.range)).collect());
+    }
+    stages(&engine, &queries);
+    filters(&engine, &queries);
+    throughput(&engine, &queries);
+    hostile(&engine, &queries);
+    tantivy_alone(&snapshot, &queries);
+}
+
+/// The judged queries that the snapshot can answer, or headings where it holds none of their law.
+fn queries(snapshot: &Snapshot) -> Vec<ReadyQuery> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
+    let judged = JUDGED
+        .iter()
+        .flat_map(|kind| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}")));
+    let judged: Vec<_> = judged.collect();
+    let (ready, _) = prepare(snapshot, &judged).unwrap_or_else(|error| panic!("{error}"));
+    match ready.is_empty() {
+        true => hornbook::search::evaluate::headings(snapshot, None, 100).unwrap_or_else(|error| panic!("{error}")),
+        false => ready,
+    }
+}
+
+/// Microseconds from the query to a page as it is shown.
+fn ask(engine: &Engine, query: &ReadyQuery, mode: Mode, range: Option<OrdinalRange>) -> f64 {
+    timed(|| page(engine, &query.query, mode, range))
+}
+
+fn page(engine: &Engine, query: &str, mode: Mode, range: Option<OrdinalRange>) -> StageMicros {
+    let request = SearchRequest { mode, range, limit: PAGE, ..SearchRequest::new(query) };
+    let mut response = engine.search(&request).unwrap_or_else(|error| panic!("'{query}': {error}"));
+    black_box(engine.show(&mut response).unwrap_or_else(|error| panic!("'{query}': {error}")));
+    response.stages
+}
+
+fn timed<R>(work: impl FnOnce() -> R) -> f64 {
+    let began = Instant::now();
+    black_box(work());
+    began.elapsed().as_secs_f64() * 1e6
+}
+
+/// Asks everything once for warming up, then `ROUNDS` times in each run. Gives the median of the medians.
+fn report(what: &str, mut ask_all: impl FnMut() -> Vec<f64>) -> f64 {
+    ask_all();
+    let mut runs: Vec<Latency> =
+        (0..RUNS).map(|_| Latency::of((0..ROUNDS).flat_map(|_| ask_all()).collect())).collect();
+    runs.sort_by(|a, b| a.median.total_cmp(&b.median));
+    let (least, most) = (runs[0].median, runs[RUNS - 1].median);
+    let Latency { median, p90, p99, max, .. } = runs[RUNS / 2];
+    println!("{what}: median {median:.0} us ({least:.0} to {most:.0}), p90 {p90:.0}, p99 {p99:.0}, max {max:.0}");
+    median
+}
+
+fn stages(engine: &Engine, queries: &[ReadyQuery]) {
+    let of_all: Vec<StageMicros> = (0..ROUNDS)
+        .flat_map(|_| queries.iter().map(|query| page(engine, &query.query, Mode::Hybrid, query.range)))
+        .collect();
+    let median = |stage: fn(&StageMicros) -> u32| {
+        let values = of_all.iter().map(|stages| f64::from(stage(stages))).collect();
+        let Latency { median, p99, .. } = Latency::of(values);
+        format!("{median:.0} ({p99:.0})")
+    };
+    println!(
+        "hybrid by stage, median (p99) us: understand {}, embed {}, keyword {}, vector {}, rerank {}, fuse {}, hydrate {}, \
+         snippet {}",
+        median(|stages| stages.understand),
+        median(|stages| stages.embed),
+        median(|stages| stages.keyword),
+        median(|stages| stages.vector),
+        median(|stages| stages.rerank),
+        median(|stages| stages.fuse),
+        median(|stages| stages.hydrate),
+        median(|stages| stages.snippet)
+    );
+}
+
+/// Every jurisdiction and, of the largest code body, the parts at its top.
+fn filters(engine: &Engine, queries: &[ReadyQuery]) {
+    let snapshot = engine.snapshot();
+    let jurisdictions = snapshot.catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.subtree.is_empty());
+    let mut ranges: Vec<(String, OrdinalRange)> =
+        jurisdictions.map(|jurisdiction| (jurisdiction.short_code.to_string(), jurisdiction.subtree)).collect();
+    let bodies = snapshot.catalogue.code_bodies.iter();
+    ranges.extend(bodies.map(|body| (body.name.clone(), body.nodes)));
+    for (name, range) in ranges {
+        let what = format!("hybrid in {name}, {} nodes", range.len());
+        report(&what, || queries.iter().map(|query| ask(engine, query, Mode::Hybrid, Some(range))).collect());
+    }
+}
+
+fn throughput(engine: &Engine, queries: &[ReadyQuery]) {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    for mode in [Mode::Hybrid, Mode::Keyword] {
+        let next = AtomicUsize::new(0);
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while began.elapsed() < THROUGHPUT_FOR {
+                        let query = &queries[next.fetch_add(1, Ordering::Relaxed) % queries.len()];
+                        page(engine, &query.query, mode, query.range);
+                    }
+                });
+            }
+        });
+        let rate = next.into_inner() as f64 / began.elapsed().as_secs_f64();
+        println!("{} on {threads} threads: {rate:.0} queries a second", mode.as_str());
+    }
+}
+
+/// What somebody might send to make a search expensive, none longer than what is read of a query.
+fn hostile(engine: &Engine, queries: &[ReadyQuery]) {
+    let everyday =
+        Latency::of((0..ROUNDS).flat_map(|_| queries.iter().map(|q| ask(engine, q, Mode::Hybrid, None))).collect());
+    let mut worst: (f64, String) = (0.0, String::new());
+    for (name, query) in hostile_queries(engine.snapshot()) {
+        for mode in Mode::ALL {
+            page(engine, &query, mode, None);
+            let times: Vec<f64> = (0..ROUNDS).map(|_| timed(|| page(engine, &query, mode, None))).collect();
+            let median = Latency::of(times).median;
+            println!("hostile, {name}, {}: median {median:.0} us", mode.as_str());
+            if median > worst.0 {
+                worst = (median, format!("{name}, {}", mode.as_str()));
+            }
+        }
+    }
+    println!(
+        "worst: {} at {:.1} times the everyday hybrid median of {:.0} us",
+        worst.1,
+        worst.0 / everyday.median,
+        everyday.median
+    );
+}
+
+fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
+    let repeated = |text: &str| text.chars().cycle().take(QUERY_CHARS_MAX).collect::<String>();
+    // Words of the law itself, so that each has many postings.
+    let longest = (0..snapshot.outline.len()).map(NodeOrdinal).filter_map(|node| {
+        let chunks = snapshot.chunks.chunks_of(node);
+        let record = snapshot.nodes.get(node).ok().filter(|_| chunks.len() > 2)?;
+        Some((record.text.length, record.text))
+    });
+    let law = longest.max_by_key(|(length, _)| *length).and_then(|(_, span)| snapshot.texts.get(span).ok());
+    let law = law.unwrap_or("shall be the of and in to").replace(['"', '“', '”'], " ");
+    let law: String = law.chars().take(QUERY_CHARS_MAX).collect();
+    let common =
+        "shall state section person act title chapter years provided agency united department purposes regulations";
+    vec![
+        ("a page of law", law.clone()),
+        ("a page of law in quotes", format!("\"{}\"", law.chars().take(QUERY_CHARS_MAX - 2).collect::<String>())),
+        ("the commonest words", repeated(&format!("{common} "))),
+        (
+            "phrases of common words",
+            repeated("\"of the united states\" \"shall be\" \"in the case of\" \"for the purposes of\" "),
+        ),
+        ("exclusions of common words", repeated("water -the -of -shall -state -section -act ")),
+        ("stop words", repeated("to be or not to be that is the question of the and in a ")),
+        ("stop words in quotes", repeated("\"of the\" \"in the\" \"to the\" ")),
+        ("citations", repeated("42 USC 1983, 26 USC 501, 18 USC 922, 5 USC 552, ")),
+        ("numbers", repeated("1 2 3 4 5 6 7 8 9 10 11 12 101 102 103 ")),
+        ("section signs", repeated("§ ")),
+        ("quotes", repeated("\"")),
+        ("brackets and operators", repeated("(+[{^~*?:\\ AND OR NOT ")),
+        ("one long word", repeated("a")),
+        ("compounds", repeated("1395w-4-a-b-c ")),
+        ("combining marks", repeated("a\u{301}\u{302} ")),
+        ("other scripts", repeated("北京ΑΘΗΝΑ ")),
+    ]
+}
+
+/// The same words through tantivy's own parser and collectors, and its snippets of the texts in memory.
+fn tantivy_alone(snapshot: &Snapshot, queries: &[ReadyQuery]) {
+    let (searcher, fields) = (snapshot.keyword.searcher(), snapshot.keyword.fields());
+    searcher.index().tokenizers().register(ANALYZER_ID, TextAnalyzer::from(LawTokenizer::default()));
+    let mut parser =
+        QueryParser::for_index(searcher.index(), vec![fields.heading, fields.text, fields.citation, fields.breadcrumb]);
+    parser.set_field_boost(fields.heading, 4.0);
+    let run = |query: &str, with_snippets: bool| {
+        let (parsed, _) = parser.parse_query_lenient(query);
+        let found = searcher.search(&parsed, &(TopDocs::with_limit(PAGE as usize).order_by_score(), Count));
+        let (top, count) = found.unwrap_or_else(|error| panic!("'{query}': {error}"));
+        let generator = with_snippets.then(|| SnippetGenerator::create(searcher, &*parsed, fields.text));
+        let generator = generator.transpose().unwrap_or_else(|error| panic!("'{query}': {error}"));
+        for (_, address) in &top {
+            let record = snapshot.nodes.get(NodeOrdinal(address.doc_id)).unwrap_or_else(|error| panic!("{error}"));
+            let text = snapshot.texts.get(record.text).unwrap_or_default();
+            if let Some(generator) = &generator {
+                black_box(generator.snippet(text));
+            }
+        }
+        count
+    };
+    let all =
+        |with_snippets| queries.iter().map(|query| timed(|| run(&query.query, with_snippets))).collect::<Vec<f64>>();
+    report("tantivy's parser and collectors", || all(false));
+    report("tantivy's parser, collectors and snippets", || all(true));
+}
