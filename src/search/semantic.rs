@@ -58,7 +58,7 @@ pub(super) fn complete(snapshot: &Snapshot, vector: &Vector, head: &mut [Candida
     let is_missing = |candidate: &Candidate| candidate.similarity.is_none() && !candidate.is_dead;
     let missing = head.iter().filter(|candidate| is_missing(candidate));
     let ranges: Vec<OrdinalRange> = missing.map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
-    let mut best = snapshot.vectors.best_of_each(&vector.0, ranges).into_iter();
+    let mut best = snapshot.vectors.best_of_each(&vector.0, &ranges).into_iter();
     for candidate in head.iter_mut().filter(|candidate| is_missing(candidate)) {
         if let Some(found) = best.next().flatten() {
             candidate.similarity = Some(found.score);

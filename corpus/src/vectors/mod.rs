@@ -23,6 +23,7 @@ pub use graph::{ChunkLinks, GraphFile, GraphView, GraphWriteError, GraphWriter, 
 pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};
 
+use arch::prefetch;
 use quantise::Query;
 use ranked::{Best, Ranked};
 use scan::{Request, ScanScratch, best_estimated, scan};
@@ -52,6 +53,9 @@ impl Default for Effort {
         Self { ef: 48, scan_chunks_max: 40_000 }
     }
 }
+
+/// How many rows before it is read a row is asked for.
+const PREFETCHED_AHEAD: usize = 4;
 
 /// The vectors of one embedding space with their graph.
 #[derive(Clone, Debug)]
@@ -130,18 +134,21 @@ impl VectorIndex {
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
-    pub fn best_of_each(
-        &self,
-        query: &[f32],
-        ranges: impl IntoIterator<Item = OrdinalRange>,
-    ) -> Vec<Option<Neighbour>> {
+    pub fn best_of_each(&self, query: &[f32], ranges: &[OrdinalRange]) -> Vec<Option<Neighbour>> {
         assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.query.set(query);
             let rows = self.rows.view();
             let whole = OrdinalRange { start: 0, end: self.rows.chunk_count() };
             let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole };
-            ranges.into_iter().map(|range| best_estimated(&request, range)).collect()
+            let best = |(place, &range): (usize, &OrdinalRange)| {
+                if let Some(ahead) = ranges.get(place + PREFETCHED_AHEAD) {
+                    // Of a longer run the processor sees the rest coming.
+                    (ahead.start..ahead.end).take(PREFETCHED_AHEAD).for_each(|chunk| rows.prefetch(chunk));
+                }
+                best_estimated(&request, range)
+            };
+            ranges.iter().enumerate().map(best).collect()
         })
     }
 
@@ -158,8 +165,7 @@ impl VectorIndex {
                 scan(&request, k, scan_scratch, found);
             } else {
                 walk(&request, &graph, &shard, effort.ef.max(k), walk_scratch);
-                let expansion = Expansion { request, graph };
-                walk_scratch.found.iter().for_each(|point| expansion.offer_all(point.ordinal(), found));
+                Expansion { request, graph }.offer_all(&walk_scratch.found, found);
             }
         }
     }
@@ -186,11 +192,17 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// Offers the point, the chunks near it, and those equal to them, as far as they lie in the range.
-    fn offer_all(&self, point: u32, found: &mut Best) {
-        self.offer_with_equals(point, found);
-        for &near in self.graph.near(point) {
-            self.offer_with_equals(near, found);
+    /// Offers the points, best first, the chunks near them, and those equal to them, as far as they lie in the range.
+    fn offer_all(&self, points: &[Ranked], found: &mut Best) {
+        for (place, point) in points.iter().enumerate() {
+            if let Some(ahead) = points.get(place + PREFETCHED_AHEAD) {
+                self.request.rows.prefetch(ahead.ordinal());
+                prefetch(self.graph.near(ahead.ordinal()));
+            }
+            let near = self.graph.near(point.ordinal());
+            near.iter().for_each(|&near| self.request.rows.prefetch(near));
+            self.offer_with_equals(point.ordinal(), found);
+            near.iter().for_each(|&near| self.offer_with_equals(near, found));
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
 
-use super::arch::LANES;
+use super::arch::{LANES, prefetch};
 use super::quantise::Row;
 use super::space::{NAME_LEN_MAX, SpaceName};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
@@ -280,6 +280,15 @@ impl<'a> RowsView<'a> {
         self.scales[left as usize].to_bits() == self.scales[right as usize].to_bits()
             && self.codes(left) == self.codes(right)
             && self.residuals(left) == self.residuals(right)
+    }
+
+    /// Asks for a row that will be scored soon; nothing is wrong with one that does not exist.
+    #[inline]
+    pub(super) fn prefetch(&self, chunk: u32) {
+        if self.has(chunk) {
+            prefetch(self.codes(chunk));
+            prefetch(self.residuals(chunk));
+        }
     }
 
     #[inline]

@@ -69,6 +69,10 @@ pub(super) fn walk(
         if point.score() < walk.scratch.nearest.bar_score() {
             break;
         }
+        // Most often the next to be followed.
+        if let Some(next) = walk.scratch.open.peek() {
+            prefetch(graph.links(next.ordinal()));
+        }
         walk.follow(graph.links(point.ordinal()));
     }
     let WalkScratch { nearest, found, .. } = walk.scratch;

@@ -120,7 +120,7 @@ proptest! {
             let scale_max = rows.view().scales.iter().copied().fold(0.0, f32::max);
             2.0 * prepared.error_in_scales(rows.view().residual_norm_max) * scale_max
         };
-        for (range, best) in ranges.iter().zip(index.best_of_each(&query, ranges.iter().copied())) {
+        for (range, best) in ranges.iter().zip(index.best_of_each(&query, &ranges)) {
             let expected = brute_force(&rows, &query, *range, 1).first().copied();
             prop_assert_eq!(best.is_some(), expected.is_some());
             if let (Some(best), Some(expected)) = (best, expected) {
