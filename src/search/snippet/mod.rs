@@ -42,8 +42,9 @@ const PLACES_MAX: usize = 12;
 /// So many bytes of a text are searched for rare words, all words together. It goes at more than 10 GB/s.
 const SEARCHED_MAX: usize = 1 << 20;
 
-/// What of a text is at hand for cutting, in bytes before its core and behind: a snippet's length and some more.
-const AT_HAND: Range<usize> = 400..640;
+/// What of a text is at hand for cutting, in bytes before its core and behind: a snippet's length and some more, for what
+/// is not ASCII.
+const AT_HAND: Range<usize> = 340..420;
 
 /// A passage of a provision's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Engine {
         let mut snipping = Duration::ZERO;
         let begun = Instant::now();
         let searched = &response.searched;
-        let wanted = Wanted::new(&self.keyword, &searched.words, searched.kind)?;
+        let wanted = Wanted::new(&searched.words, &searched.weights, searched.kind);
         let unwanted = Wanted::nothing(searched.kind);
         snipping += begun.elapsed();
         let mut shown = Vec::with_capacity(response.hits.len());

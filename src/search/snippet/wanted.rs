@@ -1,12 +1,11 @@
 //! What of a query is looked for in a text, and which words of a text are worth analysing for it.
 //!
-//! Analysing every word of a passage costs more than finding the provision did. A word is analysed only if its first two
-//! letters are those of a term: stems keep them, but for `dying` and its kind, which is why `i` and `y` count as one.
+//! Analysing every word of a passage costs more than finding the provision did. A word is analysed only if its first
+//! letters are those of a term, two or, of a longer term, three: stems keep them, but for `dying` and its kind, which is
+//! why `i` and `y` count as one.
 
 use std::collections::HashMap;
-use std::io;
 
-use crate::search::keyword::KeywordLeg;
 use crate::search::understand::{QueryKind, QueryWord};
 
 /// So many words are looked for, the rarest.
@@ -14,6 +13,11 @@ const WORDS_MAX: usize = 32;
 
 /// Weights are whole numbers, so that sums do not depend on their order.
 const WEIGHT_UNIT: f32 = 1024.0;
+
+/// Stems so long keep their third letter.
+const LONG_TERM: usize = 5;
+
+const THIRDS_LEN: usize = 32;
 
 /// Letters, then digits; then what is neither, and what is not ASCII.
 const CLASSES: usize = 36;
@@ -47,6 +51,10 @@ pub(super) struct Wanted {
     words: Vec<WantedWord>,
     /// For each first letter the second ones, and at [`NO_CLASS`] whether a term ends with the first.
     openings: [u64; CLASSES],
+    /// The same of those terms alone that are too short for their third letter to say anything.
+    short_openings: [u64; CLASSES],
+    /// A bit for the first three letters of each longer term, by their hash.
+    thirds: [u64; THIRDS_LEN],
     /// Places in `words`, rarest first.
     rarest_first: Vec<u8>,
     /// Whether the words themselves are looked for or what they mean.
@@ -61,20 +69,15 @@ struct WantedWord {
 }
 
 impl Wanted {
-    pub(super) fn new(keyword: &KeywordLeg, words: &[QueryWord], kind: QueryKind) -> io::Result<Self> {
-        let mut weighed = Vec::with_capacity(words.len());
-        for (place, word) in words.iter().enumerate() {
-            let mut weight: Option<f32> = None;
-            for term in word.whole.iter().chain(&word.parts) {
-                let found = keyword.weight_of(term)?;
-                weight = weight.into_iter().chain(found).reduce(f32::max);
-            }
-            weighed.extend(weight.map(|weight| ((weight * WEIGHT_UNIT) as u32 + 1, place)));
-        }
+    /// `weights` are what the words carry, nothing for one that the corpus does not have.
+    pub(super) fn new(words: &[QueryWord], weights: &[Option<f32>], kind: QueryKind) -> Self {
+        let known = weights.iter().enumerate().filter_map(|(place, &weight)| Some((weight?, place)));
+        let mut weighed: Vec<(u32, usize)> =
+            known.map(|(weight, place)| ((weight * WEIGHT_UNIT) as u32 + 1, place)).collect();
         weighed.sort_by_key(|&(weight, place)| (std::cmp::Reverse(weight), place));
         weighed.truncate(WORDS_MAX);
         weighed.sort_by_key(|&(_, place)| place);
-        Ok(Self::of(weighed.into_iter().map(|(weight, place)| (&words[place], weight)), kind))
+        Self::of(weighed.into_iter().map(|(weight, place)| (&words[place], weight)), kind)
     }
 
     /// Nothing: every text is shown from its beginning.
@@ -83,8 +86,15 @@ impl Wanted {
     }
 
     pub(super) fn of<'q>(words: impl Iterator<Item = (&'q QueryWord, u32)>, kind: QueryKind) -> Self {
-        let mut wanted =
-            Self { word_of: HashMap::new(), words: Vec::new(), openings: [0; CLASSES], rarest_first: Vec::new(), kind };
+        let mut wanted = Self {
+            word_of: HashMap::new(),
+            words: Vec::new(),
+            openings: [0; CLASSES],
+            short_openings: [0; CLASSES],
+            thirds: [0; THIRDS_LEN],
+            rarest_first: Vec::new(),
+            kind,
+        };
         for (number, (word, weight)) in (0_u8..).zip(words.take(WORDS_MAX)) {
             for term in word.whole.iter().chain(&word.parts) {
                 wanted.word_of.entry(term.clone()).or_insert(number);
@@ -99,9 +109,37 @@ impl Wanted {
 
     fn add_opening(&mut self, term: &[u8]) {
         let first = term.first().map_or(NO_CLASS, |&byte| CLASS_OF[usize::from(byte)]);
-        if let Some(seconds) = self.openings.get_mut(usize::from(first)) {
-            *seconds |= 1 << second_class(term.get(1).copied());
+        let Some(seconds) = self.openings.get_mut(usize::from(first)) else { return };
+        let second = later_class(term.get(1).copied());
+        *seconds |= 1 << second;
+        match later_class(term.get(2).copied()) {
+            third if third < NO_CLASS && term.len() >= LONG_TERM && term.is_ascii() => {
+                let (word, bit) = third_place(first, second, third);
+                self.thirds[word] |= bit;
+            }
+            _ => self.short_openings[usize::from(first)] |= 1 << second,
         }
+    }
+
+    /// Whether a word that begins like this may be one of the query's.
+    #[inline]
+    fn admits(&self, first: u8, rest: &[u8]) -> bool {
+        let seconds = self.openings[usize::from(first)];
+        if seconds == 0 {
+            return false;
+        }
+        // What joins letters into one word hides which the next is.
+        let joins = |byte: Option<&u8>| matches!(byte, Some(b'.' | b'-' | b'\'' | 0x80..));
+        if joins(rest.first()) {
+            return true;
+        }
+        let second = later_class(rest.first().copied());
+        if seconds >> second & 1 == 0 {
+            return false;
+        }
+        let third = later_class(rest.get(1).copied());
+        let (word, bit) = third_place(first, second, third);
+        joins(rest.get(1)) || self.short_openings[usize::from(first)] >> second & 1 == 1 || self.thirds[word] & bit != 0
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -124,25 +162,16 @@ impl Wanted {
     /// Where words that may be one of the query's begin, in order; `text` is read from `at` on.
     #[inline]
     pub(super) fn next_candidate(&self, text: &[u8], mut at: usize) -> Option<usize> {
-        while let Some(&byte) = text.get(at) {
+        loop {
+            at += text.get(at..)?.iter().position(|&byte| CLASS_OF[usize::from(byte)] != NO_CLASS)?;
+            let byte = text[at];
             match CLASS_OF[usize::from(byte)] {
-                NO_CLASS => at += 1,
-                BEYOND_ASCII => {
-                    if may_be_letter(byte, text.get(at + 1).copied()) {
-                        return Some(at);
-                    }
-                    at += character_len(byte);
-                }
-                first => {
-                    let seconds = self.openings[usize::from(first)];
-                    if seconds != 0 && admits(seconds, text.get(at + 1).copied()) {
-                        return Some(at);
-                    }
-                    at = end_of_run(text, at);
-                }
+                BEYOND_ASCII if may_be_letter(byte, text.get(at + 1).copied()) => return Some(at),
+                BEYOND_ASCII => at += character_len(byte),
+                first if self.admits(first, &text[at + 1..]) => return Some(at),
+                _ => at = end_of_run(text, at),
             }
         }
-        None
     }
 
     /// What to look for in a long text, the rarest word first.
@@ -183,29 +212,30 @@ fn anchor_of(word: &QueryWord) -> (u8, Box<[u8]>) {
     (bytes.first().copied().unwrap_or(b' '), bytes.get(1..end).unwrap_or_default().into())
 }
 
-fn admits(seconds: u64, second: Option<u8>) -> bool {
-    // What joins letters into one word hides which the second is.
-    matches!(second, Some(b'.' | b'-' | b'\'' | 0x80..)) || seconds >> second_class(second) & 1 == 1
-}
-
-fn second_class(second: Option<u8>) -> u8 {
-    match second.map_or(NO_CLASS, |byte| CLASS_OF[usize::from(byte)]) {
+/// The class of a letter that is not the first: `i` and `y` are one.
+fn later_class(byte: Option<u8>) -> u8 {
+    match byte.map_or(NO_CLASS, |byte| CLASS_OF[usize::from(byte)]) {
         class if class == b'y' - b'a' => b'i' - b'a',
         class => class,
     }
 }
 
+fn third_place(first: u8, second: u8, third: u8) -> (usize, u64) {
+    let mixed = (u32::from(first) << 12 | u32::from(second) << 6 | u32::from(third)).wrapping_mul(0x9e37_79b1);
+    ((mixed >> 27) as usize % THIRDS_LEN, 1 << (mixed >> 21 & 63))
+}
+
 /// Past the letters and digits that begin at `at`.
 fn end_of_run(text: &[u8], mut at: usize) -> usize {
-    while let Some(&byte) = text.get(at) {
-        match CLASS_OF[usize::from(byte)] {
-            NO_CLASS => break,
-            BEYOND_ASCII if !may_be_letter(byte, text.get(at + 1).copied()) => break,
-            BEYOND_ASCII => at += character_len(byte),
-            _ => at += 1,
+    while let Some(run) = text[at..].iter().position(|&byte| CLASS_OF[usize::from(byte)] >= NO_CLASS) {
+        at += run;
+        let byte = text[at];
+        if CLASS_OF[usize::from(byte)] == NO_CLASS || !may_be_letter(byte, text.get(at + 1).copied()) {
+            return at;
         }
+        at = (at + character_len(byte)).min(text.len());
     }
-    at
+    text.len()
 }
 
 /// Whether a character beyond ASCII that begins with these bytes may be a letter or a fraction: signs such as § and the
