@@ -10,6 +10,7 @@
 //! are taken in windows, so that the sums lie in the nearest cache however large the corpus.
 
 mod collect;
+mod known;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -23,11 +24,17 @@ use hornbook_corpus::keyword::KeywordIndex;
 use tantivy::TantivyError;
 
 use super::Tuning;
-use super::postings::{FieldReader, PhraseReader};
+use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 use collect::Collector;
+pub(super) use known::KnownWord;
 use plan::Plan;
 use window::{WINDOW, Window};
+
+/// So many lists of places are read for the phrases of a query, a list being the places of one word in one provision.
+/// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
+/// without being looked for next to the others, and what has all of them in a row is ranked first all the same.
+const PLACES_READ_MAX: usize = 30_000;
 
 /// The fields of the index with their statistics.
 pub(super) struct KeywordLeg {
@@ -49,7 +56,7 @@ pub(super) struct Scored {
 
 /// What is asked of one pass.
 pub(super) struct KeywordQuery<'a> {
-    pub words: &'a [QueryWord],
+    pub words: &'a [KnownWord],
     pub constraints: &'a Constraints,
     pub range: OrdinalRange,
     /// How many of the best living and of the best dead are kept.
@@ -139,19 +146,9 @@ impl KeywordLeg {
         })
     }
 
+    /// What is said first, then where it stands.
     fn fields(&self) -> [&FieldReader; 4] {
         [&self.text, &self.heading, &self.citation, &self.breadcrumb]
-    }
-
-    /// What a term carries. A word that only headings above have counts as rare as it is in those.
-    pub(super) fn weight_of(&self, term: &str) -> io::Result<Option<f32>> {
-        let said = self.text.document_count(term)?.max(self.heading.document_count(term)?);
-        let found = match said {
-            0 => self.citation.document_count(term)?.max(self.breadcrumb.document_count(term)?),
-            said => said,
-        };
-        let (all, found) = (self.document_count as f32, found.min(self.document_count) as f32);
-        Ok((found > 0.0).then(|| (1.0 + (all - found + 0.5) / (found + 0.5)).ln()))
     }
 
     /// Looks up phrases and exclusions.
@@ -162,29 +159,52 @@ impl KeywordLeg {
         range: OrdinalRange,
     ) -> io::Result<Constraints> {
         let mut constraints = Constraints::default();
-        // The rarest is looked for everywhere, the others only where that stands.
         let mut by_rarity = Vec::with_capacity(phrases.len());
         for phrase in phrases.iter().filter(|phrase| is_selective(phrase)) {
             by_rarity.push((self.rarest_count(phrase)?, phrase));
         }
         by_rarity.sort_by_key(|&(count, _)| count);
-        for (_, phrase) in by_rarity {
+        // Positions cost ten times what documents do: they are read where the words of all phrases stand, and nowhere else.
+        for &(_, phrase) in &by_rarity {
             constraints.required = Some(match constraints.required.take() {
-                None => self.with_phrase(phrase, range)?,
-                Some(required) => self.having_in_a_row(phrase, &required)?,
+                None => self.with_all(phrase, range)?,
+                Some(required) => self.having_all(phrase, &required)?,
+            });
+        }
+        let mut budget = Budget(PLACES_READ_MAX);
+        for (_, phrase) in by_rarity.into_iter().filter(|(_, phrase)| phrase.len() > 1) {
+            let required = constraints.required.take().unwrap_or_default();
+            constraints.required = Some(match budget.terms_checked(phrase.len(), required.len()) {
+                0 => required,
+                checked => self.having_so_many_in_a_row(phrase, &required, checked)?,
             });
         }
         if !excluded.is_empty() {
             constraints.excluded = Bits::from_fn(self.document_count, |_| false);
         }
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
-            let found = match &constraints.required {
-                Some(required) => self.having_in_a_row(phrase, required)?,
-                None => self.with_phrase(phrase, range)?,
+            if let [term] = phrase.as_slice() {
+                for field in self.said() {
+                    field.each_with(term, range, |doc| constraints.excluded.set(doc))?;
+                }
+                continue;
+            }
+            let candidates = match &constraints.required {
+                Some(required) => self.having_all(phrase, required)?,
+                None => self.with_all(phrase, range)?,
             };
-            found.into_iter().for_each(|doc| constraints.excluded.set(doc));
+            // What is not known to say it is not excluded.
+            if budget.terms_checked(phrase.len(), candidates.len()) == phrase.len() {
+                let found = self.having_in_a_row(phrase, &candidates)?;
+                found.into_iter().for_each(|doc| constraints.excluded.set(doc));
+            }
         }
         Ok(constraints)
+    }
+
+    /// The fields that phrases are looked for in.
+    fn said(&self) -> [&FieldReader; 2] {
+        [&self.heading, &self.text]
     }
 
     /// In how many documents the rarest term of a phrase stands, over heading and text.
@@ -196,28 +216,33 @@ impl KeywordLeg {
         Ok(rarest)
     }
 
-    /// The documents of a range in whose heading or text the terms stand in a row, ascending.
-    fn with_phrase(&self, phrase: &[String], range: OrdinalRange) -> io::Result<Vec<u32>> {
+    /// The documents of a range in whose heading, or in whose text, all the terms stand, ascending.
+    fn with_all(&self, phrase: &[String], range: OrdinalRange) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
-        let end = range.end.min(self.document_count);
-        for field in [&self.heading, &self.text] {
-            match phrase {
-                [term] => {
-                    if let Some(mut cursor) = field.cursor(term)? {
-                        cursor.skip_to(range.start);
-                        cursor.each_until(end, |doc, _| found.push(doc));
-                    }
-                }
-                _ => {
-                    if let Some(mut reader) = PhraseReader::open(field, phrase)? {
-                        reader.find_all(OrdinalRange { start: range.start, end }, &mut found);
-                    }
-                }
+        for field in self.said() {
+            let mut counted = Vec::with_capacity(phrase.len());
+            for term in phrase {
+                counted.push((field.document_count(term)?, term));
             }
+            counted.sort_unstable();
+            let Some(((_, rarest), others)) = counted.split_first() else { continue };
+            let mut with_rarest = Vec::new();
+            field.each_with(rarest, range, |doc| with_rarest.push(doc))?;
+            let mut others = AllTerms::open(field, others.iter().map(|&(_, term)| term))?;
+            found.extend(with_rarest.into_iter().filter(|&doc| others.stand_in(doc)));
         }
         found.sort_unstable();
         found.dedup();
         Ok(found)
+    }
+
+    /// Which of some documents, ascending, have all the terms in their heading, or all in their text.
+    fn having_all(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
+        let mut readers = Vec::with_capacity(2);
+        for field in self.said() {
+            readers.push(AllTerms::open(field, phrase)?);
+        }
+        Ok(docs.iter().copied().filter(|&doc| readers.iter_mut().any(|reader| reader.stand_in(doc))).collect())
     }
 
     /// The documents of a range in whose citation a term stands; nothing where there are more than `max`.
@@ -238,9 +263,17 @@ impl KeywordLeg {
 
     /// Which of some documents, ascending, have the terms in a row in heading or text.
     pub(super) fn having_in_a_row(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
+        self.having_so_many_in_a_row(phrase, docs, phrase.len())
+    }
+
+    /// The same, looking at the places of the rarest `checked` terms alone.
+    fn having_so_many_in_a_row(&self, phrase: &[String], docs: &[u32], checked: usize) -> io::Result<Vec<u32>> {
+        if phrase.len() == 1 {
+            return self.having_all(phrase, docs);
+        }
         let mut readers = Vec::with_capacity(2);
-        for field in [&self.heading, &self.text] {
-            readers.extend(PhraseReader::open(field, phrase)?);
+        for field in self.said() {
+            readers.extend(PhraseReader::open(field, phrase, checked)?);
         }
         let has = |doc: &u32| readers.iter_mut().any(|reader| reader.is_in(*doc));
         Ok(docs.iter().copied().filter(has).collect())
@@ -268,20 +301,33 @@ impl KeywordLeg {
             static SCRATCH: RefCell<Window> = RefCell::default();
         }
         SCRATCH.with_borrow_mut(|window| {
-            let mut collector = Collector::new(query);
+            let mut collector = Collector::new(query, plan.mass_required);
             plan.start_at(range.start);
             let mut start = range.start;
             while start < range.end {
                 let end = range.end.min(start.saturating_add(WINDOW));
                 window.restart(start, end, self.saturation);
-                plan.fill(window, query.constraints.required.as_deref());
-                collector.take(window, plan.mass_required);
+                plan.fill(window, query.constraints.required.as_deref(), &mut collector);
+                collector.take(window);
                 start = end;
             }
             let mut found = collector.finish();
             found.possible = plan.possible();
             Ok(found)
         })
+    }
+}
+
+/// How many lists of places a query may still have read.
+struct Budget(usize);
+
+impl Budget {
+    /// Of how many terms of a phrase the places are looked at, in so many documents: of all that it has, or where that
+    /// would cost too much of the two rarest, or else of none.
+    fn terms_checked(&mut self, terms: usize, docs: usize) -> usize {
+        let checked = [terms, 2.min(terms)].into_iter().find(|terms| terms * docs <= self.0).unwrap_or(0);
+        self.0 -= checked * docs;
+        checked
     }
 }
 

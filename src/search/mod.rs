@@ -47,7 +47,7 @@ pub use tuning::{FieldTuning, KindTuning, Tuning};
 pub use understand::{QUERY_CHARS_MAX, QueryKind};
 
 use fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
-use keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, Scored};
+use keyword::{Bits, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, Scored};
 use rerank::{Interaction, Likeness, TokenRarity};
 use resolve::CitedRanges;
 use semantic::SemanticCandidate;
@@ -55,9 +55,6 @@ use understand::{QueryWord, Understood, understand, within_bounds};
 
 /// The last result that can be paged to.
 pub const RESULTS_MAX: u32 = 10_000;
-
-/// How many of the best living and of the best dead keyword matches are in the head.
-const HEAD: usize = 128;
 
 /// Among how many of the best keyword matches words in a row are looked for.
 const IN_A_ROW_CHECKED: usize = 48;
@@ -127,6 +124,8 @@ pub struct SearchResponse {
 #[derive(Clone, Debug)]
 struct Searched {
     words: Vec<QueryWord>,
+    /// What each of them carries.
+    weights: Vec<Option<f32>>,
     kind: QueryKind,
     cited: Vec<NodeOrdinal>,
     is_citation_alone: bool,
@@ -261,6 +260,7 @@ impl Engine {
         }
         stages.understand = watch.lap();
 
+        let known = self.keyword.look_up(&understood.words)?;
         let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
         stages.keyword = watch.lap();
 
@@ -269,17 +269,27 @@ impl Engine {
             Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
         };
         stages.embed = watch.lap();
-        let nearest = vector.as_ref().map(|vector| {
-            semantic::candidates(&self.snapshot, vector, range, &constraints, self.tuning.chunk_candidates)
-        });
+        let chunk_candidates = match request.mode {
+            Mode::Hybrid => self.tuning.chunk_candidates_hybrid,
+            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
+        };
+        let nearest = vector
+            .as_ref()
+            .map(|vector| semantic::candidates(&self.snapshot, vector, range, &constraints, chunk_candidates));
         let nearest = nearest.unwrap_or_default();
         stages.vector = watch.lap();
 
         let keyword = match request.mode {
             Mode::Semantic => KeywordFound::default(),
-            Mode::Hybrid | Mode::Keyword => {
-                self.ask_keyword_leg(request, &understood, &constraints, range, &page, &nearest)?
-            }
+            Mode::Hybrid | Mode::Keyword => self.keyword.search(&KeywordQuery {
+                words: &known,
+                constraints: &constraints,
+                range,
+                keep: self.tuning.keyword_candidates.max(page.end),
+                watched: &watched(&understood.cited, &nearest),
+                list_matches: request.facets,
+                dead: &self.dead,
+            })?,
         };
         stages.keyword += watch.lap();
 
@@ -315,7 +325,8 @@ impl Engine {
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
         let Understood { words, kind, cited, is_citation_alone, .. } = understood;
-        let searched = Searched { words, kind, cited, is_citation_alone };
+        let weights = known.iter().map(KnownWord::weight).collect();
+        let searched = Searched { words, weights, kind, cited, is_citation_alone };
         Ok(SearchResponse { hits, total, facets, explain, stages, searched })
     }
 
@@ -338,34 +349,10 @@ impl Engine {
         Ok(())
     }
 
-    fn ask_keyword_leg(
-        &self,
-        request: &SearchRequest<'_>,
-        understood: &Understood,
-        constraints: &Constraints,
-        range: OrdinalRange,
-        page: &Page,
-        nearest: &[SemanticCandidate],
-    ) -> Result<KeywordFound, SearchError> {
-        let mut watched: Vec<u32> =
-            nearest.iter().map(|found| found.node.0).chain(understood.cited.iter().map(|node| node.0)).collect();
-        watched.sort_unstable();
-        watched.dedup();
-        let found = self.keyword.search(&KeywordQuery {
-            words: &understood.words,
-            constraints,
-            range,
-            keep: HEAD.max(page.end),
-            watched: &watched,
-            list_matches: request.facets,
-            dead: &self.dead,
-        })?;
-        Ok(found)
-    }
-
     /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
     fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
-        let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * HEAD);
+        let from_words = self.tuning.keyword_candidates;
+        let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * from_words);
         for (rank, found) in (1..).zip(nearest) {
             let matched = keyword.watched.binary_search_by_key(&found.node.0, |scored| scored.doc).ok();
             head.push(Candidate {
@@ -379,7 +366,7 @@ impl Engine {
         head.sort_unstable_by_key(|candidate| candidate.node);
         let known = head.len();
         for list in [&keyword.living, &keyword.dead] {
-            for (rank, scored) in (1..).zip(list.iter().take(HEAD)) {
+            for (rank, scored) in (1..).zip(list.iter().take(from_words)) {
                 match head[..known].binary_search_by_key(&scored.doc, |candidate| candidate.node.0) {
                     Ok(place) => head[place].keyword_rank = Some(rank),
                     Err(_) => head.push(Candidate {
@@ -414,9 +401,9 @@ impl Engine {
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
         // The dead stand last, whatever they say.
         let living = |candidate: &&Candidate| !candidate.is_dead;
-        let passages = head.iter().filter(living).map(|candidate| (candidate.node, candidate.chunk));
+        let passages: Vec<_> = head.iter().filter(living).map(|candidate| (candidate.node, candidate.chunk)).collect();
         let sets = &self.snapshot.token_sets;
-        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, passages);
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
         for (candidate, score) in head.iter_mut().filter(|candidate| !candidate.is_dead).zip(scores) {
             candidate.interaction = score;
         }
@@ -430,6 +417,15 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The provisions whose keyword scores are asked for whatever their rank, ascending.
+fn watched(cited: &[NodeOrdinal], nearest: &[SemanticCandidate]) -> Vec<u32> {
+    let mut watched: Vec<u32> =
+        nearest.iter().map(|found| found.node).chain(cited.iter().copied()).map(|n| n.0).collect();
+    watched.sort_unstable();
+    watched.dedup();
+    watched
 }
 
 /// Which results are asked for.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::keyword::KeywordIndex;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings};
+use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
 
@@ -44,10 +44,32 @@ impl FieldReader {
         self.inverted.doc_freq(&Term::from_field_text(self.field, term))
     }
 
+    /// The entry of a term in the dictionary, for [`Self::cursor_of`].
+    pub(super) fn entry(&self, term: &str) -> io::Result<Option<TermInfo>> {
+        self.inverted.get_term_info(&Term::from_field_text(self.field, term))
+    }
+
+    pub(super) fn cursor_of(&self, entry: &TermInfo) -> io::Result<Cursor<'_>> {
+        let blocks = self.inverted.read_block_postings_from_terminfo(entry, IndexRecordOption::WithFreqs)?;
+        Ok(Cursor { blocks, at: 0, reader: self })
+    }
+
     pub(super) fn cursor(&self, term: &str) -> io::Result<Option<Cursor<'_>>> {
+        self.cursor_over(term, IndexRecordOption::WithFreqs)
+    }
+
+    fn cursor_over(&self, term: &str, option: IndexRecordOption) -> io::Result<Option<Cursor<'_>>> {
         let term = Term::from_field_text(self.field, term);
-        let blocks = self.inverted.read_block_postings(&term, IndexRecordOption::WithFreqs)?;
+        let blocks = self.inverted.read_block_postings(&term, option)?;
         Ok(blocks.map(|blocks| Cursor { blocks, at: 0, reader: self }))
+    }
+
+    /// Hands over every document of a range that has the term, in order.
+    pub(super) fn each_with(&self, term: &str, range: OrdinalRange, mut sink: impl FnMut(u32)) -> io::Result<()> {
+        let Some(mut cursor) = self.cursor_over(term, IndexRecordOption::Basic)? else { return Ok(()) };
+        cursor.skip_to(range.start);
+        cursor.each_until(range.end.min(self.norms.num_docs()), |doc, _| sink(doc));
+        Ok(())
     }
 
     fn positions(&self, term: &str) -> io::Result<Option<SegmentPostings>> {
@@ -71,7 +93,18 @@ impl Cursor<'_> {
 
     /// Hands every document from here to `end` with what the term's occurrences count in it.
     #[inline]
-    pub(super) fn each_until(&mut self, end: u32, mut sink: impl FnMut(u32, f32)) {
+    pub(super) fn each_until(&mut self, end: u32, sink: impl FnMut(u32, f32)) {
+        self.each_wanted_until(end, |_| true, sink);
+    }
+
+    /// The same for those documents that are wanted; the others cost least.
+    #[inline]
+    pub(super) fn each_wanted_until(
+        &mut self,
+        end: u32,
+        is_wanted: impl Fn(u32) -> bool,
+        mut sink: impl FnMut(u32, f32),
+    ) {
         loop {
             let docs = self.blocks.docs();
             let freqs = self.blocks.freqs();
@@ -88,8 +121,10 @@ impl Cursor<'_> {
             let inside =
                 if docs[len - 1] < end { len } else { self.at + docs[self.at..].partition_point(|&doc| doc < end) };
             for (place, &doc) in docs.iter().enumerate().take(inside).skip(self.at) {
-                let freq = freqs.get(place).copied().unwrap_or(1);
-                sink(doc, self.worth(doc, freq));
+                if is_wanted(doc) {
+                    let freq = freqs.get(place).copied().unwrap_or(1);
+                    sink(doc, self.worth(doc, freq));
+                }
             }
             self.at = inside;
             if inside < len {
@@ -101,11 +136,17 @@ impl Cursor<'_> {
     /// What the term's occurrences count in a document at or after those asked for before; zero if it has none.
     #[inline]
     pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
-        self.skip_to(doc);
-        match self.blocks.docs().get(self.at) {
-            Some(&found) if found == doc => self.worth(doc, self.blocks.freqs().get(self.at).copied().unwrap_or(1)),
-            _ => 0.0,
+        match self.is_in(doc) {
+            true => self.worth(doc, self.blocks.freqs().get(self.at).copied().unwrap_or(1)),
+            false => 0.0,
         }
+    }
+
+    /// Whether a document at or after those asked for before has the term.
+    #[inline]
+    fn is_in(&mut self, doc: u32) -> bool {
+        self.skip_to(doc);
+        self.blocks.docs().get(self.at) == Some(&doc)
     }
 
     /// Moves on to the first document at or after `doc`.
@@ -130,6 +171,29 @@ impl Cursor<'_> {
     }
 }
 
+/// Some terms of one field that are wanted all together.
+pub(super) struct AllTerms<'a>(Option<Vec<Cursor<'a>>>);
+
+impl<'a> AllTerms<'a> {
+    pub(super) fn open(field: &'a FieldReader, terms: impl IntoIterator<Item = &'a String>) -> io::Result<Self> {
+        let mut cursors = Vec::new();
+        for term in terms {
+            match field.cursor_over(term, IndexRecordOption::Basic)? {
+                Some(cursor) => cursors.push(cursor),
+                None => return Ok(Self(None)),
+            }
+        }
+        // The rarest says no soonest.
+        cursors.sort_by_key(Cursor::len);
+        Ok(Self(Some(cursors)))
+    }
+
+    /// Whether all stand in a document at or after those asked for before.
+    pub(super) fn stand_in(&mut self, doc: u32) -> bool {
+        self.0.as_mut().is_some_and(|cursors| cursors.iter_mut().all(|cursor| cursor.is_in(doc)))
+    }
+}
+
 /// A phrase in one field.
 pub(super) struct PhraseReader {
     /// Rarest first, each with its place in the phrase.
@@ -139,36 +203,16 @@ pub(super) struct PhraseReader {
 }
 
 impl PhraseReader {
-    /// `None` if a term stands nowhere in the field.
-    pub(super) fn open(field: &FieldReader, phrase: &[String]) -> io::Result<Option<Self>> {
+    /// Checks the places of the rarest `checked` terms. `None` if a term stands nowhere in the field.
+    pub(super) fn open(field: &FieldReader, phrase: &[String], checked: usize) -> io::Result<Option<Self>> {
         let mut terms = Vec::with_capacity(phrase.len());
         for (place, term) in (0..).zip(phrase) {
             let Some(postings) = field.positions(term)? else { return Ok(None) };
             terms.push((place, postings));
         }
         terms.sort_by_key(|(place, postings)| (postings.doc_freq(), *place));
+        terms.truncate(checked);
         Ok(Some(Self { terms, starts: Vec::new(), positions: Vec::new() }))
-    }
-
-    /// Adds every document of the range that has the phrase, in order.
-    pub(super) fn find_all(&mut self, range: OrdinalRange, found: &mut Vec<u32>) {
-        let mut candidate = range.start;
-        while candidate < range.end {
-            let next =
-                self.terms.iter_mut().map(|(_, postings)| seek(postings, candidate)).try_fold(candidate, |at, doc| {
-                    // The first that is further on decides: those behind it need not move.
-                    if doc > at { Err(doc) } else { Ok(at) }
-                });
-            match next {
-                Ok(doc) => {
-                    if self.stands_here() {
-                        found.push(doc);
-                    }
-                    candidate = doc + 1;
-                }
-                Err(further) => candidate = further,
-            }
-        }
     }
 
     /// Whether a document at or after those asked for before has the phrase.
@@ -191,7 +235,9 @@ impl PhraseReader {
             let mut rest = positions.as_slice();
             starts.retain(|start| {
                 let wanted = start + *place;
-                rest = &rest[rest.partition_point(|&position| position < wanted)..];
+                // Cheaper than halving: what was read through to be decoded may be read through once more.
+                let passed = rest.iter().take_while(|&&position| position < wanted).count();
+                rest = &rest[passed..];
                 rest.first() == Some(&wanted)
             });
         }

@@ -121,7 +121,7 @@ impl Interaction {
         rarity: &TokenRarity,
         likeness: &Likeness,
         sets: &TokenSets,
-        passages: impl Iterator<Item = (NodeOrdinal, Option<ChunkOrdinal>)>,
+        passages: &[(NodeOrdinal, Option<ChunkOrdinal>)],
     ) -> Vec<f32> {
         let mut tokens = Vec::new();
         embedder().tokenize(words, &mut tokens);
@@ -132,11 +132,11 @@ impl Interaction {
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
             let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
-            let score = |(node, chunk): (NodeOrdinal, Option<ChunkOrdinal>)| {
+            let score = |&(node, chunk): &(NodeOrdinal, Option<ChunkOrdinal>)| {
                 let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();
                 interaction.score(lookup, [sets.of_context(node), text])
             };
-            let scores = passages.map(score).collect();
+            let scores = passages.iter().map(score).collect();
             touched.iter().for_each(|&token| lookup.clear(token));
             scores
         })
@@ -237,10 +237,10 @@ mod tests {
         let chunks = ChunkTable::open(dir.path()).unwrap();
         let rarity = TokenRarity::of(&sets, &chunks);
         let likeness = Likeness::of(&Tuning { likeness_power: 2.0, ..Tuning::default() });
-        let passages = || (0..5).map(|n| (NodeOrdinal(n), Some(ChunkOrdinal(n)).filter(|_| n != 1)));
-        let scored = |words: &str| Interaction::scores(words, &rarity, &likeness, &sets, passages());
+        let passages: Vec<_> = (0..5).map(|n| (NodeOrdinal(n), Some(ChunkOrdinal(n)).filter(|_| n != 1))).collect();
+        let scored = |words: &str| Interaction::scores(words, &rarity, &likeness, &sets, &passages);
         for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {
-            for ((node, chunk), score) in passages().zip(scored(words)) {
+            for (&(node, chunk), score) in passages.iter().zip(scored(words)) {
                 let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();
                 let expected = naive(words, &rarity, &[sets.of_context(node), text].concat());
                 assert!((score - expected).abs() < 1e-5, "{words}, {node}: {score}, expected {expected}");

@@ -82,7 +82,7 @@ impl Engine {
         let mut meant = String::with_capacity(text.len());
         let mut copied = 0;
         for (term, place) in words {
-            if self.keyword.weight_of(&term)?.is_some() {
+            if self.keyword.has(&term)? {
                 continue;
             }
             let typed = text[place.clone()].to_lowercase();

@@ -15,8 +15,12 @@ pub struct Tuning {
     pub saturation: f32,
     /// What part of a query's weight a keyword match must carry.
     pub share_required: f32,
-    /// How many chunks the semantic leg looks at.
+    /// How many chunks the semantic leg looks at where it is asked alone.
     pub chunk_candidates: usize,
+    /// And beside the keyword leg, which finds part of what is further down.
+    pub chunk_candidates_hybrid: usize,
+    /// How many of the best living and of the best dead keyword matches are fused with what the semantic leg found.
+    pub keyword_candidates: usize,
     /// Likeness of tokens below this counts nothing in late interaction.
     pub likeness_floor: f32,
     /// Likeness is raised to this power.
@@ -58,6 +62,8 @@ impl Tuning {
         saturation: 1.2,
         share_required: 0.5,
         chunk_candidates: 160,
+        chunk_candidates_hybrid: 80,
+        keyword_candidates: 96,
         likeness_floor: 0.4,
         likeness_power: 2.0,
         coverage_power: 4.0,

@@ -1,11 +1,13 @@
 //! What is kept of the candidates of a window: the best, and counts of all.
 
-use super::window::Window;
+use super::plan::Rest;
+use super::window::{Cell, Window};
 use super::{KeywordFound, KeywordQuery, Scored};
 
 /// Keeps the best, counts all.
 pub(super) struct Collector<'q> {
     query: &'q KeywordQuery<'q>,
+    mass_required: f32,
     watched_at: usize,
     found: KeywordFound,
     living: Best,
@@ -13,33 +15,65 @@ pub(super) struct Collector<'q> {
 }
 
 impl<'q> Collector<'q> {
-    pub(super) fn new(query: &'q KeywordQuery<'q>) -> Self {
+    pub(super) fn new(query: &'q KeywordQuery<'q>, mass_required: f32) -> Self {
         let best = || Best { keep: query.keep.max(1), bar: f32::NEG_INFINITY, found: Vec::new() };
-        Self { query, watched_at: 0, found: KeywordFound::default(), living: best(), dead: best() }
+        Self { query, mass_required, watched_at: 0, found: KeywordFound::default(), living: best(), dead: best() }
     }
 
-    pub(super) fn take(&mut self, window: &Window, mass_required: f32) {
-        let excluded = &self.query.constraints.excluded;
-        let required = self.query.constraints.required.is_some();
+    /// Takes what is left of a window, where all is known of every candidate.
+    pub(super) fn take(&mut self, window: &Window) {
         for &doc in &window.candidates {
-            let cell = window.cells[(doc - window.start) as usize];
-            // Phrases of stop words have no ranking word besides themselves.
-            let enough = cell.mass >= mass_required && (cell.mass > 0.0 || required);
-            if !enough || excluded.has(doc) {
+            let cell = window.cell(doc);
+            if !self.is_match(doc, cell) {
                 continue;
             }
+            self.count(doc);
             let scored = Scored { doc, score: cell.score };
-            self.found.total += 1;
-            if self.query.dead.has(doc) {
-                self.dead.offer(scored);
-            } else {
-                self.found.living_total += 1;
-                self.living.offer(scored);
-            }
-            if self.query.list_matches {
-                self.found.matches.push(doc);
-            }
+            let list = if self.query.dead.has(doc) { &mut self.dead } else { &mut self.living };
+            list.offer(scored);
             self.watch(scored);
+        }
+        self.living.prune();
+        self.dead.prune();
+    }
+
+    /// Lets go of those candidates of a window of which what is still to come can decide nothing: they cannot match any
+    /// more, or they do and can be neither among the best nor watched.
+    pub(super) fn settle(&mut self, window: &mut Window, rest: Rest) {
+        let mut watched = &self.query.watched[self.query.watched.partition_point(|&doc| doc < window.start)..];
+        window.retain_candidates(|doc, cell| {
+            if cell.mass + rest.mass < self.mass_required {
+                return false;
+            }
+            let bar = if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar };
+            if cell.mass < self.mass_required || cell.score + rest.score > bar {
+                return true;
+            }
+            while watched.first().is_some_and(|&other| other < doc) {
+                watched = &watched[1..];
+            }
+            if watched.first() == Some(&doc) {
+                return true;
+            }
+            if self.is_match(doc, cell) {
+                self.count(doc);
+            }
+            false
+        });
+    }
+
+    fn is_match(&self, doc: u32, cell: &Cell) -> bool {
+        // Phrases of stop words have no ranking word besides themselves.
+        let is_enough =
+            cell.mass >= self.mass_required && (cell.mass > 0.0 || self.query.constraints.required.is_some());
+        is_enough && !self.query.constraints.excluded.has(doc)
+    }
+
+    fn count(&mut self, doc: u32) {
+        self.found.total += 1;
+        self.found.living_total += u32::from(!self.query.dead.has(doc));
+        if self.query.list_matches {
+            self.found.matches.push(doc);
         }
     }
 
@@ -56,6 +90,8 @@ impl<'q> Collector<'q> {
     pub(super) fn finish(mut self) -> KeywordFound {
         self.found.living = self.living.finish();
         self.found.dead = self.dead.finish();
+        // Some were counted before others of their window.
+        self.found.matches.sort_unstable();
         self.found
     }
 }

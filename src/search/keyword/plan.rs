@@ -1,14 +1,16 @@
 //! In which order the words of a query are looked up, and where each is read through or sought.
 //!
 //! The rarest words come first. As soon as those left could not carry a match between them, no new candidates are taken:
-//! the common words, which have nearly all postings, are looked up for the candidates alone.
+//! the common words, which have nearly all postings, are looked up for the candidates alone, and only for those of which
+//! something is still open: whether they match, or whether they are among the best.
 
 use std::io;
 
 use super::KeywordLeg;
+use super::collect::Collector;
+use super::known::KnownWord;
 use super::window::{WINDOW, Window};
 use crate::search::postings::Cursor;
-use crate::search::understand::QueryWord;
 
 /// More words than this are not looked up: the rarest are.
 const WORDS_MAX: usize = 32;
@@ -16,8 +18,14 @@ const WORDS_MAX: usize = 32;
 /// Nor more postings than this for each document of the corpus: the commonest words are left out.
 const POSTINGS_PER_DOCUMENT_MAX: u64 = 4;
 
+/// Fewer candidates are not worth asking which of them are settled.
+const SETTLED_FROM: usize = if cfg!(test) { 1 } else { 32 };
+
 /// In a small corpus everything is read.
 const POSTINGS_ALWAYS_READ: u64 = 1 << 16;
+
+/// So much above itself is a bound that must hold for sums of rounded numbers too.
+const ROUNDED_UP: f32 = 1.0001;
 
 /// One word of the plan: the cursors of its terms.
 struct PlannedWord<'a> {
@@ -25,6 +33,15 @@ struct PlannedWord<'a> {
     mass: f32,
     terms: Vec<PlannedTerm<'a>>,
     postings: u32,
+    /// What this word and those behind it can add to a document, at most.
+    rest: Rest,
+}
+
+/// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rest {
+    pub mass: f32,
+    pub score: f32,
 }
 
 struct PlannedTerm<'a> {
@@ -44,17 +61,13 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(leg: &'a KeywordLeg, words: &[QueryWord]) -> io::Result<Self> {
+    pub(super) fn new(leg: &'a KeywordLeg, words: &[KnownWord]) -> io::Result<Self> {
         let mut weighed = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
-            let whole = word.whole.as_deref().map(|whole| leg.weight_of(whole)).transpose()?.flatten();
-            let parts: Vec<Option<f32>> =
-                word.parts.iter().map(|part| leg.weight_of(part)).collect::<io::Result<_>>()?;
-            let rarest_part =
-                parts.iter().flatten().copied().fold(None, |most: Option<f32>, w| Some(most.map_or(w, |m| m.max(w))));
             // A compound carries what the rarest of its parts does, so that one word stays one word.
-            if let Some(mass) = rarest_part.or(whole) {
-                weighed.push((mass, place, whole, parts));
+            let rarest_part = word.parts.iter().filter_map(|part| part.weight).reduce(f32::max);
+            if let Some(mass) = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.weight)) {
+                weighed.push((mass, place));
             }
         }
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -62,8 +75,8 @@ impl<'a> Plan<'a> {
         let mut planned = Vec::with_capacity(weighed.len());
         let postings_max = (u64::from(leg.document_count) * POSTINGS_PER_DOCUMENT_MAX).max(POSTINGS_ALWAYS_READ);
         let mut postings = 0_u64;
-        for (mass, place, whole, parts) in weighed {
-            let word = PlannedWord::open(leg, &words[place], mass, whole, &parts)?;
+        for (mass, place) in weighed {
+            let word = PlannedWord::open(leg, &words[place], mass)?;
             postings += u64::from(word.postings);
             // Whatever is asked, so much is read and no more; of everyday queries nothing is left out.
             if postings > postings_max && !planned.is_empty() {
@@ -81,6 +94,12 @@ impl<'a> Plan<'a> {
             needed
         });
         let essential = essential.count();
+        let mut rest = Rest::default();
+        for word in planned.iter_mut().rev() {
+            rest.mass += word.mass * ROUNDED_UP;
+            rest.score += word.terms.iter().map(|term| term.weight).sum::<f32>() * ROUNDED_UP;
+            word.rest = rest;
+        }
         Ok(Self { essential, words: planned, mass_required })
     }
 
@@ -107,8 +126,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Sums up scores and masses of the window's candidates.
-    pub(super) fn fill(&mut self, window: &mut Window, required: Option<&[u32]>) {
+    /// Sums up scores and masses of the window's candidates. Of those left in the window all is known.
+    pub(super) fn fill(&mut self, window: &mut Window, required: Option<&[u32]>, collector: &mut Collector<'_>) {
         let essential = match required {
             None => self.essential,
             Some(required) => {
@@ -122,7 +141,13 @@ impl<'a> Plan<'a> {
             word.add_all(window);
         }
         window.candidates_known(essential > 1);
+        let mut is_worth_settling = true;
         for word in &mut self.words[essential..] {
+            let before = window.candidates.len();
+            if is_worth_settling && before >= SETTLED_FROM {
+                collector.settle(window, word.rest);
+                is_worth_settling = (before - window.candidates.len()) * 4 >= before;
+            }
             let sparse = window.candidates.len() as u64 * 16
                 < u64::from(word.postings) * u64::from(WINDOW) / u64::from(window.document_count.max(1));
             if sparse { word.add_sought(window) } else { word.add_to_candidates(window) }
@@ -131,27 +156,18 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> PlannedWord<'a> {
-    fn open(
-        leg: &'a KeywordLeg,
-        word: &QueryWord,
-        mass: f32,
-        whole: Option<f32>,
-        parts: &[Option<f32>],
-    ) -> io::Result<Self> {
-        let mut terms = Vec::new();
-        let known_parts = parts.iter().flatten().count().max(1) as f32;
-        let whole = word.whole.iter().zip(whole).map(|(term, weight)| (term, weight, mass));
-        let parts =
-            word.parts.iter().zip(parts).filter_map(|(term, weight)| Some((term, (*weight)?, mass / known_parts)));
-        for (term, weight, mass) in whole.chain(parts) {
-            let mut cursors = Vec::with_capacity(4);
-            for field in leg.fields() {
-                cursors.extend(field.cursor(term)?);
+    fn open(leg: &'a KeywordLeg, word: &KnownWord, mass: f32) -> io::Result<Self> {
+        let known_parts = word.parts.iter().filter(|part| part.weight.is_some()).count().max(1) as f32;
+        let whole = word.whole.iter().map(|term| (term, mass));
+        let parts = word.parts.iter().map(|term| (term, mass / known_parts));
+        let mut terms = Vec::with_capacity(1 + word.parts.len());
+        for (term, mass) in whole.chain(parts) {
+            if let Some(weight) = term.weight {
+                terms.push(PlannedTerm { weight: weight * (leg.saturation + 1.0), mass, cursors: term.cursors(leg)? });
             }
-            terms.push(PlannedTerm { weight: weight * (leg.saturation + 1.0), mass, cursors });
         }
         let postings = terms.iter().flat_map(|term| &term.cursors).map(Cursor::len).sum();
-        Ok(Self { mass, terms, postings })
+        Ok(Self { mass, terms, postings, rest: Rest::default() })
     }
 
     /// Every document of the window that has the word becomes a candidate.
@@ -159,7 +175,8 @@ impl<'a> PlannedWord<'a> {
         let end = window.end;
         for term in &mut self.terms {
             for cursor in &mut term.cursors {
-                cursor.each_until(end, |doc, worth| window.count(doc, worth));
+                let (_, mut counts) = window.split();
+                cursor.each_until(end, |doc, worth| counts.add(doc, worth));
             }
             window.end_term(term.weight, term.mass);
         }
@@ -172,11 +189,8 @@ impl<'a> PlannedWord<'a> {
         for term in &mut self.terms {
             for cursor in &mut term.cursors {
                 cursor.skip_to(start);
-                cursor.each_until(end, |doc, worth| {
-                    if window.is_candidate(doc) {
-                        window.count(doc, worth);
-                    }
-                });
+                let (candidates, mut counts) = window.split();
+                cursor.each_wanted_until(end, |doc| candidates.has(doc), |doc, worth| counts.add(doc, worth));
             }
             window.end_term(term.weight, term.mass);
         }
@@ -191,7 +205,7 @@ impl<'a> PlannedWord<'a> {
                     let doc = window.candidates[place];
                     let worth = cursor.worth_at(doc);
                     if worth > 0.0 {
-                        window.count(doc, worth);
+                        window.split().1.add(doc, worth);
                     }
                 }
             }
