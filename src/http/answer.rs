@@ -124,8 +124,6 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     match error.code {
         ErrorCode::InvalidApiKey => headers::set(head, "www-authenticate", "Bearer realm=\"hornbook\""),
         ErrorCode::MethodNotAllowed => headers::set(head, "allow", METHODS),
-        // What follows the headers was not read and is not going to be.
-        ErrorCode::BodyTooLarge => headers::set(head, "connection", "close"),
         _ => {}
     }
     response

@@ -12,13 +12,13 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::patience::{Patience, Patient};
+use super::guard::{Guard, Patience, Refusals};
 use super::{App, HttpSettings};
 
-/// A request's headers must be there within this time; a kept connection without a request is closed after it.
-const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) };
 
-const PATIENCE: Patience = Patience { greeting: HEADERS_WITHIN, idle: Duration::from_secs(60) };
+/// hyper's own limit lies behind ours, which answers in words.
+const HYPER_PATIENCE: Duration = Duration::from_secs(80);
 
 /// How long requests under way may take once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -26,11 +26,13 @@ const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 /// After a failed accept: without a pause, running out of file descriptors becomes a busy loop.
 const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
-/// More than any request that the gate lets in, so that it can refuse longer ones with words.
+/// More than any head that passes.
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
 const STREAMS_MAX: u32 = 64;
-const HTTP2_HEADER_BYTES_MAX: u32 = 32 << 10;
+
+/// Beyond what the gate takes, so that it can refuse in words; h2 itself answers beyond this with a bare 431.
+const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
 
 pub(super) async fn serve(
     listener: TcpListener,
@@ -71,7 +73,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_WITHIN)
+        .header_read_timeout(HYPER_PATIENCE)
         .max_buf_size(READ_BUFFER_BYTES)
         .half_close(false);
     builder
@@ -89,11 +91,12 @@ fn connection(
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = impl Send> + Send + 'static {
     // Answers are written whole: waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Patient::new(stream, PATIENCE));
+    let refusals = Refusals::default();
+    let io = TokioIo::new(Guard::new(stream, PATIENCE, refusals.clone()));
     let app = Arc::clone(app);
     let service = service_fn(move |request| {
-        let app = Arc::clone(&app);
-        async move { app.handle(request).await }
+        let (app, refused) = (Arc::clone(&app), refusals.take(&request));
+        async move { app.handle(request, refused).await }
     });
     builder.serve_connection(io, service).into_owned()
 }

@@ -1,7 +1,7 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
-//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `gate` refuses what hyper lets
-//! through; `routes` knows the paths; `accept` what the client wants to read; `answer` turns outcomes into responses,
+//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `guard` lets only heads that
+//! `head` finds good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `accept` what the client wants to read; `answer` turns outcomes into responses,
 //! `headers` dresses them, `cross_origin` tells browsers who may read them. [`Server`] is the whole of it.
 
 mod accept;
@@ -9,6 +9,8 @@ mod answer;
 mod connections;
 mod cross_origin;
 mod gate;
+mod guard;
+mod head;
 mod headers;
 mod patience;
 mod routes;
@@ -92,11 +94,14 @@ impl App {
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+    async fn handle(&self, request: Request<Incoming>, refused: Option<ApiError>) -> Result<Reply, Infallible> {
         let id = self.next_id();
         let origin = self.origins.allowed(request.headers()).cloned();
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.answer(&request, &id).await;
+        let mut response = match refused {
+            Some(error) => answer::failed(&error.into(), &id, None),
+            None => self.answer(&request, &id).await,
+        };
         headers::set(response.headers_mut(), "x-request-id", &id);
         headers::set(response.headers_mut(), "x-corpus-snapshot", self.service.corpus().id());
         self.origins.dress(response.headers_mut(), origin);

@@ -1,8 +1,10 @@
 //! The HTTP service over real sockets and the sample corpus: the table walked, answers field by field, the transport.
 
 mod answers;
+mod bad_input;
 mod documents;
 mod house;
+mod http2;
 mod operations;
 mod transport;
 
