@@ -27,6 +27,8 @@ const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
 /// What a door hands over.
 #[derive(Debug)]
 pub struct Call<'c> {
+    /// The snapshot that everything in the answer comes from.
+    pub corpus: Arc<Corpus>,
     pub operation: &'static Operation,
     /// What stands behind `Bearer`.
     pub key: Option<&'c str>,
@@ -56,8 +58,6 @@ pub struct Answer {
     pub receipt: Option<Receipt>,
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
-    /// The one that everything in the answer comes from.
-    pub corpus: Arc<Corpus>,
 }
 
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Prepared {
 impl Service {
     /// Lets a call in, does its work and answers it.
     pub async fn call(&self, call: Call<'_>) -> Outcome {
-        let corpus = Arc::clone(self.corpus());
+        let corpus = Arc::clone(&call.corpus);
         let outcome = match call.operation.access {
             Access::Open => self.open_call(&call, corpus).await.map_err(|error| Failure { error, left: None }),
             Access::Metered { .. } => self.metered_call(&call, corpus).await,
@@ -106,7 +106,7 @@ impl Service {
         let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
         let turn = self.turn(prepared.weight).await?;
         let reply = turn.work(prepared.work).await?;
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version, corpus }))
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version }))
     }
 
     async fn metered_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, Failure> {
@@ -130,7 +130,7 @@ impl Service {
                 paid_work(debit, turn, prepared.work).await.map_err(failed)?
             }
         };
-        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version, corpus }))
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version }))
     }
 
     fn admit(&self, call: &Call<'_>, now: Now) -> Result<Paced, Failure> {

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::corpus::Corpus;
 use super::operations::{Access, OPERATIONS, Operation, Per};
 use super::parameters::{Need, Parameter, Place};
 use super::{API_VERSION, OPENAPI_VERSION, Service};
 use crate::accounts::scope::Scope;
 
 /// Endpoints, parameters, scopes and costs.
-pub fn document(service: &Service) -> Value {
+pub fn document(service: &Service, corpus: &Corpus) -> Value {
     let base = service.base_url();
     json!({
         "name": "Hornbook",
@@ -23,7 +24,7 @@ pub fn document(service: &Service) -> Value {
             "scopes": Scope::ALL.map(Scope::name),
         },
         "upgradeUrl": service.checkout_url(),
-        "snapshot": service.corpus().id(),
+        "snapshot": corpus.id(),
         "endpoints": OPERATIONS.iter().map(endpoint).collect::<Vec<_>>(),
     })
 }

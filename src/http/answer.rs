@@ -20,7 +20,7 @@ const METHODS: &str = "GET, HEAD, OPTIONS";
 type Address<'a> = (&'a str, &'a [(String, String)]);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
-    let Answer { reply, receipt, version, corpus: _ } = answer;
+    let Answer { reply, receipt, version } = answer;
     let (body, encoding) = match reply.body {
         Body::Bytes(bytes) => (bytes, Encoding::Identity),
         Body::Stored(layer) => {

@@ -27,6 +27,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::api::call::{Call, Failure, Outcome};
+use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::operations::{Access, Operation};
 use crate::api::{Service, discovery, openapi};
@@ -70,7 +71,6 @@ impl Server {
 struct App {
     service: Arc<Service>,
     origins: Origins,
-    discovery: Bytes,
     openapi: Bytes,
     requests: AtomicU64,
     /// Tells apart the requests of this start of the program from those of others.
@@ -82,11 +82,9 @@ type Reply = Response<Full<Bytes>>;
 
 impl App {
     fn new(service: Arc<Service>, settings: &HttpSettings) -> Self {
-        let json = |value: serde_json::Value| Bytes::from(format!("{value:#}\n"));
         Self {
             origins: Origins::new(&settings.cross_origins),
-            discovery: json(discovery::document(&service)),
-            openapi: json(openapi::document(service.base_url())),
+            openapi: pretty(&openapi::document(service.base_url())),
             started: service.started_at_millis(),
             requests: AtomicU64::new(0),
             draining: AtomicBool::new(false),
@@ -96,22 +94,27 @@ impl App {
 
     async fn handle(&self, request: Request<Incoming>, refused: Option<ApiError>) -> Result<Reply, Infallible> {
         let id = self.next_id();
+        let corpus = self.service.corpus();
         let origin = self.origins.allowed(request.headers()).cloned();
         let is_head = request.method() == Method::HEAD;
         let mut response = match refused {
             Some(error) => answer::failed(&error.into(), &id, None),
-            None => self.answer(&request, &id).await,
+            None => self.answer(&request, &corpus, &id).await,
         };
         headers::set(response.headers_mut(), "x-request-id", &id);
-        headers::set(response.headers_mut(), "x-corpus-snapshot", self.service.corpus().id());
+        headers::set(response.headers_mut(), "x-corpus-snapshot", corpus.id());
         self.origins.dress(response.headers_mut(), origin);
+        if self.draining.load(Ordering::Relaxed) {
+            // The last answer of this connection: its client asks elsewhere, and loses nothing.
+            headers::set(response.headers_mut(), "connection", "close");
+        }
         if is_head {
             answer::drop_body(&mut response);
         }
         Ok(response)
     }
 
-    async fn answer(&self, request: &Request<Incoming>, id: &str) -> Reply {
+    async fn answer(&self, request: &Request<Incoming>, corpus: &Arc<Corpus>, id: &str) -> Reply {
         let asked = match gate::check(request) {
             Ok(asked) => asked,
             Err(error) => return answer::failed(&error.into(), id, None),
@@ -129,10 +132,10 @@ impl App {
             Target::Live => answer::probe(StatusCode::OK, "live"),
             Target::Ready => self.readiness(),
             Target::Document(document) => answer::document(match document {
-                Document::Discovery => self.discovery.clone(),
+                Document::Discovery => pretty(&discovery::document(&self.service, corpus)),
                 Document::OpenApi => self.openapi.clone(),
             }),
-            Target::Operation(operation, path) => self.operation(operation, path, asked, id).await,
+            Target::Operation(operation, path) => self.operation(operation, path, asked, corpus, id).await,
         }
     }
 
@@ -141,6 +144,7 @@ impl App {
         operation: &'static Operation,
         path: Vec<(&'static str, String)>,
         mut asked: Asked<'_>,
+        corpus: &Arc<Corpus>,
         id: &str,
     ) -> Reply {
         let Some(format) = accept::format(asked.headers, operation.formats) else {
@@ -152,6 +156,7 @@ impl App {
         asked.arguments.path = path;
         let query = asked.arguments.query.clone();
         let call = Call {
+            corpus: Arc::clone(corpus),
             operation,
             key: gate::bearer(asked.headers),
             arguments: asked.arguments,
@@ -186,6 +191,10 @@ impl App {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         format!("{:x}-{number:x}", self.started)
     }
+}
+
+fn pretty(value: &serde_json::Value) -> Bytes {
+    Bytes::from(format!("{value:#}\n"))
 }
 
 fn no_such_path(path: &str) -> ApiError {

@@ -6,6 +6,7 @@ mod documents;
 mod house;
 mod http2;
 mod operations;
+mod swaps;
 mod transport;
 
 #[path = "../support/sample.rs"]
