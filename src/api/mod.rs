@@ -15,6 +15,7 @@ pub mod discovery;
 pub mod error;
 mod formation_status;
 mod gis;
+mod gis_at;
 mod me;
 mod node;
 mod nodes;
@@ -25,6 +26,7 @@ pub mod renewal;
 pub mod reply;
 mod resolve;
 mod search;
+mod suggest;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

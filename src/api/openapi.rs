@@ -134,7 +134,7 @@ fn parameter(parameter: &Parameter) -> Value {
     let mut schema = schema_of(parameter.kind);
     if let Need::Default(default) = parameter.need {
         schema["default"] = match parameter.kind {
-            Kind::Integer { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
             _ => json!(default),
         };
     }
@@ -156,6 +156,7 @@ fn schema_of(kind: Kind) -> Value {
     match kind {
         Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Uuid => json!({ "type": "string", "format": "uuid" }),

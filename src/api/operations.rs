@@ -11,7 +11,8 @@ use super::error::{ApiError, ErrorCode};
 use super::parameters::{Checked, Kind, Need, Parameter, Place};
 use super::reply::Format;
 use super::{
-    Service, browse, checkout, code_bodies, coverage, formation_status, gis, me, node, nodes, resolve, search,
+    Service, browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, resolve, search,
+    suggest,
 };
 use crate::accounts::ids::AccountId;
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -141,6 +142,9 @@ const fn with_default(name: &'static str, kind: Kind, default: &'static str, mea
 /// Results of one page at most.
 const LIMIT_MAX: u32 = 100;
 
+/// Suggestions at once at most: more than anybody reads while typing.
+const SUGGESTIONS_MAX: u32 = 20;
+
 const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
 const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
 
@@ -214,6 +218,23 @@ pub static OPERATIONS: &[Operation] = &[
         prepare: resolve::prepare,
     },
     Operation {
+        name: "suggest",
+        summary: "What somebody who types may be about to ask: headings and citations, and what was meant if it is misspelt",
+        path: "/api/v1/suggest",
+        tool: None,
+        access: metered(&[Scope::Search], 1, Per::Call),
+        parameters: &[
+            required("q", Kind::Text, "what was typed so far, typos and all"),
+            with_default("limit", Kind::Integer { min: 1, max: SUGGESTIONS_MAX }, "10", "how many suggestions"),
+            optional("jurisdiction", Kind::ShortCode, "short code of a jurisdiction; includes what lies in it"),
+        ],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/suggest?q=securty%20depo",
+        reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
+        prepare: suggest::prepare,
+    },
+    Operation {
         name: "code-bodies",
         summary: "The code bodies that are held",
         path: "/api/v1/code-bodies",
@@ -254,6 +275,23 @@ pub static OPERATIONS: &[Operation] = &[
         example: "/api/v1/gis/XA-PORT-ARDEN",
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
         prepare: gis::prepare,
+    },
+    Operation {
+        name: "gis-at",
+        summary: "The zones at a point, each with the full text of the provision that defines it",
+        path: "/api/v1/gis/{shortCode}/at",
+        tool: None,
+        access: metered(&[Scope::Gis], 5, Per::Call),
+        parameters: &[
+            in_path("shortCode", Kind::ShortCode, "short code of a municipality, from coverage"),
+            required("lat", Kind::Number { min: -90, max: 90 }, "latitude in degrees, WGS 84"),
+            required("lon", Kind::Number { min: -180, max: 180 }, "longitude in degrees, WGS 84; west is negative"),
+        ],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/gis/XA-PORT-ARDEN/at?lat=44.054&lon=-124.217",
+        reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
+        prepare: gis_at::prepare,
     },
     Operation {
         name: "coverage",

@@ -254,3 +254,29 @@ fn a_citation_is_resolved_with_its_subdivision() {
     assert_eq!(answers["answers"][0]["answer"], "resolved");
     assert_eq!(answers["answers"][0]["subdivision"], serde_json::json!(["b", "2"]));
 }
+
+#[test]
+fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
+    let client = Client::new();
+    let body = client.json("/api/v1/suggest?q=secur&limit=3");
+    assert_eq!(fields(&body), ["didYouMean", "suggestions"]);
+    let suggestions = body["suggestions"].as_array().unwrap();
+    assert_eq!(suggestions.len(), 3);
+    assert_eq!(fields(&suggestions[0]), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text"]);
+    assert!(suggestions[0]["text"].as_str().unwrap().to_lowercase().starts_with("secur"), "{body:#}");
+    let node = client.json(&format!("/api/v1/node/{}", suggestions[0]["nodeId"].as_str().unwrap()));
+    assert_eq!(node["citation"], suggestions[0]["citation"]);
+
+    let misspelt = client.json("/api/v1/suggest?q=securty+depo");
+    assert_eq!(misspelt["didYouMean"], "security depo");
+    assert_eq!(misspelt["suggestions"][0]["isGuess"], true);
+    assert_eq!(client.json("/api/v1/suggest?q=security")["didYouMean"], Value::Null);
+
+    let federal = client.json("/api/v1/suggest?q=arden&jurisdiction=US&limit=20");
+    let citations = federal["suggestions"].as_array().unwrap().iter().map(|found| found["citation"].as_str().unwrap());
+    assert!(citations.clone().all(|citation| citation.contains("S.F.C.")), "{federal:#}");
+    for (query, parameter) in [("q=a&limit=21", "limit"), ("q=a&jurisdiction=ZZ", "jurisdiction")] {
+        let error = client.house.get(&format!("/api/v1/suggest?{query}"), &client.key).error(422, "validation_error");
+        assert_eq!(error["details"][0]["parameter"], parameter);
+    }
+}

@@ -8,6 +8,7 @@ mod http2;
 mod operations;
 mod swaps;
 mod transport;
+mod zones;
 
 #[path = "../support/sample.rs"]
 mod sample;
