@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Service;
 use super::corpus::Corpus;
 use super::error::ApiError;
-use super::operations::{Access, Asked, Operation};
+use super::operations::{Access, Asked, FORMAT_PARAMETER, Operation};
 use super::parameters::{Arguments, Checked, Rejected, check};
 use super::reply::{Format, Reply};
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
@@ -233,8 +233,8 @@ fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError
 
 /// The parameter wins over what the door asks for, where there is one.
 fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Format {
-    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == "format");
-    let named = if has_parameter { arguments.choice_if_any("format") } else { None };
+    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
+    let named = if has_parameter { arguments.choice_if_any(FORMAT_PARAMETER) } else { None };
     named.and_then(Format::named).unwrap_or(call.format)
 }
 
@@ -249,7 +249,7 @@ fn fingerprint(call: &Call<'_>) -> String {
 }
 
 /// Whether an `If-None-Match` list names the version.
-fn is_known(version: &str, known: Option<&str>) -> bool {
+pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
     let quoted = format!("\"{version}\"");
     known.is_some_and(|known| {
         known.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == quoted)

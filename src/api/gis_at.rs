@@ -68,7 +68,8 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
         return Err(ApiError::not_found(message));
     }
     let corpus = Arc::clone(asked.corpus);
-    let version = format!("{}-{short_code}-{},{}", corpus.id(), point.lat, point.lon);
+    // Without a comma, which parts the tags of If-None-Match.
+    let version = format!("{}-{short_code}-{}_{}", corpus.id(), point.lat, point.lon);
     let work = move || run(&corpus, &short_code, point);
     Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Heavy, work) })
 }

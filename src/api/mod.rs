@@ -2,8 +2,8 @@
 //!
 //! `operations` is the table that everything is rendered from; each operation has a file of its own with the types of
 //! its answer; `call` is the way in for every door; `parameters`, `error` and `reply` are what calls are made of;
-//! `corpus` is the snapshot as operations see it, `renewal` how the next one takes its place; `discovery` and `openapi` are the table as documents. Nothing here
-//! knows hyper or MCP.
+//! `corpus` is the snapshot as operations see it, `renewal` how the next one takes its place; `documents`, with `discovery`
+//! and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP.
 
 mod browse;
 pub mod call;
@@ -11,7 +11,8 @@ mod checkout;
 mod code_bodies;
 pub mod corpus;
 mod coverage;
-pub mod discovery;
+mod discovery;
+pub mod documents;
 pub mod error;
 mod formation_status;
 mod gis;
@@ -19,7 +20,7 @@ mod gis_at;
 mod me;
 mod node;
 mod nodes;
-pub mod openapi;
+mod openapi;
 pub mod operations;
 pub mod parameters;
 pub mod renewal;

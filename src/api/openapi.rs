@@ -11,7 +11,7 @@ use super::parameters::{Kind, Need, Parameter, Place};
 use super::reply::Format;
 
 /// Headers of an answer to a metered call, each with its meaning.
-const METERED_HEADERS: &[(&str, &str, &str)] = &[
+pub(super) const METERED_HEADERS: &[(&str, &str, &str)] = &[
     ("X-Credits-Remaining", "integer", "Credits left in the wallet after the call."),
     ("X-Research-Allotment-Remaining", "integer", "Free units left this month."),
     ("X-Credits-Cost", "integer", "What the call cost."),
@@ -23,12 +23,12 @@ const METERED_HEADERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Headers of every answer.
-const COMMON_HEADERS: &[(&str, &str, &str)] = &[
+pub(super) const COMMON_HEADERS: &[(&str, &str, &str)] = &[
     ("X-Request-Id", "string", "Names the request in the log."),
     ("X-Corpus-Snapshot", "string", "The snapshot that the answer comes from."),
 ];
 
-pub fn document(base_url: &str) -> Value {
+pub(super) fn document(base_url: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
         .for_serialize()

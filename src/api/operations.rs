@@ -34,7 +34,7 @@ pub struct Operation {
     pub formats: &'static [Format],
     /// What it may be refused with beside what every call may.
     pub errors: &'static [ErrorCode],
-    /// An address and its query that works on the sample corpus.
+    /// An address and its query that works on the sample corpus; words in capitals are to be filled in.
     pub example: &'static str,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
     /// Checks what only this operation knows, and says what is to be done.
@@ -146,6 +146,9 @@ const LIMIT_MAX: u32 = 100;
 const SUGGESTIONS_MAX: u32 = 20;
 
 const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
+/// The parameter that names the form of the answer, where there are several.
+pub const FORMAT_PARAMETER: &str = "format";
+
 const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
 
 pub static OPERATIONS: &[Operation] = &[
@@ -183,11 +186,11 @@ pub static OPERATIONS: &[Operation] = &[
         access: metered(&[Scope::Node], 1, Per::Call),
         parameters: &[
             in_path("id", Kind::Uuid, "nodeId of a search result"),
-            optional("format", FORMATS, "the form of the answer; it wins over the Accept header"),
+            optional(FORMAT_PARAMETER, FORMATS, "the form of the answer; it wins over the Accept header"),
         ],
         formats: &Format::ALL,
         errors: NOT_FOUND,
-        example: "/api/v1/node/NODE_ID",
+        example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c",
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
         prepare: node::prepare,
     },
@@ -200,7 +203,7 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[required("ids", Kind::Uuids { most: nodes::IDS_MAX }, "node ids parted by commas")],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/nodes?ids=NODE_ID",
+        example: "/api/v1/nodes?ids=225f16f2-705a-51ad-94cb-52d662dc230c,16cf6535-965b-52b8-88a6-03698c50a068",
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
         prepare: nodes::prepare,
     },
@@ -259,7 +262,7 @@ pub static OPERATIONS: &[Operation] = &[
         ],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/browse?codeBodyId=CODE_BODY_ID",
+        example: "/api/v1/browse?codeBodyId=ba1b24fb-3dfa-535e-a2e5-fbe7681c7941",
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
         prepare: browse::prepare,
     },

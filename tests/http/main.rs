@@ -6,6 +6,7 @@ mod documents;
 mod house;
 mod http2;
 mod operations;
+mod packing;
 mod swaps;
 mod transport;
 mod zones;
