@@ -38,6 +38,7 @@ use crate::api::operations::{Access, FORMAT_PARAMETER, Operation};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;
+pub(crate) use headers::percent_encoded;
 use routes::{Target, route};
 
 /// What an operator chooses about connections.

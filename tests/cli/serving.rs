@@ -10,14 +10,14 @@ use std::time::Duration;
 use crate::hornbook;
 
 /// A started server; killed when dropped, so that a failed test leaves none behind.
-struct Started {
+pub(crate) struct Started {
     child: Child,
-    address: String,
-    key: String,
+    pub(crate) address: String,
+    pub(crate) key: String,
 }
 
 impl Started {
-    fn quick(data: &Path) -> Self {
+    pub(crate) fn quick(data: &Path) -> Self {
         Self::with(data, &[])
     }
 
