@@ -1,5 +1,6 @@
 //! What operations answer, field by field as the contract names them.
 
+use hornbook_corpus::ids::NodeOrdinal;
 use serde_json::Value;
 
 use crate::house::{House, generous};
@@ -126,6 +127,29 @@ fn a_node_is_whole_in_three_forms_and_free_where_it_is_known() {
     assert_eq!(markdown.number("x-research-allotment-remaining"), before - 2, "the 304 was free, the next was not");
     let text = client.house.get(&format!("{path}?format=txt"), &client.key);
     assert!(text.text().contains(node["text"].as_str().unwrap()));
+}
+
+#[test]
+fn what_is_no_longer_law_says_so_in_every_form() {
+    let client = Client::new();
+    let outline = &ENGINE.snapshot().outline;
+    let repealed =
+        (0..outline.len()).map(NodeOrdinal).find(|node| outline.status(*node).as_str() == "repealed").unwrap();
+    let path = format!("/api/v1/node/{}", outline.id(repealed).unwrap());
+    let node = client.json(&path);
+    assert_eq!(node["status"], "repealed");
+    for format in ["md", "txt"] {
+        let text = client.house.get(&format!("{path}?format={format}"), &client.key).text();
+        let (standing, law) = (text.find("Status: repealed").unwrap(), text.find(node["text"].as_str().unwrap()));
+        assert!(law.is_none_or(|law| standing < law), "{text}");
+        assert!(text.contains(node["provenance"]["publisher"].as_str().unwrap()));
+        assert!(text.contains(node["provenance"]["contentHash"].as_str().unwrap()));
+        for note in node["notes"].as_array().unwrap().iter().filter(|_| format == "md") {
+            assert!(text.contains(note["text"].as_str().unwrap()), "{text}");
+        }
+    }
+    let living = client.house.get(&format!("/api/v1/node/{}?format=md", *NODE), &client.key).text();
+    assert!(!living.contains("Status:"), "{living}");
 }
 
 #[test]
