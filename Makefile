@@ -8,12 +8,13 @@ SOURCES ?= ../shared/corpora
 # How often the program is killed under load; the tests do it 100 times.
 KILLS ?= 1000
 
-.PHONY: help fuzz deny kills bench-corpus
+.PHONY: help fuzz deny kills documents bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
+	@echo 'make documents     renew what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -28,6 +29,9 @@ deny:
 
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test -p hornbook --test accounts_process -- --nocapture killed_under_load
+
+documents:
+	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet -p hornbook --test http rendered_documents
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)

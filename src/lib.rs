@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod admin;
 pub mod api;
+pub mod bench;
 pub mod clock;
 pub mod config;
 pub mod http;

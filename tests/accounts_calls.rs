@@ -223,6 +223,32 @@ fn a_retry_is_replayed_and_another_request_refused() {
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 100 - 5 - 1 - 5 - 5);
 }
 
+/// In `window` mode the first answer comes before its commit, and so may the retry.
+#[test]
+fn a_retry_within_the_window_is_replayed_and_charged_once() {
+    let now = read(&noon());
+    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Window, 0), now);
+    let owner = customer(&accounts, 1000, 1, now);
+    for round in 0..50 {
+        let retry = Some(Idempotency::new(&format!("round {round}"), "same"));
+        let first = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+        assert!(!first.is_replay());
+        for _ in 0..3 {
+            let again = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+            assert!(again.is_replay());
+            assert_eq!(again.headers(), first.headers());
+        }
+        let other = Some(Idempotency::new(&format!("round {round}"), "other"));
+        assert_eq!(call(&accounts, &owner.keys[0], 2, other, now).unwrap_err(), Refusal::OtherRequest);
+    }
+    // A change behind the debits: by now they are durable, and their records stand in for the claims.
+    accounts.approve_account(owner.account, &act(now)).unwrap();
+    assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 900);
+    let retry = Some(Idempotency::new("round 0", "same"));
+    let again = call(&accounts, &owner.keys[0], 2, retry, now).unwrap();
+    assert!(again.is_replay() && again.entry().is_some());
+}
+
 #[test]
 fn copies_of_one_request_at_once_are_charged_once() {
     let now = read(&noon());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::changes::CREDITS_MAX;
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
-use super::idempotency::{Claim, Claimed, Idempotency};
+use super::idempotency::{Charged, Claim, Claimed, Idempotency};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::key::PlainKey;
 use super::pace::PaceLeft;
@@ -125,16 +125,8 @@ impl Paced {
             None => None,
             Some(idempotency) => match Claim::take(&shared, key.id, idempotency, now.wall)? {
                 Claimed::First(claim) => Some(claim),
-                Claimed::Replay(record) => {
-                    let remaining = Remaining { wallet: record.wallet, allotment: record.allotment };
-                    let entry = Some(record.entry);
-                    return Ok(Reserved::Replay(Receipt {
-                        left,
-                        remaining,
-                        charged: record.cost,
-                        entry,
-                        replayed: true,
-                    }));
+                Claimed::Replay(Charged { cost: charged, remaining, entry }) => {
+                    return Ok(Reserved::Replay(Receipt { left, remaining, charged, entry, replayed: true }));
                 }
             },
         };
@@ -241,7 +233,7 @@ impl PendingDebit {
     /// The work succeeded: the receipt, once the debit is as durable as the mode asks.
     pub async fn settle(self) -> Result<Receipt, LedgerError> {
         match self.outcome {
-            Outcome::Known(receipt) => Ok(receipt),
+            Outcome::Known(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
             Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.await),
         }
     }
@@ -249,7 +241,7 @@ impl PendingDebit {
     /// The same for a caller who may block.
     pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
         match self.outcome {
-            Outcome::Known(receipt) => Ok(receipt),
+            Outcome::Known(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
             Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
         }
     }
@@ -280,6 +272,14 @@ impl PendingDebit {
         self.call.shared.queue.refund(Post { promise: Some(promise), claim: self.claim, ..post });
         Some(ticket)
     }
+}
+
+/// Until the commit the claim alone can tell a retry what was charged.
+fn answered_early(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
+    if let Some(claim) = claim {
+        claim.answered(Charged { cost: receipt.charged, remaining: receipt.remaining, entry: receipt.entry });
+    }
+    receipt
 }
 
 fn receipt_of(call: &Call, answer: Option<Result<Posting, LedgerError>>) -> Result<Receipt, LedgerError> {

@@ -2,7 +2,8 @@
 //!
 //! The record of a debit is written in the debit's own commit. Until the call has ended a [`Claim`] in memory stands
 //! before it: two copies of a request under way at once cannot both be charged, and a copy cannot be answered from the
-//! record of a call whose work then fails and whose debit is given back.
+//! record of a call whose work then fails and whose debit is given back. A call that is answered before its commit
+//! (`window` mode) leaves its receipt in the claim, so that a retry need not wait for the disk either.
 
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use sha2::{Digest, Sha256};
 use super::Shared;
 use super::directory::lock;
 use super::error::{LedgerError, Refusal};
-use super::ids::KeyId;
+use super::ids::{Credits, EntryNumber, KeyId};
 use super::ledger::poster::Poster;
+use super::purse::Remaining;
 use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table, Writing};
@@ -67,7 +69,30 @@ pub(crate) struct Claim {
 
 pub(crate) enum Claimed {
     First(Claim),
-    Replay(IdempotencyRecord),
+    Replay(Charged),
+}
+
+/// What a retry is told of the debit that was made before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Charged {
+    pub(crate) cost: Credits,
+    pub(crate) remaining: Remaining,
+    /// None where its commit is still to come.
+    pub(crate) entry: Option<EntryNumber>,
+}
+
+impl From<&IdempotencyRecord> for Charged {
+    fn from(record: &IdempotencyRecord) -> Self {
+        let remaining = Remaining { wallet: record.wallet, allotment: record.allotment };
+        Self { cost: record.cost, remaining, entry: Some(record.entry) }
+    }
+}
+
+/// A claim as others see it.
+pub(crate) struct Claiming {
+    request: [u8; 16],
+    /// Set once the call was answered, while its record is not yet in the file.
+    answered: Option<Charged>,
 }
 
 impl Claim {
@@ -80,16 +105,20 @@ impl Claim {
         let record = record_key(api_key, idempotency.key);
         let request = idempotency.request;
         match lock(&shared.claims).entry(record) {
-            std::collections::hash_map::Entry::Occupied(other) if *other.get() == request => {
-                return Err(Refusal::SameRequestUnderWay);
+            std::collections::hash_map::Entry::Occupied(other) => {
+                let Claiming { request: claimed, answered } = other.get();
+                return match answered {
+                    _ if *claimed != request => Err(Refusal::OtherRequest),
+                    Some(charged) => Ok(Claimed::Replay(*charged)),
+                    None => Err(Refusal::SameRequestUnderWay),
+                };
             }
-            std::collections::hash_map::Entry::Occupied(_) => return Err(Refusal::OtherRequest),
-            std::collections::hash_map::Entry::Vacant(free) => free.insert(request),
+            std::collections::hash_map::Entry::Vacant(free) => free.insert(Claiming { request, answered: None }),
         };
         let claim = Self { shared: Arc::clone(shared), record, request, at: now };
         match claim.find(now)? {
             None => Ok(Claimed::First(claim)),
-            Some(found) if found.request == request => Ok(Claimed::Replay(found)),
+            Some(found) if found.request == request => Ok(Claimed::Replay((&found).into())),
             Some(_) => Err(Refusal::OtherRequest),
         }
     }
@@ -98,6 +127,13 @@ impl Claim {
         let found = self.shared.with_reading(|reading| read(reading, &self.record));
         let found = found.map_err(|_| Refusal::Ledger(LedgerError::Unavailable))?;
         Ok(found.filter(|record| now.0.saturating_sub(record.at.0) < KEPT_MILLIS))
+    }
+
+    /// The call was answered before its commit; from here on a retry gets the same receipt.
+    pub(crate) fn answered(&self, charged: Charged) {
+        if let Some(claiming) = lock(&self.shared.claims).get_mut(&self.record) {
+            claiming.answered = Some(charged);
+        }
     }
 
     pub(crate) fn request(&self) -> [u8; 16] {

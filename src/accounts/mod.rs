@@ -41,7 +41,7 @@ use crate::clock::Now;
 use crate::state::{DataLock, Medium, Reading, State, StateError};
 use directory::{Directory, lock};
 use error::LedgerError;
-use idempotency::RecordKey;
+use idempotency::{Claiming, RecordKey};
 use ledger::load::Posted;
 use queue::Queue;
 use tier::Tariff;
@@ -77,7 +77,7 @@ pub(crate) struct Shared {
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn Medium>,
     /// Idempotency keys whose debit is not durable yet, with the request each belongs to.
-    pub(crate) claims: Mutex<HashMap<RecordKey, [u8; 16]>>,
+    pub(crate) claims: Mutex<HashMap<RecordKey, Claiming>>,
     trouble: Mutex<Option<String>>,
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::command::AdminCommand;
-use super::execute::Desk;
+use super::execute::{Desk, no_server};
 use super::{AdminError, render, socket};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::ledger::verify::verify_state;
@@ -37,6 +37,11 @@ pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) 
         AdminCommand::Restore { from, force } => restore(&invocation.data, &from, force)?,
         // The paths in a command are relative to here, not to where the server was started.
         AdminCommand::Backup { to } => carry_out(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
+        // Nothing to do on the file itself.
+        AdminCommand::Reload => {
+            let answer = socket::ask(&invocation.data, &invocation.actor, &AdminCommand::Reload)?;
+            answer.ok_or_else(no_server)?
+        }
         command => carry_out(command, invocation)?,
     };
     let text = if invocation.json { format!("{value}\n") } else { render::for_people(&value) };
@@ -58,7 +63,8 @@ fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, Ad
         }
         tries += 1;
     };
-    let mut desk = Desk { accounts: &accounts, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
+    let mut desk =
+        Desk { accounts: &accounts, reload: None, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
     desk.execute(command)
 }
 

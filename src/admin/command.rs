@@ -35,6 +35,11 @@ pub enum AdminCommand {
     /// Look at, prove and condense the ledger
     #[command(subcommand)]
     Ledger(LedgerCommand),
+    /// Let the running server take up the snapshot that data/current points at now
+    ///
+    /// The snapshot is verified first: a bad one is refused with the reason, and the server stays with the one it has. No
+    /// request fails meanwhile, and each answer is wholly from one snapshot. SIGHUP does the same.
+    Reload,
     /// Copy the state to a new file, while the server runs or not, and verify the copy
     Backup { to: PathBuf },
     /// Put a backup in place of the state; the server must be stopped

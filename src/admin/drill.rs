@@ -27,7 +27,7 @@ pub fn serve(invocation: &Invocation, calls: impl BufRead, answers: impl Write +
     let served = Arc::clone(&accounts);
     let admin_clock = Arc::clone(&clock);
     // Ends with the process: the listener has no other way to be told.
-    std::thread::spawn(move || socket.serve(&served, &admin_clock));
+    std::thread::spawn(move || socket.serve(&served, &admin_clock, &|| Err("the drill serves no snapshot".to_owned())));
     let answers = Mutex::new(answers);
     let (sender, receiver) = sync_channel::<String>(CALLERS);
     let receiver = Mutex::new(receiver);

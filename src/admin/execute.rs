@@ -20,9 +20,20 @@ use crate::state::copy::finish;
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
+/// Makes the server take up what changed outside of it, or says why it does not.
+pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
+
+pub(super) fn no_server() -> AdminError {
+    AdminError::Refused(
+        "no server runs on this data directory; 'hornbook serve' takes up data/current when it starts".to_owned(),
+    )
+}
+
 /// What a command needs from outside.
 pub(super) struct Desk<'d> {
     pub(super) accounts: &'d Accounts,
+    /// None where no server runs.
+    pub(super) reload: Option<&'d Reload>,
     pub(super) actor: String,
     pub(super) now: Now,
     pub(super) entropy: &'d mut dyn Entropy,
@@ -45,6 +56,10 @@ impl Desk<'_> {
             AdminCommand::Purchase(command) => self.purchase(command),
             AdminCommand::Order(command) => self.order(command),
             AdminCommand::Ledger(command) => self.ledger(command),
+            AdminCommand::Reload => match self.reload {
+                Some(reload) => reload().map_err(AdminError::Refused),
+                None => Err(no_server()),
+            },
             AdminCommand::Backup { to } => backup(self.accounts, &to),
             AdminCommand::Restore { .. } => Err(AdminError::Refused(
                 "the state cannot be replaced while the server uses it; stop the server, then restore".to_owned(),

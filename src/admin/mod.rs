@@ -6,7 +6,7 @@
 pub mod cli;
 pub mod command;
 pub mod drill;
-mod execute;
+pub mod execute;
 mod render;
 pub mod socket;
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::command::AdminCommand;
-use super::execute::Desk;
+use super::execute::{Desk, Reload};
 use super::{AdminError, SOCKET_FILE};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::SystemEntropy;
@@ -67,10 +67,10 @@ impl AdminSocket {
     }
 
     /// Serves one connection after another on this thread, for as long as the process lives.
-    pub fn serve(&self, accounts: &Accounts, clock: &Arc<dyn Clock>) {
+    pub fn serve(&self, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) {
         for stream in self.listener.incoming().flatten() {
             // A client that breaks off has only itself to answer to.
-            let _ = answer(&stream, accounts, clock);
+            let _ = answer(&stream, accounts, clock, reload);
         }
     }
 }
@@ -81,14 +81,15 @@ impl Drop for AdminSocket {
     }
 }
 
-fn answer(stream: &UnixStream, accounts: &Accounts, clock: &Arc<dyn Clock>) -> std::io::Result<()> {
+fn answer(stream: &UnixStream, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) -> std::io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
     stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.take(REQUEST_BYTES_MAX)).read_line(&mut line)?;
     let reply = match serde_json::from_str::<Request>(&line) {
         Ok(Request { actor, command }) => {
-            let mut desk = Desk { accounts, actor, now: clock.now(), entropy: &mut SystemEntropy };
+            let mut desk =
+                Desk { accounts, reload: Some(reload), actor, now: clock.now(), entropy: &mut SystemEntropy };
             match desk.execute(command) {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error.to_string()),

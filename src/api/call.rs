@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Service;
 use super::corpus::Corpus;
 use super::error::ApiError;
-use super::operations::{Access, Asked, Operation};
+use super::operations::{Access, Asked, FORMAT_PARAMETER, Operation};
 use super::parameters::{Arguments, Checked, Rejected, check};
 use super::reply::{Format, Reply};
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
@@ -27,6 +27,8 @@ const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
 /// What a door hands over.
 #[derive(Debug)]
 pub struct Call<'c> {
+    /// The snapshot that everything in the answer comes from.
+    pub corpus: Arc<Corpus>,
     pub operation: &'static Operation,
     /// What stands behind `Bearer`.
     pub key: Option<&'c str>,
@@ -56,8 +58,6 @@ pub struct Answer {
     pub receipt: Option<Receipt>,
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
-    /// The one that everything in the answer comes from.
-    pub corpus: Arc<Corpus>,
 }
 
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Prepared {
 impl Service {
     /// Lets a call in, does its work and answers it.
     pub async fn call(&self, call: Call<'_>) -> Outcome {
-        let corpus = Arc::clone(self.corpus());
+        let corpus = Arc::clone(&call.corpus);
         let outcome = match call.operation.access {
             Access::Open => self.open_call(&call, corpus).await.map_err(|error| Failure { error, left: None }),
             Access::Metered { .. } => self.metered_call(&call, corpus).await,
@@ -106,7 +106,7 @@ impl Service {
         let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
         let turn = self.turn(prepared.weight).await?;
         let reply = turn.work(prepared.work).await?;
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version, corpus }))
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version }))
     }
 
     async fn metered_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, Failure> {
@@ -130,7 +130,7 @@ impl Service {
                 paid_work(debit, turn, prepared.work).await.map_err(failed)?
             }
         };
-        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version, corpus }))
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version }))
     }
 
     fn admit(&self, call: &Call<'_>, now: Now) -> Result<Paced, Failure> {
@@ -233,8 +233,8 @@ fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError
 
 /// The parameter wins over what the door asks for, where there is one.
 fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Format {
-    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == "format");
-    let named = if has_parameter { arguments.choice_if_any("format") } else { None };
+    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
+    let named = if has_parameter { arguments.choice_if_any(FORMAT_PARAMETER) } else { None };
     named.and_then(Format::named).unwrap_or(call.format)
 }
 
@@ -249,7 +249,7 @@ fn fingerprint(call: &Call<'_>) -> String {
 }
 
 /// Whether an `If-None-Match` list names the version.
-fn is_known(version: &str, known: Option<&str>) -> bool {
+pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
     let quoted = format!("\"{version}\"");
     known.is_some_and(|known| {
         known.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == quoted)

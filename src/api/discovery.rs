@@ -2,28 +2,31 @@
 
 use serde_json::{Value, json};
 
+use super::documents::{Document, Setting};
 use super::operations::{Access, OPERATIONS, Operation, Per};
 use super::parameters::{Need, Parameter, Place};
-use super::{API_VERSION, OPENAPI_VERSION, Service};
+use super::{API_VERSION, CHECKOUT_PATH, OPENAPI_VERSION};
 use crate::accounts::scope::Scope;
 
 /// Endpoints, parameters, scopes and costs.
-pub fn document(service: &Service) -> Value {
-    let base = service.base_url();
+pub(super) fn document(setting: &Setting<'_>) -> Value {
+    let base = setting.base_url;
+    let at = |document: Document| format!("{base}{}", document.paths()[0]);
     json!({
         "name": "Hornbook",
         "description": "US federal and state law as uniform, citable records.",
         "version": API_VERSION,
         "baseUrl": base,
-        "openapi": format!("{base}/api/v1/openapi.json"),
+        "openapi": at(Document::OpenApi),
         "openapiVersion": OPENAPI_VERSION,
         "authentication": {
             "scheme": "bearer",
             "header": "Authorization: Bearer <API_KEY>",
             "scopes": Scope::ALL.map(Scope::name),
         },
-        "upgradeUrl": service.checkout_url(),
-        "snapshot": service.corpus().id(),
+        "docs": at(Document::Docs),
+        "upgradeUrl": format!("{base}{CHECKOUT_PATH}"),
+        "snapshot": setting.snapshot,
         "endpoints": OPERATIONS.iter().map(endpoint).collect::<Vec<_>>(),
     })
 }

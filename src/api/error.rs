@@ -46,6 +46,7 @@ error_codes! {
     NotFound, 404, "not_found", "There is no such path, node, layer or order.";
     MethodNotAllowed, 405, "method_not_allowed", "The path knows other methods only; `Allow` lists them.";
     NotAcceptable, 406, "not_acceptable", "The answer does not exist in any form that `Accept` names.";
+    RequestTimeout, 408, "request_timeout", "The request took too long to arrive.";
     BodyTooLarge, 413, "request_too_large", "A body was sent where none is taken.";
     UriTooLong, 414, "request_too_large", "The address is longer than 8 KB.";
     ValidationError, 422, "validation_error", "Parameters are missing or invalid; `details` lists them.";
@@ -55,6 +56,7 @@ error_codes! {
     Overloaded, 503, "overloaded", "More is asked than can be answered now; try again.";
     LedgerUnavailable, 503, "ledger_unavailable", "The ledger cannot be written now; nothing was charged.";
     StorageFull, 503, "storage_full", "The disk of the service is full; nothing was charged.";
+    VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken.";
 }
 
 /// An error with what the client is told.

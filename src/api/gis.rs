@@ -61,15 +61,23 @@ struct FeatureProperties {
 
 pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let short_code = asked.arguments.short_code("shortCode").clone();
-    if published(asked.corpus, &short_code).is_none() {
-        let message =
-            format!("there is no zoning layer of {short_code}; /api/v1/coverage tells by gisStatus which there are");
-        return Err(ApiError::not_found(message));
-    }
+    published_or_not_found(asked.corpus, &short_code)?;
     let corpus = Arc::clone(asked.corpus);
     let version = format!("{}-{short_code}", corpus.id());
     let work = move || Ok(Reply::stored(StoredLayer { corpus, short_code }));
     Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Light, work) })
+}
+
+/// The layer of a jurisdiction, for an operation that is about one.
+pub(super) fn published_or_not_found<'s>(
+    corpus: &'s Corpus,
+    short_code: &ShortCode,
+) -> Result<&'s LayerEntry, ApiError> {
+    published(corpus, short_code).ok_or_else(|| {
+        ApiError::not_found(format!(
+            "there is no zoning layer of {short_code}; /api/v1/coverage tells by gisStatus which there are"
+        ))
+    })
 }
 
 /// A layer that clients may see; a draft is the operator's alone.

@@ -2,8 +2,8 @@
 //!
 //! `operations` is the table that everything is rendered from; each operation has a file of its own with the types of
 //! its answer; `call` is the way in for every door; `parameters`, `error` and `reply` are what calls are made of;
-//! `corpus` is the snapshot as operations see it; `discovery` and `openapi` are the table as documents. Nothing here
-//! knows hyper or MCP.
+//! `corpus` is the snapshot as operations see it, `renewal` how the next one takes its place; `documents`, with `discovery`
+//! and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP.
 
 mod browse;
 pub mod call;
@@ -11,21 +11,25 @@ mod checkout;
 mod code_bodies;
 pub mod corpus;
 mod coverage;
-pub mod discovery;
+mod discovery;
+pub mod documents;
 pub mod error;
 mod formation_status;
 mod gis;
+mod gis_at;
 mod me;
 mod node;
 mod nodes;
-pub mod openapi;
+mod openapi;
 pub mod operations;
 pub mod parameters;
+pub mod renewal;
 pub mod reply;
 mod resolve;
 mod search;
+mod suggest;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 
@@ -55,7 +59,8 @@ pub struct Parts {
 
 /// Everything a call needs, shared by every door.
 pub struct Service {
-    corpus: Arc<Corpus>,
+    corpus: RwLock<Arc<Corpus>>,
+    renewal: Mutex<()>,
     accounts: Arc<Accounts>,
     clock: Arc<dyn Clock>,
     base_url: String,
@@ -69,11 +74,13 @@ impl Service {
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
         let permits = Arc::new(Semaphore::new(permits.max(1)));
-        Self { corpus, accounts, clock, base_url, permits, started_at_millis }
+        let corpus = RwLock::new(corpus);
+        Self { corpus, renewal: Mutex::default(), accounts, clock, base_url, permits, started_at_millis }
     }
 
-    pub fn corpus(&self) -> &Arc<Corpus> {
-        &self.corpus
+    /// The snapshot that is served now. A call takes it once and keeps to it.
+    pub fn corpus(&self) -> Arc<Corpus> {
+        Arc::clone(&self.corpus.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub fn accounts(&self) -> &Arc<Accounts> {

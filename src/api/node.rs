@@ -153,24 +153,55 @@ impl<'s> NodeReply<'s> {
         })
     }
 
+    /// Everything that who quotes it must know: what is no longer law says so before its first word.
     fn as_markdown(&self) -> String {
         let Self { citation, heading, text, .. } = self;
-        let mut out = format!("# {citation} {heading}\n\n*{}*\n\n{text}\n", self.breadcrumb.join(" > "));
+        let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
+        if let Some(standing) = self.standing() {
+            out += &format!("**{standing}**\n\n");
+        }
+        out += &format!("{text}\n");
         if let Some(credit) = self.source_credit {
             out += &format!("\n{credit}\n");
         }
-        let Provenance { publisher, edition, source_url, content_hash, .. } = &self.provenance;
-        out += &format!(
-            "\n---\n{} {}, {}; {content_hash}\n",
-            publisher.unwrap_or_default(),
-            edition.unwrap_or_default(),
-            source_url.as_deref().unwrap_or_default()
-        );
-        out
+        for WordingReply { label, text, .. } in &self.wordings {
+            out += &format!("\n## {label}\n\n{text}\n");
+        }
+        for NoteReply { topic, text } in &self.notes {
+            out += &format!("\n## {topic}\n\n{text}\n");
+        }
+        out + &format!("\n---\n{}\n", self.origin())
     }
 
+    /// The law and nothing beside it but its name, its standing and where it is from.
     fn as_text(&self) -> String {
-        format!("{}\n{}\n{}\n\n{}\n", self.citation, self.heading, self.breadcrumb.join(" > "), self.text)
+        let standing = self.standing().map(|standing| format!("{standing}\n")).unwrap_or_default();
+        format!(
+            "{}\n{}\n{}\n{standing}\n{}\n\n{}\n",
+            self.citation,
+            self.heading,
+            self.breadcrumb.join(" > "),
+            self.text,
+            self.origin()
+        )
+    }
+
+    /// Unless it is simply in force.
+    fn standing(&self) -> Option<String> {
+        let dates = [("from", &self.effective_from), ("until", &self.effective_to)];
+        let dates = dates.iter().filter_map(|(word, date)| Some(format!("{word} {}", date.as_ref()?)));
+        let status = (!self.status.is_living()).then(|| self.status.as_str().to_owned());
+        let told: Vec<String> = status.into_iter().chain(dates).collect();
+        (!told.is_empty()).then(|| format!("Status: {}", told.join(", ")))
+    }
+
+    /// Publisher, edition, address and hash, as far as they are known.
+    fn origin(&self) -> String {
+        let Provenance { publisher, edition, current_through, source_url, content_hash, .. } = &self.provenance;
+        let through = current_through.as_ref().map(|date| format!("current through {date}"));
+        let known = [publisher.map(str::to_owned), edition.map(str::to_owned), through, source_url.clone()];
+        let known: Vec<String> = known.into_iter().flatten().chain([content_hash.clone()]).collect();
+        known.join("; ")
     }
 }
 

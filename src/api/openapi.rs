@@ -11,7 +11,7 @@ use super::parameters::{Kind, Need, Parameter, Place};
 use super::reply::Format;
 
 /// Headers of an answer to a metered call, each with its meaning.
-const METERED_HEADERS: &[(&str, &str, &str)] = &[
+pub(super) const METERED_HEADERS: &[(&str, &str, &str)] = &[
     ("X-Credits-Remaining", "integer", "Credits left in the wallet after the call."),
     ("X-Research-Allotment-Remaining", "integer", "Free units left this month."),
     ("X-Credits-Cost", "integer", "What the call cost."),
@@ -23,12 +23,12 @@ const METERED_HEADERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Headers of every answer.
-const COMMON_HEADERS: &[(&str, &str, &str)] = &[
+pub(super) const COMMON_HEADERS: &[(&str, &str, &str)] = &[
     ("X-Request-Id", "string", "Names the request in the log."),
     ("X-Corpus-Snapshot", "string", "The snapshot that the answer comes from."),
 ];
 
-pub fn document(base_url: &str) -> Value {
+pub(super) fn document(base_url: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
         .for_serialize()
@@ -134,7 +134,7 @@ fn parameter(parameter: &Parameter) -> Value {
     let mut schema = schema_of(parameter.kind);
     if let Need::Default(default) = parameter.need {
         schema["default"] = match parameter.kind {
-            Kind::Integer { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
             _ => json!(default),
         };
     }
@@ -156,6 +156,7 @@ fn schema_of(kind: Kind) -> Value {
     match kind {
         Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Uuid => json!({ "type": "string", "format": "uuid" }),

@@ -11,7 +11,8 @@ use super::error::{ApiError, ErrorCode};
 use super::parameters::{Checked, Kind, Need, Parameter, Place};
 use super::reply::Format;
 use super::{
-    Service, browse, checkout, code_bodies, coverage, formation_status, gis, me, node, nodes, resolve, search,
+    Service, browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, resolve, search,
+    suggest,
 };
 use crate::accounts::ids::AccountId;
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -33,7 +34,7 @@ pub struct Operation {
     pub formats: &'static [Format],
     /// What it may be refused with beside what every call may.
     pub errors: &'static [ErrorCode],
-    /// An address and its query that works on the sample corpus.
+    /// An address and its query that works on the sample corpus; words in capitals are to be filled in.
     pub example: &'static str,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
     /// Checks what only this operation knows, and says what is to be done.
@@ -141,7 +142,13 @@ const fn with_default(name: &'static str, kind: Kind, default: &'static str, mea
 /// Results of one page at most.
 const LIMIT_MAX: u32 = 100;
 
+/// Suggestions at once at most: more than anybody reads while typing.
+const SUGGESTIONS_MAX: u32 = 20;
+
 const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
+/// The parameter that names the form of the answer, where there are several.
+pub const FORMAT_PARAMETER: &str = "format";
+
 const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
 
 pub static OPERATIONS: &[Operation] = &[
@@ -179,11 +186,11 @@ pub static OPERATIONS: &[Operation] = &[
         access: metered(&[Scope::Node], 1, Per::Call),
         parameters: &[
             in_path("id", Kind::Uuid, "nodeId of a search result"),
-            optional("format", FORMATS, "the form of the answer; it wins over the Accept header"),
+            optional(FORMAT_PARAMETER, FORMATS, "the form of the answer; it wins over the Accept header"),
         ],
         formats: &Format::ALL,
         errors: NOT_FOUND,
-        example: "/api/v1/node/NODE_ID",
+        example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c",
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
         prepare: node::prepare,
     },
@@ -196,7 +203,7 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[required("ids", Kind::Uuids { most: nodes::IDS_MAX }, "node ids parted by commas")],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/nodes?ids=NODE_ID",
+        example: "/api/v1/nodes?ids=225f16f2-705a-51ad-94cb-52d662dc230c,16cf6535-965b-52b8-88a6-03698c50a068",
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
         prepare: nodes::prepare,
     },
@@ -212,6 +219,23 @@ pub static OPERATIONS: &[Operation] = &[
         example: "/api/v1/resolve?citation=Arden%20Rev.%20Stat.%20%C2%A7%2012-2-104",
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
         prepare: resolve::prepare,
+    },
+    Operation {
+        name: "suggest",
+        summary: "What somebody who types may be about to ask: headings and citations, and what was meant if it is misspelt",
+        path: "/api/v1/suggest",
+        tool: None,
+        access: metered(&[Scope::Search], 1, Per::Call),
+        parameters: &[
+            required("q", Kind::Text, "what was typed so far, typos and all"),
+            with_default("limit", Kind::Integer { min: 1, max: SUGGESTIONS_MAX }, "10", "how many suggestions"),
+            optional("jurisdiction", Kind::ShortCode, "short code of a jurisdiction; includes what lies in it"),
+        ],
+        formats: JSON,
+        errors: &[],
+        example: "/api/v1/suggest?q=securty%20depo",
+        reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
+        prepare: suggest::prepare,
     },
     Operation {
         name: "code-bodies",
@@ -238,7 +262,7 @@ pub static OPERATIONS: &[Operation] = &[
         ],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/browse?codeBodyId=CODE_BODY_ID",
+        example: "/api/v1/browse?codeBodyId=ba1b24fb-3dfa-535e-a2e5-fbe7681c7941",
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
         prepare: browse::prepare,
     },
@@ -254,6 +278,23 @@ pub static OPERATIONS: &[Operation] = &[
         example: "/api/v1/gis/XA-PORT-ARDEN",
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
         prepare: gis::prepare,
+    },
+    Operation {
+        name: "gis-at",
+        summary: "The zones at a point, each with the full text of the provision that defines it",
+        path: "/api/v1/gis/{shortCode}/at",
+        tool: None,
+        access: metered(&[Scope::Gis], 5, Per::Call),
+        parameters: &[
+            in_path("shortCode", Kind::ShortCode, "short code of a municipality, from coverage"),
+            required("lat", Kind::Number { min: -90, max: 90 }, "latitude in degrees, WGS 84"),
+            required("lon", Kind::Number { min: -180, max: 180 }, "longitude in degrees, WGS 84; west is negative"),
+        ],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/gis/XA-PORT-ARDEN/at?lat=44.054&lon=-124.217",
+        reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
+        prepare: gis_at::prepare,
     },
     Operation {
         name: "coverage",

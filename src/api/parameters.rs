@@ -32,6 +32,11 @@ pub enum Kind {
         min: u32,
         max: u32,
     },
+    /// With or without a fraction.
+    Number {
+        min: i32,
+        max: i32,
+    },
     Boolean,
     Choice(&'static [&'static str]),
     Uuid,
@@ -55,6 +60,7 @@ impl Kind {
         match self {
             Self::Text => "text of more than white space".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}, such as 41.8781"),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Uuid => "a UUID".to_owned(),
@@ -70,6 +76,12 @@ impl Kind {
                 let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 let number = is_plain.then(|| text.parse().ok()).flatten();
                 number.filter(|number| (min..=max).contains(number)).map(Value::Integer)
+            }
+            Self::Number { min, max } => {
+                // What JSON would take, and nothing that only Rust reads as a number.
+                let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(&byte));
+                let number: Option<f64> = is_plain.then(|| text.parse().ok()).flatten();
+                number.filter(|number| (f64::from(min)..=f64::from(max)).contains(number)).map(Value::Number)
             }
             Self::Boolean => match text {
                 "true" => Some(Value::Boolean(true)),
@@ -127,6 +139,7 @@ pub enum Rejected {
 enum Value {
     Text(String),
     Integer(u32),
+    Number(f64),
     Boolean(bool),
     Choice(&'static str),
     Uuid(Uuid),
@@ -222,6 +235,7 @@ macro_rules! getter {
 impl Checked {
     getter!(text, Text, &str, String::as_str);
     getter!(integer, Integer, u32, |value: &u32| *value);
+    getter!(number, Number, f64, |value: &f64| *value);
     getter!(boolean, Boolean, bool, |value: &bool| *value);
     getter!(choice, Choice, &'static str, |value: &&'static str| *value);
     getter!(choice_if_any, if any, Choice, &'static str, |value: &&'static str| *value);
@@ -290,6 +304,17 @@ mod tests {
         }
         for good in ["1", "100", "007"] {
             check(RULES, &arguments(ID, &[("q", "a"), ("page", good)])).unwrap();
+        }
+    }
+
+    #[test]
+    fn numbers_with_a_fraction_are_plain_and_finite() {
+        let latitude = Kind::Number { min: -90, max: 90 };
+        for (text, expected) in [("41.8781", 41.8781), ("-90", -90.0), ("1e1", 10.0), ("0.0", 0.0), ("9e-1", 0.9)] {
+            assert_eq!(latitude.read(text), Some(Value::Number(expected)), "{text}");
+        }
+        for bad in ["", "nan", "inf", "-infinity", "90.000001", "1,5", " 1", "1e400", "0x1", "12°", "--1", "."] {
+            assert_eq!(latitude.read(bad), None, "{bad}");
         }
     }
 

@@ -104,15 +104,10 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
 
 /// What the filters leave: a jurisdiction with what lies in it, a code body, or what both have in common.
 fn range(corpus: &Corpus, arguments: &Checked, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
-    let mut range: Option<OrdinalRange> = None;
-    if let Some(code) = arguments.short_code_if_any("jurisdiction") {
-        match corpus.catalogue().jurisdiction(code) {
-            Some(jurisdiction) => range = Some(jurisdiction.subtree),
-            None => {
-                let message = format!("there is no jurisdiction {code}; /api/v1/coverage lists them");
-                violations.push(Violation::new("jurisdiction", message));
-            }
-        }
+    let mut range = None;
+    match subtree(corpus, arguments) {
+        Ok(subtree) => range = subtree,
+        Err(violation) => violations.push(violation),
     }
     if let Some(id) = arguments.uuid_if_any("codeBody") {
         match corpus.catalogue().code_body(CodeBodyId(id)) {
@@ -124,6 +119,18 @@ fn range(corpus: &Corpus, arguments: &Checked, violations: &mut Vec<Violation>) 
         }
     }
     range
+}
+
+/// A jurisdiction with what lies in it, if one is named.
+pub(super) fn subtree(corpus: &Corpus, arguments: &Checked) -> Result<Option<OrdinalRange>, Violation> {
+    let Some(code) = arguments.short_code_if_any("jurisdiction") else { return Ok(None) };
+    match corpus.catalogue().jurisdiction(code) {
+        Some(jurisdiction) => Ok(Some(jurisdiction.subtree)),
+        None => {
+            let message = format!("there is no jurisdiction {code}; /api/v1/coverage lists them");
+            Err(Violation::new("jurisdiction", message))
+        }
+    }
 }
 
 fn common(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {

@@ -1,6 +1,7 @@
 //! The command line: one file a command, each holding its arguments and what it does.
 
 mod accounts;
+mod bench;
 mod build;
 mod eval;
 mod inspect;
@@ -27,7 +28,7 @@ type CommandResult = Result<(), Box<dyn Error>>;
 /// `hornbook build` compiles statutes, regulations and zoning layers from their files into a snapshot, a folder that never
 /// changes again. `hornbook verify` proves that no byte of it changed, `hornbook inspect` shows what is in it and
 /// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names, `hornbook suggest` completes
-/// headings and citations. Accounts, keys and credits are kept in the data directory and administered from here, whether a
+/// headings and citations, `hornbook eval` and `hornbook bench` measure how good and how fast search is. Accounts, keys and credits are kept in the data directory and administered from here, whether a
 /// server runs or not. `hornbook serve` answers over HTTP. Without a command, hornbook builds the sample corpus into ./data
 /// where no snapshot is, makes a demo account, and serves.
 #[derive(Debug, Parser)]
@@ -73,6 +74,7 @@ enum Command {
     Resolve(resolve::Resolve),
     Search(search::Search),
     Eval(eval::Eval),
+    Bench(bench::Bench),
     Suggest(suggest::Suggest),
     Serve(serve::Serve),
     #[command(flatten)]
@@ -96,6 +98,7 @@ impl Cli {
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
             Some(Command::Eval(command)) => command.run(&options),
+            Some(Command::Bench(command)) => command.run(&options),
             Some(Command::Suggest(command)) => command.run(&options),
             Some(Command::Serve(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use clap::Args;
 use hornbook::accounts::Accounts;
+use hornbook::admin::execute::Reload;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
 use hornbook::http::Server;
-use hornbook_corpus::snapshot::Snapshot;
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CommandResult, Options};
@@ -27,7 +28,8 @@ const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 /// Serve the current snapshot over HTTP
 ///
 /// Verifies the snapshot that data/current points at, opens accounts and ledger, and answers until it is told to stop by
-/// SIGTERM or Ctrl-C: then it takes no more connections and gives requests under way ten seconds.
+/// SIGTERM or Ctrl-C: then it takes no more connections and gives requests under way ten seconds. SIGHUP, or `hornbook
+/// reload`, makes it take up the snapshot that data/current points at by then.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen, such as 127.0.0.1:8080
@@ -55,7 +57,7 @@ pub(super) struct Served {
 impl Served {
     pub(super) fn open(config: &Config) -> Result<Self, Box<dyn Error>> {
         let data = config.data_dir();
-        let corpus = open_corpus(&data)?;
+        let corpus = Arc::new(Corpus::open_current(&data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let accounts = Arc::new(Accounts::open(&data, config.accounts(), clock.now())?);
         Ok(Self { data, clock, accounts, corpus })
@@ -73,21 +75,24 @@ impl Served {
         }
         let maintenance = Maintenance::start(Arc::clone(&self.accounts), Arc::clone(&self.clock));
         let socket = AdminSocket::bind(&self.data)?;
-        let (desk, desk_clock) = (Arc::clone(&self.accounts), Arc::clone(&self.clock));
-        // Ends with the process: the listener has no other way to be told.
-        std::thread::spawn(move || socket.serve(&desk, &desk_clock));
 
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let (accounts, clock) = (Arc::clone(&self.accounts), Arc::clone(&self.clock));
-        let corpus = self.corpus;
+        let (corpus, data) = (self.corpus, self.data);
         let result = runtime.block_on(async move {
             let listener = Server::bind(settings).await?;
             let address = listener.address()?;
             let base_url = config.text("server.base_url").filter(|url| !url.is_empty());
             let base_url = base_url.map_or_else(|| format!("http://{address}"), str::to_owned);
             let permits = config.permits().unwrap_or(cores);
+            let (desk, desk_clock) = (Arc::clone(&accounts), Arc::clone(&clock));
             let service = Arc::new(Service::new(Parts { corpus, accounts, clock, base_url, permits }));
+            let reload = reload_of(Arc::clone(&service), data);
+            let desk_reload = Arc::clone(&reload);
+            // Ends with the process: the listener has no other way to be told.
+            std::thread::spawn(move || socket.serve(&desk, &desk_clock, &*desk_reload));
+            reload_at_hangup(reload)?;
             let stop = told_to_stop()?;
             announce(address);
             listener.run(service, stop).await;
@@ -106,13 +111,31 @@ pub(super) fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-fn open_corpus(data: &Path) -> Result<Arc<Corpus>, Box<dyn Error>> {
-    let current = data.join("current");
-    // The snapshot itself, not the link: where that leads may change while we serve.
-    let dir = current.canonicalize().map_err(|error| {
-        format!("there is no snapshot at {}: {error}; build one with 'hornbook build PLAN'", current.display())
-    })?;
-    Ok(Arc::new(Corpus::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?))
+/// What `hornbook reload` and SIGHUP do.
+fn reload_of(service: Arc<Service>, data: PathBuf) -> Arc<Reload> {
+    Arc::new(move || match service.renew(&data) {
+        Ok(renewed) => {
+            eprintln!("hornbook: serving snapshot {} after {}", renewed.snapshot, renewed.before);
+            Ok(json!(renewed))
+        }
+        Err(error) => {
+            let text = format!("the new snapshot is not served, the old one stays: {error}");
+            eprintln!("hornbook: {text}");
+            Err(text)
+        }
+    })
+}
+
+fn reload_at_hangup(reload: Arc<Reload>) -> std::io::Result<()> {
+    let mut hangups = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let reload = Arc::clone(&reload);
+            // What came of it is in the log.
+            let _ = tokio::task::spawn_blocking(move || drop(reload())).await;
+        }
+    });
+    Ok(())
 }
 
 /// Done at the first SIGTERM or Ctrl-C.

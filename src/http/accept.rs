@@ -1,9 +1,9 @@
 //! What the client wants to read: `Accept` and `Accept-Encoding`.
 
-use hornbook_corpus::zoning::catalogue::Encoding;
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING};
 
+use super::packing::Coding;
 use crate::api::reply::Format;
 
 /// The offered form that the client likes best, the first of equals; none if it takes none of them.
@@ -22,18 +22,27 @@ pub(super) fn format(headers: &HeaderMap, offered: &[Format]) -> Option<Format> 
     best.map(|(format, _)| format)
 }
 
-/// The smallest stored encoding that the client reads.
-pub(super) fn encoding(headers: &HeaderMap) -> Encoding {
+/// The offered coding that the client likes best, the first of equals. Plain bytes come last unless they are liked
+/// better: whoever names a coding at all wants it.
+pub(super) fn coding(headers: &HeaderMap, offered: &[Coding]) -> Coding {
     let accepted = listed(headers, ACCEPT_ENCODING.as_str());
-    let takes = |name: &str| {
-        let exact = accepted.iter().find(|(listed, _)| listed == name);
-        exact.or_else(|| accepted.iter().find(|(listed, _)| listed == "*")).is_some_and(|(_, quality)| *quality > 0)
-    };
-    match () {
-        () if takes("zstd") => Encoding::Zstd,
-        () if takes("gzip") => Encoding::Gzip,
-        () => Encoding::Identity,
+    let named = |name: &str| accepted.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality);
+    let quality = |coding: Coding| coding.names().iter().find_map(|name| named(name));
+    let mut best = (Coding::Identity, quality(Coding::Identity).unwrap_or(0));
+    for coding in offered {
+        let quality = quality(*coding).or_else(|| named("*")).unwrap_or(0);
+        if quality > best.1 || (quality == best.1 && quality > 0 && best.0 == Coding::Identity) {
+            best = (*coding, quality);
+        }
     }
+    best.0
+}
+
+/// Whether the client refuses plain bytes, so that even a small answer is packed.
+pub(super) fn refuses_identity(headers: &HeaderMap) -> bool {
+    let accepted = listed(headers, ACCEPT_ENCODING.as_str());
+    let named = |name: &str| accepted.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality);
+    named("identity").or_else(|| named("*")) == Some(0)
 }
 
 /// Names with their quality in thousandths, in lower case.
@@ -88,16 +97,43 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_encoding_is_not_sent() {
+    fn the_best_liked_coding_is_chosen_and_a_refused_one_is_not() {
+        let all = Coding::PREFERRED;
         for (accept, expected) in [
-            ("gzip, deflate, br, zstd", Encoding::Zstd),
-            ("gzip", Encoding::Gzip),
-            ("zstd;q=0, gzip", Encoding::Gzip),
-            ("*", Encoding::Zstd),
-            ("br", Encoding::Identity),
-            ("gzip;q=0, *;q=0", Encoding::Identity),
+            ("gzip, deflate, br, zstd", Coding::Zstd),
+            ("gzip, deflate, br", Coding::Brotli),
+            ("gzip", Coding::Gzip),
+            ("x-gzip", Coding::Gzip),
+            ("GZIP;Q=0.2", Coding::Gzip),
+            ("zstd;q=0, gzip", Coding::Gzip),
+            ("zstd;q=0.4, br;q=0.9, gzip;q=0.5", Coding::Brotli),
+            ("gzip;q=1, *;q=0.5", Coding::Gzip),
+            ("*", Coding::Zstd),
+            ("*, zstd;q=0", Coding::Brotli),
+            ("identity", Coding::Identity),
+            ("identity, gzip;q=0.5", Coding::Identity),
+            ("identity;q=0.5, gzip;q=0.5", Coding::Gzip),
+            ("deflate, compress", Coding::Identity),
+            ("gzip;q=0, *;q=0", Coding::Identity),
+            ("gzip;q=nonsense", Coding::Identity),
+            ("", Coding::Identity),
         ] {
-            assert_eq!(encoding(&accepting("accept-encoding", accept)), expected, "{accept}");
+            assert_eq!(coding(&accepting("accept-encoding", accept), &all), expected, "{accept}");
+        }
+        assert_eq!(coding(&HeaderMap::new(), &all), Coding::Identity);
+        assert_eq!(coding(&accepting("accept-encoding", "br, gzip;q=0.1"), &[Coding::Gzip]), Coding::Gzip);
+    }
+
+    #[test]
+    fn plain_bytes_are_refused_only_in_so_many_words() {
+        for (accept, expected) in [
+            ("gzip", false),
+            ("identity;q=0, gzip", true),
+            ("*;q=0", true),
+            ("*;q=0, identity", false),
+            ("identity;q=0.001", false),
+        ] {
+            assert_eq!(refuses_identity(&accepting("accept-encoding", accept)), expected, "{accept}");
         }
     }
 }

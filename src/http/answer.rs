@@ -4,13 +4,15 @@ use bytes::Bytes;
 use hornbook_corpus::zoning::catalogue::Encoding;
 use http_body_util::Full;
 use hyper::body::Body as _;
-use hyper::header::HeaderValue;
+use hyper::header::{CONTENT_ENCODING, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 
-use super::{Reply, accept, headers};
+use super::documents::Rendered;
+use super::packing::{self, Coding};
+use super::{Reply, accept, gate, headers};
 use crate::accounts::pace::PaceLeft;
-use crate::api::call::{Answer, Failure};
+use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
 use crate::api::reply::{Body, Format, StoredLayer};
 
@@ -20,24 +22,24 @@ const METHODS: &str = "GET, HEAD, OPTIONS";
 type Address<'a> = (&'a str, &'a [(String, String)]);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
-    let Answer { reply, receipt, version, corpus: _ } = answer;
-    let (body, encoding) = match reply.body {
-        Body::Bytes(bytes) => (bytes, Encoding::Identity),
+    let Answer { reply, receipt, version } = answer;
+    let mut response = match reply.body {
+        Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
         Body::Stored(layer) => {
-            let encoding = accept::encoding(asked);
-            (Bytes::from_owner(EncodedLayer { layer, encoding }), encoding)
+            let coding = accept::coding(asked, &STORED_CODINGS);
+            let body = Bytes::from_owner(EncodedLayer { layer, encoding: stored_encoding(coding) });
+            let mut response = respond(StatusCode::OK, content_type(reply.format), body);
+            packing::is_packed(&mut response, coding);
+            response
         }
     };
-    let mut response = respond(StatusCode::OK, content_type(reply.format), body);
     let head = response.headers_mut();
-    if let Some(name) = content_encoding(encoding) {
-        headers::set(head, "content-encoding", name);
-    }
     if let Some(receipt) = &receipt {
         headers::paid(head, receipt);
     }
     if let Some(version) = version {
-        tag(head, &version, encoding);
+        let is_packed = head.contains_key(CONTENT_ENCODING);
+        headers::set(head, "etag", &tag(&version, is_packed));
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
@@ -45,8 +47,19 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     headers::set(head, "cache-control", cache);
-    vary(head);
+    vary(head, "Authorization, Accept, Accept-Encoding");
     response
+}
+
+/// What a layer is stored in beside plain bytes, the smaller first.
+const STORED_CODINGS: [Coding; 2] = [Coding::Zstd, Coding::Gzip];
+
+fn stored_encoding(coding: Coding) -> Encoding {
+    match coding {
+        Coding::Zstd => Encoding::Zstd,
+        Coding::Gzip => Encoding::Gzip,
+        Coding::Identity | Coding::Brotli => Encoding::Identity,
+    }
 }
 
 /// Mapped bytes, sent from where they lie.
@@ -61,14 +74,6 @@ impl AsRef<[u8]> for EncodedLayer {
     }
 }
 
-fn content_encoding(encoding: Encoding) -> Option<&'static str> {
-    match encoding {
-        Encoding::Identity => None,
-        Encoding::Zstd => Some("zstd"),
-        Encoding::Gzip => Some("gzip"),
-    }
-}
-
 fn content_type(format: Format) -> &'static str {
     match format {
         Format::Json => "application/json",
@@ -78,25 +83,34 @@ fn content_type(format: Format) -> &'static str {
 }
 
 /// A strong tag where the bytes are those of the version, a weak one where they are packed.
-fn tag(head: &mut HeaderMap, version: &str, encoding: Encoding) {
-    let weak = if encoding == Encoding::Identity { "" } else { "W/" };
-    headers::set(head, "etag", &format!("{weak}\"{version}\""));
+pub(super) fn tag(version: &str, is_packed: bool) -> String {
+    let weak = if is_packed { "W/" } else { "" };
+    format!("{weak}\"{version}\"")
 }
 
-fn vary(head: &mut HeaderMap) {
-    head.append("vary", HeaderValue::from_static("Authorization, Accept, Accept-Encoding"));
+fn vary(head: &mut HeaderMap, by: &'static str) {
+    head.append("vary", HeaderValue::from_static(by));
 }
 
-pub(super) fn unchanged(version: &str, left: Option<PaceLeft>) -> Reply {
-    let mut response = Response::new(Full::new(Bytes::new()));
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
+pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap) -> Reply {
+    let mut response = not_modified(version, asked);
     let head = response.headers_mut();
-    tag(head, version, Encoding::Identity);
     headers::set(head, "cache-control", "private, no-cache");
-    vary(head);
+    vary(head, "Authorization, Accept, Accept-Encoding");
     if let Some(left) = left {
         headers::pace(head, &left);
     }
+    response
+}
+
+/// The tag is told in the form in which the client holds it: a cache updates only what has the very same tag.
+fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
+    let mut response = Response::new(Full::new(Bytes::new()));
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    let weak = tag(version, true);
+    let held = gate::text(asked, "if-none-match").unwrap_or_default();
+    let holds_weak = held.split(',').any(|held| held.trim() == weak);
+    headers::set(response.headers_mut(), "etag", &tag(version, holds_weak));
     response
 }
 
@@ -124,8 +138,6 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     match error.code {
         ErrorCode::InvalidApiKey => headers::set(head, "www-authenticate", "Bearer realm=\"hornbook\""),
         ErrorCode::MethodNotAllowed => headers::set(head, "allow", METHODS),
-        // What follows the headers was not read and is not going to be.
-        ErrorCode::BodyTooLarge => headers::set(head, "connection", "close"),
         _ => {}
     }
     response
@@ -143,9 +155,29 @@ pub(super) fn options() -> Reply {
     response
 }
 
-pub(super) fn document(body: Bytes) -> Reply {
-    let mut response = respond(StatusCode::OK, content_type(Format::Json), body);
-    headers::set(response.headers_mut(), "cache-control", "public, max-age=300");
+/// A document as the client takes it, or the news that it has it already.
+pub(super) fn document(rendered: &Rendered, asked: &HeaderMap) -> Reply {
+    let is_held = is_known(rendered.version(), gate::text(asked, "if-none-match"));
+    let mut response = match is_held {
+        true => not_modified(rendered.version(), asked),
+        false => {
+            let coding = accept::coding(asked, &Coding::PREFERRED);
+            let (body, coding) = match rendered.packed(coding) {
+                Some(packed) => (packed, coding),
+                None => (rendered.plain(), Coding::Identity),
+            };
+            let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
+            packing::is_packed(&mut response, coding);
+            headers::set(response.headers_mut(), "etag", &tag(rendered.version(), coding != Coding::Identity));
+            response
+        }
+    };
+    let head = response.headers_mut();
+    for (name, value) in rendered.document().headers() {
+        headers::set(head, name, &value);
+    }
+    headers::set(head, "cache-control", "public, max-age=300");
+    vary(head, "Accept-Encoding");
     response
 }
 

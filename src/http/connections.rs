@@ -11,26 +11,32 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
-use super::patience::{Patience, Patient};
+use super::guard::{Guard, Patience, Refusals};
 use super::{App, HttpSettings};
 
-/// A request's headers must be there within this time; a kept connection without a request is closed after it.
-const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) };
 
-const PATIENCE: Patience = Patience { greeting: HEADERS_WITHIN, idle: Duration::from_secs(60) };
+/// hyper's own limit lies behind ours, which answers in words.
+const HYPER_PATIENCE: Duration = Duration::from_secs(80);
 
 /// How long requests under way may take once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 
+/// How long kept connections may take for one more request then.
+const LAST_REQUEST_WITHIN: Duration = Duration::from_secs(2);
+
 /// After a failed accept: without a pause, running out of file descriptors becomes a busy loop.
 const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
-/// More than any request that the gate lets in, so that it can refuse longer ones with words.
+/// More than any head that passes.
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
 const STREAMS_MAX: u32 = 64;
-const HTTP2_HEADER_BYTES_MAX: u32 = 32 << 10;
+
+/// Beyond what the gate takes, so that it can refuse in words; h2 itself answers beyond this with a bare 431.
+const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
 
 pub(super) async fn serve(
     listener: TcpListener,
@@ -38,31 +44,57 @@ pub(super) async fn serve(
     app: Arc<App>,
     stop: impl Future<Output = ()>,
 ) {
-    let builder = builder();
-    let crowd = Arc::new(Crowd::new(settings));
-    let graceful = GracefulShutdown::new();
+    let door =
+        Door { builder: builder(), crowd: Arc::new(Crowd::new(settings)), graceful: GracefulShutdown::new(), app };
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
         };
-        let Ok((stream, address)) = accepted else {
-            tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await;
-            continue;
-        };
+        match accepted {
+            Ok((stream, address)) => door.let_in(stream, address),
+            Err(_) => tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await,
+        }
+    }
+    door.app.draining.store(true, Ordering::Relaxed);
+    // Whoever the kernel let in before is served too.
+    while let Ok(Ok((stream, address))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+        door.let_in(stream, address);
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(DRAIN_WITHIN, door.close()).await;
+}
+
+/// Where connections come in.
+struct Door {
+    builder: auto::Builder<TokioExecutor>,
+    crowd: Arc<Crowd>,
+    graceful: GracefulShutdown,
+    app: Arc<App>,
+}
+
+impl Door {
+    fn let_in(&self, stream: TcpStream, address: SocketAddr) {
         // One too many is closed: a refusal in words would cost as much as serving it.
-        let Some(place) = crowd.enter(address) else { continue };
-        let connection = graceful.watch(connection(&builder, stream, &app));
+        let Some(place) = self.crowd.enter(address) else { return };
+        let connection = self.graceful.watch(connection(&self.builder, stream, &self.app));
         tokio::spawn(async move {
             // A connection that breaks off is its client's affair.
             let _ = connection.await;
             drop(place);
         });
     }
-    app.draining.store(true, Ordering::Relaxed);
-    drop(listener);
-    let _ = tokio::time::timeout(DRAIN_WITHIN, graceful.shutdown()).await;
+
+    /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
+    /// those that are still silent are closed.
+    async fn close(self) {
+        let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
+        while !self.crowd.is_empty() && Instant::now() < closed_silently {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.graceful.shutdown().await;
+    }
 }
 
 /// Every builder gets a timer: without one, hyper's header timeout is silently off.
@@ -71,7 +103,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_WITHIN)
+        .header_read_timeout(HYPER_PATIENCE)
         .max_buf_size(READ_BUFFER_BYTES)
         .half_close(false);
     builder
@@ -89,11 +121,12 @@ fn connection(
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = impl Send> + Send + 'static {
     // Answers are written whole: waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Patient::new(stream, PATIENCE));
+    let refusals = Refusals::default();
+    let io = TokioIo::new(Guard::new(stream, PATIENCE, refusals.clone()));
     let app = Arc::clone(app);
     let service = service_fn(move |request| {
-        let app = Arc::clone(&app);
-        async move { app.handle(request).await }
+        let (app, refused) = (Arc::clone(&app), refusals.take(&request));
+        async move { app.handle(request, refused).await }
     });
     builder.serve_connection(io, service).into_owned()
 }
@@ -115,6 +148,10 @@ impl Crowd {
     fn new(settings: &HttpSettings) -> Self {
         let HttpSettings { connections_max, connections_per_address_max, .. } = settings;
         Self { most: *connections_max, most_per_address: *connections_per_address_max, connected: Mutex::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner).all == 0
     }
 
     fn enter(self: &Arc<Self>, address: SocketAddr) -> Option<Place> {

@@ -56,7 +56,7 @@ pub(super) fn paging(headers: &mut HeaderMap, pages: Pages, path: &str, query: &
     let address = |page: u32| {
         let others = query.iter().filter(|(name, _)| name != "page");
         let mut pairs: Vec<String> =
-            others.map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+            others.map(|(name, value)| format!("{}={}", percent_encoded(name), percent_encoded(value))).collect();
         pairs.push(format!("page={page}"));
         format!("{path}?{}", pairs.join("&"))
     };
@@ -71,7 +71,8 @@ pub(super) fn paging(headers: &mut HeaderMap, pages: Pages, path: &str, query: &
     set(headers, "link", &links.join(", "));
 }
 
-fn encoded(text: &str) -> String {
+/// As a part of a query is written.
+pub(crate) fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

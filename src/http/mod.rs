@@ -1,15 +1,21 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
-//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `gate` refuses what hyper lets
-//! through; `routes` knows the paths; `accept` what the client wants to read; `answer` turns outcomes into responses,
-//! `headers` dresses them, `cross_origin` tells browsers who may read them. [`Server`] is the whole of it.
+//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `guard` lets only heads that
+//! `head` finds good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `accept`
+//! what the client wants to read; `answer` turns outcomes into responses, `packing` compresses them, `documents` keeps those
+//! that are rendered once, `headers` dresses them, `cross_origin` tells browsers who may read them. [`Server`] is the whole
+//! of it.
 
 mod accept;
 mod answer;
 mod connections;
 mod cross_origin;
+mod documents;
 mod gate;
+mod guard;
+mod head;
 mod headers;
+mod packing;
 mod patience;
 mod routes;
 
@@ -24,13 +30,16 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
+use crate::api::Service;
 use crate::api::call::{Call, Failure, Outcome};
+use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::operations::{Access, Operation};
-use crate::api::{Service, discovery, openapi};
+use crate::api::operations::{Access, FORMAT_PARAMETER, Operation};
 use cross_origin::Origins;
+use documents::Documents;
 use gate::Asked;
-use routes::{Document, Target, route};
+pub(crate) use headers::percent_encoded;
+use routes::{Target, route};
 
 /// What an operator chooses about connections.
 #[derive(Clone, Debug)]
@@ -68,8 +77,7 @@ impl Server {
 struct App {
     service: Arc<Service>,
     origins: Origins,
-    discovery: Bytes,
-    openapi: Bytes,
+    documents: Documents,
     requests: AtomicU64,
     /// Tells apart the requests of this start of the program from those of others.
     started: u64,
@@ -80,11 +88,9 @@ type Reply = Response<Full<Bytes>>;
 
 impl App {
     fn new(service: Arc<Service>, settings: &HttpSettings) -> Self {
-        let json = |value: serde_json::Value| Bytes::from(format!("{value:#}\n"));
         Self {
             origins: Origins::new(&settings.cross_origins),
-            discovery: json(discovery::document(&service)),
-            openapi: json(openapi::document(service.base_url())),
+            documents: Documents::new(&service),
             started: service.started_at_millis(),
             requests: AtomicU64::new(0),
             draining: AtomicBool::new(false),
@@ -92,21 +98,30 @@ impl App {
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+    async fn handle(&self, request: Request<Incoming>, refused: Option<ApiError>) -> Result<Reply, Infallible> {
         let id = self.next_id();
+        let corpus = self.service.corpus();
         let origin = self.origins.allowed(request.headers()).cloned();
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.answer(&request, &id).await;
+        let response = match refused {
+            Some(error) => answer::failed(&error.into(), &id, None),
+            None => self.answer(&request, &corpus, &id).await,
+        };
+        let mut response = packing::pack(response, request.headers()).await;
         headers::set(response.headers_mut(), "x-request-id", &id);
-        headers::set(response.headers_mut(), "x-corpus-snapshot", self.service.corpus().id());
+        headers::set(response.headers_mut(), "x-corpus-snapshot", corpus.id());
         self.origins.dress(response.headers_mut(), origin);
+        if self.draining.load(Ordering::Relaxed) {
+            // The last answer of this connection: its client asks elsewhere, and loses nothing.
+            headers::set(response.headers_mut(), "connection", "close");
+        }
         if is_head {
             answer::drop_body(&mut response);
         }
         Ok(response)
     }
 
-    async fn answer(&self, request: &Request<Incoming>, id: &str) -> Reply {
+    async fn answer(&self, request: &Request<Incoming>, corpus: &Arc<Corpus>, id: &str) -> Reply {
         let asked = match gate::check(request) {
             Ok(asked) => asked,
             Err(error) => return answer::failed(&error.into(), id, None),
@@ -123,11 +138,11 @@ impl App {
         match target {
             Target::Live => answer::probe(StatusCode::OK, "live"),
             Target::Ready => self.readiness(),
-            Target::Document(document) => answer::document(match document {
-                Document::Discovery => self.discovery.clone(),
-                Document::OpenApi => self.openapi.clone(),
-            }),
-            Target::Operation(operation, path) => self.operation(operation, path, asked, id).await,
+            Target::Document(document) => {
+                let documents = self.documents.of(&self.service, corpus);
+                answer::document(documents.get(document), asked.headers)
+            }
+            Target::Operation(operation, path) => self.operation(operation, path, asked, corpus, id).await,
         }
     }
 
@@ -136,17 +151,23 @@ impl App {
         operation: &'static Operation,
         path: Vec<(&'static str, String)>,
         mut asked: Asked<'_>,
+        corpus: &Arc<Corpus>,
         id: &str,
     ) -> Reply {
-        let Some(format) = accept::format(asked.headers, operation.formats) else {
+        // A form that is named in the query wins, so Accept need not agree.
+        let is_named = || asked.arguments.query.iter().any(|(name, _)| name == FORMAT_PARAMETER);
+        let is_choice = operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
+        let named = || (is_choice && is_named()).then_some(operation.formats[0]);
+        let Some(format) = accept::format(asked.headers, operation.formats).or_else(named) else {
             let offered: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
             let message = format!("the answer is to be had as {}; name one of them in Accept", offered.join(", "));
             let error = ApiError::new(ErrorCode::NotAcceptable, message);
             return answer::failed(&error.into(), id, None);
         };
         asked.arguments.path = path;
-        let query = asked.arguments.query.clone();
+        let (headers, query) = (asked.headers, asked.arguments.query.clone());
         let call = Call {
+            corpus: Arc::clone(corpus),
             operation,
             key: gate::bearer(asked.headers),
             arguments: asked.arguments,
@@ -157,9 +178,9 @@ impl App {
         match self.service.call(call).await {
             Outcome::Answered(answer) => {
                 let is_metered = matches!(operation.access, Access::Metered { .. });
-                answer::answered(answer, asked.headers, is_metered, (asked.path, &query))
+                answer::answered(answer, headers, is_metered, (asked.path, &query))
             }
-            Outcome::Unchanged { version, left } => answer::unchanged(&version, left),
+            Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
             Outcome::Failed(failure) => {
                 log_internal(&failure, operation, id);
                 answer::failed(&failure, id, Some(self.service.checkout_url().as_str()))

@@ -1,7 +1,7 @@
 //! A stream that does not wait for ever: a client that neither reads nor writes is let go.
 //!
-//! hyper bounds how long it reads a request's headers, but not how long it waits to learn which version of HTTP a client
-//! speaks, nor how long a client may take to read its answer. Both end here.
+//! hyper bounds how long a request's headers may take, but not how long a client may take to read its answer, nor how
+//! long one may keep a connection of HTTP/2 without using it. Both end here.
 
 use std::io;
 use std::pin::Pin;
@@ -11,50 +11,45 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// As long as the preface of HTTP/2, by which the version is told.
-const GREETING_BYTES: usize = 24;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// From the first byte to the last of the greeting.
-    pub(super) greeting: Duration,
-    /// Without a byte in either direction.
-    pub(super) idle: Duration,
-}
-
 pub(super) struct Patient<S> {
     stream: S,
-    patience: Patience,
-    began: Instant,
+    /// As long as this may pass without a byte in either direction.
+    idle: Duration,
     progressed: Instant,
-    greeting_bytes: usize,
+    /// Whatever the progress, reading ends here.
+    deadline: Option<Instant>,
     alarm: Pin<Box<Sleep>>,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Patience) -> Self {
+    pub(super) fn new(stream: S, idle: Duration) -> Self {
         let now = Instant::now();
-        let alarm = Box::pin(sleep_until(now + patience.greeting));
-        Self { stream, patience, began: now, progressed: now, greeting_bytes: 0, alarm }
+        Self { stream, idle, progressed: now, deadline: None, alarm: Box::pin(sleep_until(now + idle)) }
     }
 
-    fn deadline(&self) -> Instant {
-        if self.greeting_bytes < GREETING_BYTES {
-            self.began + self.patience.greeting
-        } else {
-            self.progressed + self.patience.idle
+    /// Sets an end that no progress moves, or takes it away. An alarm that rings later than the deadline is set anew.
+    pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+        if deadline.is_some_and(|deadline| deadline < self.alarm.deadline()) {
+            let ends = self.ends();
+            self.alarm.as_mut().reset(ends);
         }
+    }
+
+    fn ends(&self) -> Instant {
+        let idle = self.progressed + self.idle;
+        self.deadline.map_or(idle, |deadline| deadline.min(idle))
     }
 
     /// Ready with an error once the patience is at its end. The alarm is only moved when it rings, not with each byte.
     fn poll_alarm(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
         loop {
             ready!(self.alarm.as_mut().poll(context));
-            let deadline = self.deadline();
-            if deadline <= Instant::now() {
+            let ends = self.ends();
+            if ends <= Instant::now() {
                 return Poll::Ready(io::ErrorKind::TimedOut.into());
             }
-            self.alarm.as_mut().reset(deadline);
+            self.alarm.as_mut().reset(ends);
         }
     }
 }
@@ -65,10 +60,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
             Poll::Ready(result) => {
-                self.greeting_bytes = self.greeting_bytes.saturating_add(buffer.filled().len() - before);
                 self.progressed = Instant::now();
                 Poll::Ready(result)
             }

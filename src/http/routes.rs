@@ -1,5 +1,6 @@
 //! Which path leads where: the operations table, the documents, the probes.
 
+use crate::api::documents::Document;
 use crate::api::operations::{OPERATIONS, Operation};
 
 pub(super) enum Target {
@@ -10,24 +11,25 @@ pub(super) enum Target {
     Ready,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Document {
-    Discovery,
-    OpenApi,
-}
-
 pub(super) fn route(segments: &[String]) -> Option<Target> {
     let names: Vec<&str> = segments.iter().map(String::as_str).collect();
     match names.as_slice() {
         ["healthz"] => Some(Target::Live),
         ["readyz"] => Some(Target::Ready),
-        ["api", "v1"] | [".well-known", "hornbook.json"] => Some(Target::Document(Document::Discovery)),
-        ["api", "v1", "openapi.json"] => Some(Target::Document(Document::OpenApi)),
-        names => OPERATIONS.iter().find_map(|operation| {
-            let parameters = fit(operation.path, names)?;
-            Some(Target::Operation(operation, parameters))
-        }),
+        names => document(names).or_else(|| operation(names)),
     }
+}
+
+fn document(names: &[&str]) -> Option<Target> {
+    let stands_at = |path: &&str| path.split('/').skip(1).eq(names.iter().copied());
+    Document::ALL.into_iter().find(|document| document.paths().iter().any(stands_at)).map(Target::Document)
+}
+
+fn operation(names: &[&str]) -> Option<Target> {
+    OPERATIONS.iter().find_map(|operation| {
+        let parameters = fit(operation.path, names)?;
+        Some(Target::Operation(operation, parameters))
+    })
 }
 
 /// The path parameters, if the names fit the template.
@@ -65,8 +67,19 @@ mod tests {
     }
 
     #[test]
+    fn every_document_is_reached_by_its_paths() {
+        for document in Document::ALL {
+            for path in document.paths() {
+                assert!(matches!(lead(path), Some(Target::Document(found)) if found == document), "{path}");
+            }
+        }
+    }
+
+    #[test]
     fn near_misses_lead_nowhere() {
-        for path in ["/", "/api", "/api/v1/", "/api/v1/search/", "/api/v1/node", "/api/v1/node/a/b", "/api/v2/search"] {
+        for path in
+            ["/", "/api", "/api/v1/", "/api/v1/search/", "/api/v1/node", "/api/v1/node/a/b", "/api/v2/search", "/docs/"]
+        {
             assert!(lead(path).is_none(), "{path}");
         }
     }

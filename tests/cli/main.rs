@@ -1,6 +1,7 @@
 //! The program as people run it: its commands, their output, and what is left behind when they go wrong.
 
 mod bad_input;
+mod benching;
 mod commands;
 mod evaluating;
 mod killed;

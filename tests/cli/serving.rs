@@ -5,22 +5,30 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::hornbook;
 
 /// A started server; killed when dropped, so that a failed test leaves none behind.
-struct Started {
+pub(crate) struct Started {
     child: Child,
-    address: String,
-    key: String,
+    pub(crate) address: String,
+    pub(crate) key: String,
 }
 
 impl Started {
-    fn quick(data: &Path) -> Self {
+    pub(crate) fn quick(data: &Path) -> Self {
+        Self::with(data, &[])
+    }
+
+    /// With settings of its own.
+    fn with(data: &Path, settings: &[&str]) -> Self {
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let mut child = hornbook()
             .arg("--data")
             .arg(data)
             .args(["--set", "server.listen=127.0.0.1:0"])
+            .args(settings)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -45,9 +53,13 @@ impl Started {
         answer
     }
 
-    fn stop(&mut self) -> Option<i32> {
-        let status = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
+    }
+
+    fn stop(&mut self) -> Option<i32> {
+        self.signal("TERM");
         self.child.wait().unwrap().code()
     }
 }
@@ -85,4 +97,139 @@ fn serving_without_a_snapshot_says_how_to_build_one() {
     let output = hornbook().arg("--data").arg(data.path()).arg("serve").output().unwrap();
     assert!(!output.status.success());
     assert!(crate::stderr(&output).contains("hornbook build"), "{}", crate::stderr(&output));
+}
+
+/// The snapshot that answers come from.
+fn served(server: &Started) -> String {
+    let answer = server.get("/healthz");
+    let line = answer.lines().find_map(|line| line.strip_prefix("x-corpus-snapshot: "));
+    line.unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+#[test]
+fn reload_and_hangup_take_up_the_snapshot_that_current_points_at() {
+    let data = tempfile::tempdir().unwrap();
+    let link = |snapshot: &str| {
+        let fresh = data.path().join("fresh");
+        std::os::unix::fs::symlink(snapshot, &fresh).unwrap();
+        std::fs::rename(&fresh, data.path().join("current")).unwrap();
+    };
+    let reload = || hornbook().arg("--data").arg(data.path()).args(["reload", "--json"]).output().unwrap();
+    assert!(crate::stderr(&reload()).contains("no server runs"));
+    let mut server = Started::quick(data.path());
+    let first = served(&server);
+
+    // The same law under another name is another snapshot.
+    let plan = data.path().join("sample/plan.toml");
+    let copied = Command::new("cp").arg("-r").arg(crate::project().join("corpus/sample")).arg(data.path()).status();
+    assert!(copied.unwrap().success());
+    let text = std::fs::read_to_string(&plan).unwrap().replacen("State of Arden", "Commonwealth of Arden", 1);
+    std::fs::write(&plan, text).unwrap();
+    let built = hornbook().arg("--data").arg(data.path()).arg("build").arg(&plan).output().unwrap();
+    assert!(built.status.success(), "{}", crate::stderr(&built));
+    assert_eq!(served(&server), first, "nothing changes before it is told to");
+    let answer: serde_json::Value = serde_json::from_slice(&reload().stdout).unwrap();
+    let second = served(&server);
+    assert_eq!((answer["before"].as_str(), answer["snapshot"].as_str()), (Some(&*first), Some(&*second)));
+    assert_ne!(first, second);
+
+    link("snapshots/nowhere");
+    let refused = reload();
+    assert!(!refused.status.success() && crate::stderr(&refused).contains("the old one stays"), "{refused:?}");
+    assert_eq!(served(&server), second);
+
+    link(&format!("snapshots/{first}"));
+    server.signal("HUP");
+    let changed = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        served(&server) == first
+    });
+    assert!(changed, "SIGHUP changed nothing within five seconds");
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// What a client of a kept connection saw until the server ended it.
+struct Asked {
+    answered: u64,
+    /// Requests that were sent on a connection which had answered before, and got no answer.
+    lost: u64,
+}
+
+/// Asks until no new connection is to be had.
+fn ask_until_stopped(address: &str, key: &str) -> Asked {
+    let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
+    let mut asked = Asked { answered: 0, lost: 0 };
+    while let Ok(mut stream) = TcpStream::connect(address) {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        for number in 0.. {
+            let answer = match stream.write_all(request.as_bytes()) {
+                Ok(()) => read_answer(&mut stream),
+                Err(_) => None,
+            };
+            match answer {
+                Some(head) => {
+                    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+                    asked.answered += 1;
+                    if head.contains("connection: close") {
+                        break;
+                    }
+                }
+                // The kernel took the connection, the server never did.
+                None if number == 0 => break,
+                None => {
+                    asked.lost += 1;
+                    break;
+                }
+            }
+        }
+    }
+    asked
+}
+
+/// The head of one whole answer.
+fn read_answer(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        let mut piece = [0; 4096];
+        let length = stream.read(&mut piece).ok().filter(|length| *length > 0)?;
+        bytes.extend_from_slice(&piece[..length]);
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+    };
+    let head = String::from_utf8(bytes[..end + 2].to_vec()).unwrap();
+    let length: usize = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
+    let missing = length - (bytes.len() - end - 4);
+    stream.read_exact(&mut vec![0; missing]).ok()?;
+    Some(head)
+}
+
+#[test]
+fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = ["free.per_minute=1000000", "free.per_day=1000000", "free.monthly_units=1000000"];
+    let mut answered = 0;
+    for _ in 0..3 {
+        let mut server = Started::with(data.path(), &settings);
+        let (address, key) = (server.address.clone(), server.key.clone());
+        let clients: Vec<_> = (0..8)
+            .map(|_| {
+                let (address, key) = (address.clone(), key.clone());
+                std::thread::spawn(move || ask_until_stopped(&address, &key))
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(server.stop(), Some(0));
+        for client in clients {
+            let Asked { answered: more, lost } = client.join().unwrap();
+            assert_eq!(lost, 0, "requests on kept connections were not answered");
+            answered += more;
+        }
+        assert!(answered > 0);
+        let proof = hornbook().arg("--data").arg(data.path()).args(["ledger", "verify", "--json"]).output().unwrap();
+        assert!(proof.status.success(), "{}", crate::stderr(&proof));
+    }
+    let me = Started::with(data.path(), &settings).get("/api/v1/me");
+    let left = format!("\"researchAllotmentRemaining\":{}", 1_000_000 - answered - 1);
+    assert!(me.contains(&left), "{answered} calls were answered: {me}");
 }

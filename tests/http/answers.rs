@@ -1,5 +1,6 @@
 //! What operations answer, field by field as the contract names them.
 
+use hornbook_corpus::ids::NodeOrdinal;
 use serde_json::Value;
 
 use crate::house::{House, generous};
@@ -129,6 +130,29 @@ fn a_node_is_whole_in_three_forms_and_free_where_it_is_known() {
 }
 
 #[test]
+fn what_is_no_longer_law_says_so_in_every_form() {
+    let client = Client::new();
+    let outline = &ENGINE.snapshot().outline;
+    let repealed =
+        (0..outline.len()).map(NodeOrdinal).find(|node| outline.status(*node).as_str() == "repealed").unwrap();
+    let path = format!("/api/v1/node/{}", outline.id(repealed).unwrap());
+    let node = client.json(&path);
+    assert_eq!(node["status"], "repealed");
+    for format in ["md", "txt"] {
+        let text = client.house.get(&format!("{path}?format={format}"), &client.key).text();
+        let (standing, law) = (text.find("Status: repealed").unwrap(), text.find(node["text"].as_str().unwrap()));
+        assert!(law.is_none_or(|law| standing < law), "{text}");
+        assert!(text.contains(node["provenance"]["publisher"].as_str().unwrap()));
+        assert!(text.contains(node["provenance"]["contentHash"].as_str().unwrap()));
+        for note in node["notes"].as_array().unwrap().iter().filter(|_| format == "md") {
+            assert!(text.contains(note["text"].as_str().unwrap()), "{text}");
+        }
+    }
+    let living = client.house.get(&format!("/api/v1/node/{}?format=md", *NODE), &client.key).text();
+    assert!(!living.contains("Status:"), "{living}");
+}
+
+#[test]
 fn several_nodes_cost_one_each_and_missing_ones_nothing() {
     let client = Client::new();
     let children = client.json(&format!("/api/v1/browse?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id));
@@ -253,4 +277,30 @@ fn a_citation_is_resolved_with_its_subdivision() {
     let answers = client.json("/api/v1/resolve?citation=arden+rev+stat+24-2-201(b)(2)");
     assert_eq!(answers["answers"][0]["answer"], "resolved");
     assert_eq!(answers["answers"][0]["subdivision"], serde_json::json!(["b", "2"]));
+}
+
+#[test]
+fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
+    let client = Client::new();
+    let body = client.json("/api/v1/suggest?q=secur&limit=3");
+    assert_eq!(fields(&body), ["didYouMean", "suggestions"]);
+    let suggestions = body["suggestions"].as_array().unwrap();
+    assert_eq!(suggestions.len(), 3);
+    assert_eq!(fields(&suggestions[0]), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text"]);
+    assert!(suggestions[0]["text"].as_str().unwrap().to_lowercase().starts_with("secur"), "{body:#}");
+    let node = client.json(&format!("/api/v1/node/{}", suggestions[0]["nodeId"].as_str().unwrap()));
+    assert_eq!(node["citation"], suggestions[0]["citation"]);
+
+    let misspelt = client.json("/api/v1/suggest?q=securty+depo");
+    assert_eq!(misspelt["didYouMean"], "security depo");
+    assert_eq!(misspelt["suggestions"][0]["isGuess"], true);
+    assert_eq!(client.json("/api/v1/suggest?q=security")["didYouMean"], Value::Null);
+
+    let federal = client.json("/api/v1/suggest?q=arden&jurisdiction=US&limit=20");
+    let citations = federal["suggestions"].as_array().unwrap().iter().map(|found| found["citation"].as_str().unwrap());
+    assert!(citations.clone().all(|citation| citation.contains("S.F.C.")), "{federal:#}");
+    for (query, parameter) in [("q=a&limit=21", "limit"), ("q=a&jurisdiction=ZZ", "jurisdiction")] {
+        let error = client.house.get(&format!("/api/v1/suggest?{query}"), &client.key).error(422, "validation_error");
+        assert_eq!(error["details"][0]["parameter"], parameter);
+    }
 }

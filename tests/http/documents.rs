@@ -1,8 +1,14 @@
 //! Documents and probes: open to all, and as the table says.
 
-use hornbook::api::operations::{Access, OPERATIONS, Per};
+use std::path::{Path, PathBuf};
+
+use hornbook::accounts::tier::Tariff;
+use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
+use hornbook::api::documents::{Document, Setting};
+use hornbook::api::operations::OPERATIONS;
 
 use crate::house::{House, generous};
+use crate::sample::ENGINE;
 
 #[test]
 fn probes_and_documents_need_no_key() {
@@ -39,19 +45,117 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
     }
 }
 
+/// As the quick start serves it, so that the examples of the copies run.
+const COPIED: Setting<'static> =
+    Setting { base_url: "http://127.0.0.1:8080", snapshot: "id-of-the-snapshot", tariff: &Tariff::CONTRACT };
+
+/// Renews the copies if it is told to; the next run compares.
 #[test]
-fn the_readme_has_the_table_as_it_is() {
-    let rows = OPERATIONS.iter().map(|operation| {
-        let (scopes, credits) = match operation.access {
-            Access::Open => ("none".to_owned(), "0".to_owned()),
-            Access::Metered { any_of, cost } => {
-                let per = if cost.per == Per::Call { String::new() } else { format!(" per {}", cost.per.as_str()) };
-                (any_of.names().collect::<Vec<_>>().join(", "), format!("{}{per}", cost.credits))
-            }
-        };
-        format!("| `{}` | {} | {scopes} | {credits} |\n", operation.path, operation.summary)
-    });
-    let table: String = rows.collect();
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    assert!(readme.contains(&table), "put this into README.md:\n{table}");
+fn rendered_documents_are_as_they_are_checked_in() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut copies: Vec<(PathBuf, String)> = Document::ALL
+        .map(|document| (root.join("docs/rendered").join(document.file_name()), document.render(&COPIED)))
+        .into();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let (before, behind) = readme.split_once(README_BEGIN).expect("the mark where the table begins");
+    let (_, behind) = behind.split_once(README_END).expect("the mark where the table ends");
+    let table = markdown::operations();
+    copies.push((root.join("README.md"), format!("{before}{README_BEGIN}{table}{README_END}{behind}")));
+    for (path, rendered) in copies {
+        if std::env::var_os("HORNBOOK_RENEW_DOCUMENTS").is_some() {
+            std::fs::write(&path, &rendered).unwrap();
+        }
+        let copy = std::fs::read_to_string(&path).unwrap_or_default();
+        let differs = copy.lines().zip(rendered.lines()).position(|(copy, rendered)| copy != rendered);
+        let line = differs.unwrap_or_else(|| copy.lines().count().min(rendered.lines().count())) + 1;
+        assert!(copy == rendered, "{} differs from line {line} on; 'make documents' renews it", path.display());
+    }
+}
+
+#[test]
+fn documents_are_served_as_they_are_rendered() {
+    let house = House::open(generous());
+    let tariff = generous();
+    let snapshot = &ENGINE.snapshot().manifest.snapshot;
+    let setting = Setting { base_url: "https://law.example", snapshot, tariff: &tariff };
+    for document in Document::ALL {
+        for path in document.paths() {
+            let answered = house.get_with(path, &[]);
+            assert_eq!((answered.status, answered.text()), (200, document.render(&setting)), "{path}");
+            assert_eq!(answered.header("content-type"), document.media_type());
+            assert_eq!(answered.header("cache-control"), "public, max-age=300");
+            let tag = answered.header("etag").to_owned();
+            let held = house.get_with(path, &[("If-None-Match", &tag)]);
+            assert_eq!((held.status, held.body.len(), held.header("etag")), (304, 0, tag.as_str()));
+        }
+    }
+}
+
+#[test]
+fn every_example_of_the_page_for_people_runs() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let page = house.get_with("/docs", &[]).text();
+    let mut ran = 0;
+    for example in page.split("curl ").skip(1).map(|rest| rest.split("</code>").next().unwrap()) {
+        let address = example.split("'https://law.example").nth(1).unwrap().split('\'').next().unwrap();
+        let address = address.replace("&amp;", "&");
+        if address.contains("ORDER_ID") {
+            continue;
+        }
+        let headers = [("Authorization", format!("Bearer {key}"))];
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let answered = house.get_with(&address, if example.contains("Authorization") { &headers } else { &[] });
+        assert_eq!(answered.status, 200, "{address}: {}", answered.text());
+        ran += 1;
+    }
+    assert_eq!(ran, OPERATIONS.len(), "one for each, one more at the beginning, and the order's is to be filled in");
+}
+
+#[test]
+fn the_page_for_people_is_whole_in_itself_and_leads_nowhere_wrong() {
+    let house = House::open(generous());
+    let answered = house.get_with("/docs", &[]);
+    let page = answered.text();
+    let policy = answered.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    for foreign in ["<script", "src=", "@import", "url(", "<link", " style=\"", "onclick"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    for (place, id) in ids.iter().enumerate() {
+        assert!(!ids[..place].contains(id), "the id {id} stands twice");
+    }
+    for anchor in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(ids.contains(&anchor), "nothing is called {anchor}");
+    }
+    for operation in OPERATIONS {
+        assert!(ids.contains(&operation.name));
+        for parameter in operation.parameters {
+            assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{}", parameter.name);
+        }
+    }
+    for tag in ["section", "article", "table", "code", "pre", "td", "th", "tr", "li", "ul", "div", "dl", "p", "a"] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+}
+
+#[test]
+fn the_api_catalog_links_to_what_answers() {
+    let house = House::open(generous());
+    let answered = house.get_with("/.well-known/api-catalog", &[]);
+    assert!(answered.header("content-type").starts_with("application/linkset+json"));
+    assert!(answered.header("link").contains("rel=\"api-catalog\""));
+    assert!(house.request("HEAD", "/.well-known/api-catalog", &[]).header("link").contains("rel=\"item\""));
+    let linkset = answered.json();
+    let links = linkset["linkset"].as_array().unwrap();
+    assert_eq!(links[0]["item"][0]["href"], links[1]["anchor"]);
+    let text = answered.text();
+    let addresses: Vec<&str> =
+        text.split("https://law.example").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(addresses.len() >= 7, "{addresses:?}");
+    for address in addresses {
+        assert_eq!(house.get_with(address, &[]).status, 200, "{address}");
+    }
 }

@@ -28,6 +28,7 @@ pub(crate) struct House {
     pub(crate) address: SocketAddr,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) service: Arc<Service>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     _data: tempfile::TempDir,
@@ -66,6 +67,8 @@ impl House {
             base_url: "https://law.example".to_owned(),
             permits: 2,
         };
+        let service = Arc::new(Service::new(parts));
+        let served = Arc::clone(&service);
         let (told, tell) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -74,11 +77,11 @@ impl House {
                 let server = Server::bind(http).await.unwrap();
                 told.send(server.address().unwrap()).unwrap();
                 let stopped = async move { drop(stopped.await) };
-                server.run(Arc::new(Service::new(parts)), stopped).await;
+                server.run(served, stopped).await;
             });
         });
         let address = tell.recv().unwrap();
-        Self { address, accounts, clock, stop: Some(stop), thread: Some(thread), _data: data }
+        Self { address, accounts, clock, service, stop: Some(stop), thread: Some(thread), _data: data }
     }
 
     pub(crate) fn act(&self) -> Act {

@@ -1,10 +1,15 @@
 //! The HTTP service over real sockets and the sample corpus: the table walked, answers field by field, the transport.
 
 mod answers;
+mod bad_input;
 mod documents;
 mod house;
+mod http2;
 mod operations;
+mod packing;
+mod swaps;
 mod transport;
+mod zones;
 
 #[path = "../support/sample.rs"]
 mod sample;

@@ -23,12 +23,13 @@ pub(crate) static NODE: LazyLock<String> = LazyLock::new(|| {
 fn address(house: &House, operation: &Operation) -> String {
     let path = operation.path;
     match operation.name {
-        "search" => format!("{path}?q=security%20deposit"),
+        "search" | "suggest" => format!("{path}?q=security%20deposit"),
         "node" => path.replace("{id}", &NODE),
         "nodes" => format!("{path}?ids={}", *NODE),
         "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
         "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
         "gis" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
+        "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
         "formation-status" => order_address(house, path),
         "code-bodies" | "coverage" | "me" | "checkout" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
@@ -214,6 +215,8 @@ fn what_does_not_exist_is_not_found_and_free() {
         format!("/api/v1/nodes?ids={NOBODY}"),
         "/api/v1/gis/XA-GREYFORD".to_owned(),
         "/api/v1/gis/ZZ-TOP".to_owned(),
+        "/api/v1/gis/XA-GREYFORD/at?lat=44&lon=-124".to_owned(),
+        "/api/v1/gis/XA-PORT-ARDEN/at?lat=0&lon=0".to_owned(),
     ] {
         house.get(&path, &key).error(404, "not_found");
     }

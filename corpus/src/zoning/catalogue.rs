@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{NodeId, ShortCode};
 use crate::section_file::{SectionFileError, map_file};
 use crate::zoning::layer::{CitationQuality, Layer, LayerSource, LayerStatus, PlaceholderReason, ZoneCitation};
+use crate::zoning::places::{LayerPlaces, PlacesError};
 use crate::zoning::shape::BoundingBox;
 
 /// The layout of `layers.json` and of the bodies that this program writes and reads.
@@ -334,6 +335,8 @@ pub struct ZoningLayer {
     identity: Mmap,
     zstd: Mmap,
     gzip: Mmap,
+    /// Read at the first question: only where points are asked for does a layer take memory.
+    places: OnceLock<Result<LayerPlaces, PlacesError>>,
 }
 
 impl ZoningLayers {
@@ -379,7 +382,7 @@ impl ZoningLayer {
         }
         let map = |encoding| map_body(dir, &entry, encoding);
         let (identity, zstd, gzip) = (map(Encoding::Identity)?, map(Encoding::Zstd)?, map(Encoding::Gzip)?);
-        Ok(Self { entry, identity, zstd, gzip })
+        Ok(Self { entry, identity, zstd, gzip, places: OnceLock::new() })
     }
 
     pub fn entry(&self) -> &LayerEntry {
@@ -393,6 +396,11 @@ impl ZoningLayer {
             Encoding::Zstd => &self.zstd,
             Encoding::Gzip => &self.gzip,
         }
+    }
+
+    /// Its features by where they lie.
+    pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
+        self.places.get_or_init(|| LayerPlaces::read(self.body(Encoding::Identity))).as_ref().map_err(Clone::clone)
     }
 }
 

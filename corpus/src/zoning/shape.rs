@@ -125,9 +125,19 @@ impl BoundingBox {
 
     pub fn of<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Self {
         let positions = shapes.flat_map(Shape::rings).flat_map(Ring::positions);
-        positions.fold(Self::NOTHING, |Self([west, south, east, north]), at| {
-            Self([west.min(at.lon), south.min(at.lat), east.max(at.lon), north.max(at.lat)])
-        })
+        positions.fold(Self::NOTHING, Self::with)
+    }
+
+    /// Large enough for the position too.
+    pub fn with(self, at: Position) -> Self {
+        let Self([west, south, east, north]) = self;
+        Self([west.min(at.lon), south.min(at.lat), east.max(at.lon), north.max(at.lat)])
+    }
+
+    /// Its edges belong to it.
+    pub fn contains(self, at: Position) -> bool {
+        let Self([west, south, east, north]) = self;
+        (west..=east).contains(&at.lon) && (south..=north).contains(&at.lat)
     }
 }
 

@@ -1,0 +1,240 @@
+//! Which features of a stored layer lie at a point.
+//!
+//! A layer's body is read once, at the first question, feature by feature: what was its zone, and its shape as it is
+//! answered. A question looks at the bounding box of every feature and only then at edges, with exact orientation tests,
+//! so a point on an edge that two zones share is on the boundary of both, whatever its digits.
+
+use std::fmt;
+
+use geo::coordinate_position::{CoordPos, CoordinatePosition};
+use geo::{Coord, LineString, Polygon};
+use serde::Deserialize;
+
+use crate::ids::NodeId;
+use crate::zoning::shape::{BoundingBox, Position};
+use crate::zoning::source::FeatureId;
+
+/// The features of one layer, in its order.
+#[derive(Debug)]
+pub struct LayerPlaces {
+    features: Vec<PlacedFeature>,
+    /// Of each feature, side by side: most questions are answered by these alone.
+    extents: Vec<BoundingBox>,
+}
+
+/// A feature without the source's own properties.
+#[derive(Debug, Deserialize)]
+pub struct PlacedFeature {
+    pub id: FeatureId,
+    #[serde(rename = "properties")]
+    pub zone: FeatureZone,
+    #[serde(rename = "geometry")]
+    parts: Parts,
+}
+
+/// What the layer's answer says of a feature's zone.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FeatureZone {
+    pub zone_code: String,
+    pub zone_name: Option<String>,
+    pub category: Option<String>,
+    pub citation: Option<String>,
+    pub node_id: Option<NodeId>,
+    pub citation_status: String,
+}
+
+/// A feature at a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'l> {
+    pub feature: &'l PlacedFeature,
+    /// On its edge or on that of a hole; else within it.
+    pub is_on_boundary: bool,
+}
+
+/// The body is not what the builder writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlacesError(String);
+
+impl fmt::Display for PlacesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a stored zoning layer is damaged: {}; run 'hornbook verify' and rebuild with 'hornbook build'",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for PlacesError {}
+
+#[derive(Deserialize)]
+struct StoredBody {
+    geojson: StoredCollection,
+}
+
+#[derive(Deserialize)]
+struct StoredCollection {
+    features: Vec<PlacedFeature>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "coordinates")]
+enum StoredGeometry {
+    Polygon(StoredPolygon),
+    MultiPolygon(Vec<StoredPolygon>),
+}
+
+type StoredPolygon = Vec<Vec<[f64; 2]>>;
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "StoredGeometry")]
+struct Parts(Vec<Polygon<f64>>);
+
+impl TryFrom<StoredGeometry> for Parts {
+    type Error = &'static str;
+
+    fn try_from(geometry: StoredGeometry) -> Result<Self, Self::Error> {
+        let parts = match geometry {
+            StoredGeometry::Polygon(rings) => vec![rings],
+            StoredGeometry::MultiPolygon(parts) => parts,
+        };
+        let line = |ring: Vec<[f64; 2]>| ring.into_iter().map(|[x, y]| Coord { x, y }).collect::<LineString<f64>>();
+        let polygon = |rings: StoredPolygon| {
+            let mut rings = rings.into_iter().map(line);
+            let outer = rings.next().ok_or("a polygon without rings")?;
+            Ok(Polygon::new(outer, rings.collect()))
+        };
+        parts.into_iter().map(polygon).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl LayerPlaces {
+    pub(super) fn read(body: &[u8]) -> Result<Self, PlacesError> {
+        let body: StoredBody = serde_json::from_slice(body).map_err(|error| PlacesError(error.to_string()))?;
+        let features = body.geojson.features;
+        let extents = features.iter().map(|feature| feature.parts.extent()).collect();
+        Ok(Self { features, extents })
+    }
+
+    /// The features at a point, in the order of the layer.
+    pub fn at(&self, point: Position) -> impl Iterator<Item = Found<'_>> {
+        let near = self.features.iter().zip(&self.extents).filter(move |(_, extent)| extent.contains(point));
+        near.filter_map(move |(feature, _)| match feature.parts.position_of(point) {
+            CoordPos::Inside => Some(Found { feature, is_on_boundary: false }),
+            CoordPos::OnBoundary => Some(Found { feature, is_on_boundary: true }),
+            CoordPos::Outside => None,
+        })
+    }
+}
+
+impl Parts {
+    fn extent(&self) -> BoundingBox {
+        let coords = self.0.iter().flat_map(|part| part.exterior().coords());
+        coords.fold(BoundingBox::NOTHING, |extent, coord| extent.with((*coord).into()))
+    }
+
+    /// Part by part: geo counts the boundaries of a whole MultiPolygon modulo two, and so calls a point where two parts
+    /// touch outside of both.
+    fn position_of(&self, point: Position) -> CoordPos {
+        let point = Coord { x: point.lon, y: point.lat };
+        let mut position = CoordPos::Outside;
+        for part in &self.0 {
+            match part.coordinate_position(&point) {
+                CoordPos::Inside => return CoordPos::Inside,
+                CoordPos::OnBoundary => position = CoordPos::OnBoundary,
+                CoordPos::Outside => {}
+            }
+        }
+        position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn layer(geometries: &[Value]) -> LayerPlaces {
+        let features = geometries.iter().enumerate().map(|(place, geometry)| {
+            let zone = json!({ "zoneCode": format!("Z{place}"), "zoneName": null, "category": null, "citation": null,
+                               "nodeId": null, "citationStatus": "placeholder", "source": { "any": [1] } });
+            json!({ "type": "Feature", "id": place, "properties": zone, "geometry": geometry })
+        });
+        let features: Vec<Value> = features.collect();
+        let body = json!({ "shortCode": "XA", "geojson": { "type": "FeatureCollection", "features": features } });
+        LayerPlaces::read(body.to_string().as_bytes()).unwrap()
+    }
+
+    /// `Z0` within, `Z0|` on the boundary.
+    fn at(layer: &LayerPlaces, lon: f64, lat: f64) -> String {
+        let found = layer.at(Position { lon, lat }).map(|found| {
+            let edge = if found.is_on_boundary { "|" } else { "" };
+            format!("{}{edge}", found.feature.zone.zone_code)
+        });
+        found.collect::<Vec<_>>().join(" ")
+    }
+
+    fn square(west: f64, south: f64, size: f64) -> Value {
+        let (east, north) = (west + size, south + size);
+        json!([[west, south], [east, south], [east, north], [west, north], [west, south]])
+    }
+
+    #[test]
+    fn holes_are_not_part_of_their_polygon_and_their_edges_are_boundaries() {
+        let ring_and_filling = layer(&[
+            json!({ "type": "Polygon", "coordinates": [square(0.0, 0.0, 9.0), square(3.0, 3.0, 3.0)] }),
+            json!({ "type": "Polygon", "coordinates": [square(3.0, 3.0, 3.0)] }),
+        ]);
+        for (lon, lat, expected) in [
+            (1.0, 1.0, "Z0"),
+            (4.5, 4.5, "Z1"),
+            (3.0, 4.5, "Z0| Z1|"),
+            (6.0, 6.0, "Z0| Z1|"),
+            (0.0, 4.5, "Z0|"),
+            (0.0, 0.0, "Z0|"),
+            (-0.1, 4.5, ""),
+            (4.5, 9.000001, ""),
+        ] {
+            assert_eq!(at(&ring_and_filling, lon, lat), expected, "{lon} {lat}");
+        }
+    }
+
+    #[test]
+    fn parts_that_touch_in_a_point_have_it_on_their_boundary() {
+        let touching = layer(&[json!({
+            "type": "MultiPolygon", "coordinates": [[square(0.0, 0.0, 2.0)], [square(2.0, 2.0, 2.0)]]
+        })]);
+        assert_eq!(at(&touching, 2.0, 2.0), "Z0|");
+        assert_eq!(at(&touching, 3.0, 3.0), "Z0");
+        assert_eq!(at(&touching, 1.0, 3.0), "", "between the parts, within the box of both");
+    }
+
+    #[test]
+    fn digits_that_drown_in_products_still_tell_sides_apart() {
+        // Edges of a thin triangle at city coordinates; the points lie one step of the last digit beside an edge.
+        let thin = layer(&[json!({ "type": "Polygon", "coordinates": [
+            [[-87.6, 41.8], [-87.5, 41.9], [-87.5, 41.900_000_1], [-87.6, 41.8]]
+        ] })]);
+        let above = f64::from_bits(41.9_f64.to_bits() + 1);
+        let below = f64::from_bits(41.9_f64.to_bits() - 1);
+        assert_eq!(at(&thin, -87.5, 41.9), "Z0|");
+        assert_eq!(at(&thin, -87.5, above), "Z0|");
+        assert_eq!(at(&thin, -87.5, below), "");
+        let inner = f64::from_bits((-87.5_f64).to_bits() - 1);
+        assert_eq!(at(&thin, inner, 41.900_000_05), "", "east of the eastern edge by one digit");
+    }
+
+    #[test]
+    fn a_body_that_is_none_is_an_error_with_a_way_out() {
+        for body in ["", "{}", r#"{"geojson":{"features":[{"id":1}]}}"#] {
+            let error = LayerPlaces::read(body.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("hornbook verify"), "{error}");
+        }
+        let empty = r#"{"geojson":{"features":[{"id":1,"properties":{"zoneCode":"A","citationStatus":"linked"},
+                        "geometry":{"type":"Polygon","coordinates":[]}}]}}"#;
+        let error = LayerPlaces::read(empty.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("without rings"), "{error}");
+    }
+}

@@ -1,0 +1,37 @@
+//! `/.well-known/api-catalog`: where the service describes itself, as a linkset (RFC 9727, RFC 9264).
+
+use serde_json::{Value, json};
+
+use super::Document;
+
+pub(super) fn document(base: &str) -> Value {
+    let at = |document: Document| format!("{base}{}", document.paths()[0]);
+    let link = |document: Document| json!({ "href": at(document), "type": essence(document) });
+    let api = at(Document::Discovery);
+    json!({
+        "linkset": [
+            { "anchor": at(Document::Catalog), "item": [{ "href": api }] },
+            {
+                "anchor": api,
+                "service-desc": [link(Document::OpenApi)],
+                "service-doc": [link(Document::Docs), link(Document::Llms)],
+                "service-meta": [{
+                    "href": format!("{base}{}", Document::Discovery.paths()[1]),
+                    "type": essence(Document::Discovery),
+                }],
+                "status": [{ "href": format!("{base}/readyz"), "type": "application/json" }],
+            },
+        ],
+    })
+}
+
+/// RFC 9727 asks for these beside the answer, of HEAD too.
+pub(super) fn links() -> String {
+    let (catalog, api) = (Document::Catalog.paths()[0], Document::Discovery.paths()[0]);
+    format!("<{catalog}>; rel=\"api-catalog\"; type=\"{}\", <{api}>; rel=\"item\"", essence(Document::Catalog))
+}
+
+/// The media type without its parameters.
+fn essence(document: Document) -> &'static str {
+    document.media_type().split(';').next().unwrap_or_default()
+}

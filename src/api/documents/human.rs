@@ -1,0 +1,269 @@
+//! `/docs`: the documentation for people, one page without scripts, rendered from the table.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::super::error::ErrorCode;
+use super::super::openapi::{self, COMMON_HEADERS, METERED_HEADERS};
+use super::super::operations::{Access, OPERATIONS, Operation};
+use super::super::parameters::{Need, Parameter, Place};
+use super::super::reply::Format;
+use super::style::STYLE;
+use super::{Document, Setting, markdown, schema};
+use crate::accounts::tier::{PackName, Tariff};
+
+/// The parts of the page, by their anchors.
+const PARTS: &[(&str, &str)] = &[
+    ("first-call", "Your first call"),
+    ("credits", "Keys, credits and limits"),
+    ("headers", "What every answer tells"),
+    ("operations", "Operations"),
+    ("objects", "Objects"),
+    ("errors", "Errors"),
+    ("documents", "For programs"),
+];
+
+pub(super) fn page(setting: &Setting<'_>) -> String {
+    let description = openapi::document(setting.base_url);
+    let bodies = [
+        first_call(setting.base_url),
+        credits(setting.tariff),
+        headers(),
+        OPERATIONS.iter().map(|operation| operation_card(operation, setting.base_url, &description)).collect(),
+        objects(&description["components"]["schemas"]),
+        errors(),
+        documents(setting.base_url),
+    ];
+    let mut main = String::new();
+    for ((anchor, title), body) in PARTS.iter().zip(bodies) {
+        let _ = write!(
+            main,
+            "<section aria-labelledby=\"{anchor}\">\n<h2 id=\"{anchor}\">{title}</h2>\n{body}</section>\n"
+        );
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Hornbook API</title>\n\
+         <meta name=\"description\" content=\"US federal and state law as citable records: the API of Hornbook.\">\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n\
+         <div class=\"frame\">\n{}<main id=\"main\">\n<header>\n<h1>Hornbook API</h1>\n\
+         <p class=\"lead\">US federal and state law as uniform, citable records: search, provisions with full text and \
+         provenance, citations, browsing, zoning, accounts. Read-only JSON over HTTP.</p>\n</header>\n{main}</main>\n\
+         </div>\n</body>\n</html>\n",
+        contents()
+    )
+}
+
+fn contents() -> String {
+    let mut out = "<nav aria-label=\"Contents\">\n<ul>\n".to_owned();
+    for (anchor, title) in PARTS {
+        let _ = write!(out, "<li><a href=\"#{anchor}\">{title}</a>");
+        if *anchor == "operations" {
+            out += "\n<ul>\n";
+            for Operation { name, .. } in OPERATIONS {
+                let _ = writeln!(out, "<li><a href=\"#{name}\">{name}</a></li>");
+            }
+            out += "</ul>\n";
+        }
+        out += "</li>\n";
+    }
+    out + "</ul>\n</nav>\n"
+}
+
+fn first_call(base: &str) -> String {
+    let search = OPERATIONS.iter().find(|operation| operation.name == "search").map_or("", |search| search.example);
+    format!(
+        "<p><code>cargo run --release</code> in the source folder builds a sample corpus, prints a demo key and serves \
+         it. Put the key where the examples of this page look for it, and ask:</p>\n{}\
+         <p>To cite safely, call <a href=\"#coverage\">coverage</a> to see what is held, then \
+         <a href=\"#search\">search</a>, then <a href=\"#node\">node</a> with the <code>nodeId</code> of a result: its \
+         <code>citation</code> is to be quoted word for word, its <code>provenance</code> says where the text is from. \
+         Ids in the examples are those of the sample corpus.</p>\n",
+        shell(&format!("export HORNBOOK_KEY=hb_live_...\n{}", curl(base, search)))
+    )
+}
+
+fn credits(tariff: &Tariff) -> String {
+    let mut rows = String::new();
+    for name in PackName::ALL {
+        let pack = tariff.pack(name);
+        let _ = writeln!(
+            rows,
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">${}.{:02}</td><td class=\"number\">{}</td><td \
+             class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+            name.tier().name(),
+            pack.price_cents / 100,
+            pack.price_cents % 100,
+            pack.credits.0,
+            pack.limits.per_minute,
+            pack.limits.per_day
+        );
+    }
+    let free = tariff.free;
+    format!(
+        "<p>Send your key as <code>Authorization: Bearer KEY</code>, never in the address. A key has scopes; a call needs \
+         any one of those it lists. Calls that fail are free, and so is a <code>304</code> to <code>If-None-Match</code>. \
+         The free units of a month, {} on a free account, are used up before credits are; credits never expire. \
+         A request with an <code>Idempotency-Key</code> can be repeated without being charged again.</p>\n{}\
+         <p>A free account may ask {} times a minute and {} times a day. <a href=\"#checkout\">checkout</a> says how to \
+         buy a pack here.</p>\n",
+        free.monthly_units,
+        table("Packs, bought once", &["pack", "price", "credits", "calls a minute", "calls a day"], &rows),
+        free.limits.per_minute,
+        free.limits.per_day
+    )
+}
+
+fn headers() -> String {
+    let rows = |headers: &[(&str, &str, &str)]| -> String {
+        let row = |(name, kind, meaning): &(&str, &str, &str)| {
+            format!("<tr><th scope=\"row\"><code>{name}</code></th><td>{kind}</td><td>{}</td></tr>\n", prose(meaning))
+        };
+        headers.iter().map(row).collect()
+    };
+    let head = ["header", "type", "meaning"];
+    table("Of every answer", &head, &rows(COMMON_HEADERS))
+        + &table("Of every answer that was paid for", &head, &rows(METERED_HEADERS))
+}
+
+fn operation_card(operation: &Operation, base: &str, description: &Value) -> String {
+    let Operation { name, summary, path, example, .. } = operation;
+    let mut out = format!(
+        "<article aria-labelledby=\"{name}\">\n<h3 id=\"{name}\">{name}</h3>\n<p>{}</p>\n\
+         <p class=\"route\"><b>GET</b><code>{}</code></p>\n{}",
+        prose(summary),
+        escaped(path),
+        facts(operation, description)
+    );
+    if !operation.parameters.is_empty() {
+        let rows: String = operation.parameters.iter().map(parameter_row).collect();
+        out += "<h4>Parameters</h4>\n";
+        out += &table(&format!("Parameters of {name}"), &["name", "in", "default", "meaning"], &rows);
+    }
+    out += "<h4>Example</h4>\n";
+    out += &shell(&match operation.access {
+        Access::Open => format!("curl '{base}{example}'"),
+        Access::Metered { .. } => curl(base, example),
+    });
+    out + "</article>\n"
+}
+
+fn facts(operation: &Operation, description: &Value) -> String {
+    let answer = &description["paths"][operation.path]["get"]["responses"]["200"]["content"];
+    let answer = schema::kind(&answer[Format::Json.media_type()]["schema"]);
+    let mut facts =
+        vec![("scope", markdown::scopes(operation)), ("credits", markdown::credits(operation)), ("answers", answer)];
+    if operation.formats.len() > 1 {
+        let forms: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
+        facts.push(("as", forms.join(", ")));
+    }
+    let mut statuses: Vec<String> = operation.all_errors().iter().map(|error| error.status().to_string()).collect();
+    statuses.dedup();
+    facts.push(("may fail with", format!("<a href=\"#errors\">{}</a>", statuses.join(", "))));
+    let facts = facts.iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"));
+    format!("<dl class=\"facts\">\n{}</dl>\n", facts.collect::<String>())
+}
+
+fn parameter_row(parameter: &Parameter) -> String {
+    let default = match parameter.need {
+        Need::Required => "<span class=\"needed\">required</span>".to_owned(),
+        Need::Optional => String::new(),
+        Need::Default(default) => format!("<code>{}</code>", escaped(default)),
+    };
+    let place = if parameter.place == Place::Path { "path" } else { "query" };
+    format!(
+        "<tr><th scope=\"row\"><code>{}</code></th><td>{place}</td><td>{default}</td><td>{}; {}</td></tr>\n",
+        parameter.name,
+        prose(parameter.meaning),
+        escaped(&parameter.kind.rule())
+    )
+}
+
+fn objects(schemas: &Value) -> String {
+    let Some(schemas) = schemas.as_object() else { return String::new() };
+    let mut out = String::new();
+    for (name, object) in schemas {
+        let name = escaped(name);
+        let _ = write!(
+            out,
+            "<article aria-labelledby=\"object-{name}\">\n<h3 id=\"object-{name}\">{name}</h3>\n{}{}</article>\n",
+            object["description"].as_str().map_or_else(String::new, |text| format!("<p>{}</p>\n", prose(text))),
+            match schema::fields(object) {
+                rows if rows.is_empty() => format!("<p>{}</p>\n", schema::kind(object)),
+                rows => table(&format!("Fields of {name}"), &["field", "type", "meaning"], &rows),
+            }
+        );
+    }
+    out
+}
+
+fn errors() -> String {
+    let row = |error: &ErrorCode| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td><code>{}</code></td><td>{}</td></tr>\n",
+            error.status(),
+            error.code(),
+            prose(error.meaning())
+        )
+    };
+    let rows: String = ErrorCode::ALL.iter().map(row).collect();
+    "<p>Every error is an <a href=\"#object-Error\">Error</a> object whose <code>message</code> says what to do next, and \
+     costs nothing.</p>\n"
+        .to_owned()
+        + &table("Errors", &["status", "error", "meaning"], &rows)
+}
+
+fn documents(base: &str) -> String {
+    let row = |document: &Document| {
+        let path = document.paths()[0];
+        let media_type = document.media_type().split(';').next().unwrap_or_default();
+        format!(
+            "<tr><th scope=\"row\"><a href=\"{0}{path}\">{path}</a></th><td>{media_type}</td></tr>\n",
+            escaped(base)
+        )
+    };
+    let rows: String = Document::ALL.iter().map(row).collect();
+    table("Documents about the service", &["path", "type"], &rows)
+}
+
+/// A table that scrolls by itself where it is wider than the page, reachable by keyboard.
+fn table(caption: &str, head: &[&str], rows: &str) -> String {
+    let head: String = head.iter().map(|title| format!("<th scope=\"col\">{title}</th>")).collect();
+    format!(
+        "<div class=\"scroll\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\n<table>\n\
+         <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+    )
+}
+
+fn curl(base: &str, example: &str) -> String {
+    format!("curl -H \"Authorization: Bearer $HORNBOOK_KEY\" \\\n  '{base}{example}'")
+}
+
+fn shell(text: &str) -> String {
+    format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escaped(text))
+}
+
+/// A sentence of ours, with `code` between backticks.
+pub(super) fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(place, part)| match place % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    });
+    parts.collect()
+}
+
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_of_others_stays_text() {
+        assert_eq!(prose("a < b & `\"c\"` d"), "a &lt; b &amp; <code>&quot;c&quot;</code> d");
+    }
+}

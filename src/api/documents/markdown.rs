@@ -1,0 +1,32 @@
+//! The table in Markdown, for README.md and for language models.
+
+use super::super::operations::{Access, OPERATIONS, Operation, Per};
+
+/// Between these two lines of README.md stands [`operations`].
+pub const README_BEGIN: &str = "<!-- rendered from src/api/operations.rs by 'make documents' -->\n";
+pub const README_END: &str = "<!-- until here -->\n";
+
+/// Every operation as a row.
+pub fn operations() -> String {
+    let rows = OPERATIONS.iter().map(|operation| {
+        let Operation { path, summary, .. } = operation;
+        format!("| `{path}` | {summary} | {} | {} |\n", scopes(operation), credits(operation))
+    });
+    let head = "| path | what it answers | scope (any one of) | credits |\n|---|---|---|---|\n";
+    head.to_owned() + &rows.collect::<String>()
+}
+
+pub(super) fn scopes(operation: &Operation) -> String {
+    match operation.access {
+        Access::Open => "none".to_owned(),
+        Access::Metered { any_of, .. } => any_of.names().collect::<Vec<_>>().join(", "),
+    }
+}
+
+pub(super) fn credits(operation: &Operation) -> String {
+    match operation.access {
+        Access::Open => "0".to_owned(),
+        Access::Metered { cost, .. } if cost.per == Per::Call => cost.credits.to_string(),
+        Access::Metered { cost, .. } => format!("{} per {}", cost.credits, cost.per.as_str()),
+    }
+}

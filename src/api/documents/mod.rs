@@ -1,0 +1,91 @@
+//! The table as documents: what each is called, where it is found, and how it is written.
+//!
+//! Whatever is rendered here has a checked-in copy under `docs/rendered`, so that a change of the table shows in review
+//! as what readers will see; `make documents` renews the copies and the table in README.md.
+
+mod catalog;
+mod human;
+mod llms;
+pub mod markdown;
+mod schema;
+mod style;
+
+use super::{discovery, openapi};
+use crate::accounts::tier::Tariff;
+
+/// What documents say that is not in the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'s> {
+    /// How clients see the service, without a slash at its end.
+    pub base_url: &'s str,
+    /// Id of the snapshot that is served.
+    pub snapshot: &'s str,
+    pub tariff: &'s Tariff,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Document {
+    /// A program's first look at the service.
+    Discovery,
+    OpenApi,
+    /// For people.
+    Docs,
+    /// For language models.
+    Llms,
+    /// Which of these there are, as RFC 9727 has it.
+    Catalog,
+}
+
+impl Document {
+    pub const ALL: [Self; 5] = [Self::Discovery, Self::OpenApi, Self::Docs, Self::Llms, Self::Catalog];
+
+    /// Where it is found.
+    pub const fn paths(self) -> &'static [&'static str] {
+        match self {
+            Self::Discovery => &["/api/v1", "/.well-known/hornbook.json"],
+            Self::OpenApi => &["/api/v1/openapi.json"],
+            Self::Docs => &["/docs"],
+            Self::Llms => &["/llms.txt"],
+            Self::Catalog => &["/.well-known/api-catalog"],
+        }
+    }
+
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Discovery | Self::OpenApi => "application/json",
+            Self::Docs => "text/html; charset=utf-8",
+            Self::Llms => "text/plain; charset=utf-8",
+            Self::Catalog => "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"",
+        }
+    }
+
+    /// Of the checked-in copy.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Discovery => "discovery.json",
+            Self::OpenApi => "openapi.json",
+            Self::Docs => "docs.html",
+            Self::Llms => "llms.txt",
+            Self::Catalog => "api-catalog.json",
+        }
+    }
+
+    /// Headers that only this document has.
+    pub fn headers(self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Docs => vec![("content-security-policy", style::content_security_policy())],
+            Self::Catalog => vec![("link", catalog::links())],
+            Self::Discovery | Self::OpenApi | Self::Llms => Vec::new(),
+        }
+    }
+
+    pub fn render(self, setting: &Setting<'_>) -> String {
+        match self {
+            Self::Discovery => format!("{:#}\n", discovery::document(setting)),
+            Self::OpenApi => format!("{:#}\n", openapi::document(setting.base_url)),
+            Self::Docs => human::page(setting),
+            Self::Llms => llms::text(setting),
+            Self::Catalog => format!("{:#}\n", catalog::document(setting.base_url)),
+        }
+    }
+}

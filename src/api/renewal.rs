@@ -1,0 +1,95 @@
+//! From one snapshot to the next while the service runs.
+//!
+//! A call takes the snapshot that is served when it comes in, and everything in its answer is of that one; the last
+//! answer that needs a replaced snapshot frees it. A snapshot is verified before it is served: one that is bad is
+//! refused, and the one that is served stays.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+use serde::Serialize;
+
+use super::Service;
+use super::corpus::Corpus;
+use crate::search::SearchError;
+
+/// The link in the data directory that names the snapshot to serve.
+pub const CURRENT: &str = "current";
+
+/// What a renewal came to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Renewed {
+    pub snapshot: String,
+    /// The one before; the same where there is no new one.
+    pub before: String,
+}
+
+#[derive(Debug)]
+pub enum CorpusError {
+    NoSnapshot { link: PathBuf, source: std::io::Error },
+    Snapshot(SnapshotError),
+    Search(SearchError),
+}
+
+impl fmt::Display for CorpusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSnapshot { link, source } => {
+                write!(f, "there is no snapshot at {}: {source}; build one with 'hornbook build PLAN'", link.display())
+            }
+            Self::Snapshot(error) => error.fmt(f),
+            Self::Search(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CorpusError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NoSnapshot { source, .. } => Some(source),
+            Self::Snapshot(error) => Some(error),
+            Self::Search(error) => Some(error),
+        }
+    }
+}
+
+impl From<SnapshotError> for CorpusError {
+    fn from(error: SnapshotError) -> Self {
+        Self::Snapshot(error)
+    }
+}
+
+impl From<SearchError> for CorpusError {
+    fn from(error: SearchError) -> Self {
+        Self::Search(error)
+    }
+}
+
+impl Corpus {
+    /// Verifies and opens the snapshot that a data directory's link names.
+    pub fn open_current(data: &Path) -> Result<Self, CorpusError> {
+        let link = data.join(CURRENT);
+        // The snapshot itself, not the link: where that leads may change while we serve.
+        let dir = link.canonicalize().map_err(|source| CorpusError::NoSnapshot { link, source })?;
+        Ok(Self::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?)
+    }
+}
+
+impl Service {
+    /// Serves the snapshot that the data directory's link names now. One renewal at a time, for what was linked last must
+    /// be served last.
+    pub fn renew(&self, data: &Path) -> Result<Renewed, CorpusError> {
+        let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = Arc::new(Corpus::open_current(data)?);
+        let snapshot = fresh.id().to_owned();
+        let mut served = self.corpus.write().unwrap_or_else(PoisonError::into_inner);
+        let before = served.id().to_owned();
+        if snapshot != before {
+            *served = fresh;
+        }
+        Ok(Renewed { snapshot, before })
+    }
+}

@@ -1,0 +1,65 @@
+//! `suggest`: headings and citations by what was typed of them, and what was meant.
+
+use std::sync::Arc;
+
+use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::outline::Status;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::{Prepared, Weight};
+use super::error::ApiError;
+use super::operations::Asked;
+use super::reply::Reply;
+use super::search::subtree;
+use crate::search::Suggestion;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Suggestions")]
+pub(super) struct SuggestReply {
+    /// What begins with the words first, then what has them, then what nearly does.
+    suggestions: Vec<SuggestionReply>,
+    /// The text with words that stand nowhere in the law exchanged for near ones; null where there are none.
+    did_you_mean: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Suggestion")]
+struct SuggestionReply {
+    /// heading or citation.
+    kind: &'static str,
+    /// The heading or the citation, as it is written where it stands.
+    text: String,
+    /// One that bears it: the first that is still law.
+    #[schemars(with = "uuid::Uuid")]
+    node_id: NodeId,
+    citation: String,
+    #[schemars(with = "String")]
+    status: Status,
+    /// How many bear it.
+    count: u32,
+    /// Whether a letter of what was typed had to be taken for another.
+    is_guess: bool,
+}
+
+impl From<Suggestion> for SuggestionReply {
+    fn from(suggestion: Suggestion) -> Self {
+        let Suggestion { kind, text, node_id, citation, status, count, is_guess, node: _ } = suggestion;
+        Self { kind, text, node_id, citation, status, count, is_guess }
+    }
+}
+
+pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let arguments = asked.arguments;
+    let range = subtree(asked.corpus, arguments).map_err(|violation| ApiError::invalid(vec![violation]))?;
+    let typed = arguments.text("q").to_owned();
+    let limit = arguments.integer("limit") as usize;
+    let corpus = Arc::clone(asked.corpus);
+    Ok(Prepared::new(Weight::Heavy, move || {
+        let suggestions = corpus.engine().suggest(&typed, limit, range)?;
+        let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
+        Reply::json(&SuggestReply { suggestions, did_you_mean: corpus.engine().did_you_mean(&typed)? })
+    }))
+}

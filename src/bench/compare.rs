@@ -1,0 +1,299 @@
+//! Two results told apart, or said to be the same as far as can be seen.
+//!
+//! What varies is the round: the machine, the disk, the other tenants. So the figures of rounds are what is compared, not
+//! the thousands of requests in them, which all had the same weather. Differences are tested by permutation: how often
+//! would rounds dealt at random into two heaps differ as much?
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::result::{BenchResult, Round};
+use crate::search::evaluate::{Estimate, SplitMix64, percentile};
+
+/// Less likely by chance than this is told as a difference.
+const CHANCE: f64 = 0.05;
+
+/// Up to so many ways to deal the rounds are all tried; of more, so many are drawn.
+const DEALS: usize = 20_000;
+
+const SEED: u64 = 0x5eed_0f1a_3000_0002;
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    pub rows: Vec<Row>,
+    /// Why the results may not be comparable at all.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    pub name: String,
+    pub unit: &'static str,
+    pub first: Spread,
+    pub second: Spread,
+    /// The mean of the second as a part of the first's, with the interval that holds it in 95 of 100 cases.
+    pub ratio: Estimate,
+    /// How often chance alone makes a difference as large.
+    pub p_value: f64,
+    pub verdict: Verdict,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Spread {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    Better,
+    Worse,
+    WithinNoise,
+    /// However the rounds came out, so few cannot tell.
+    TooFewRounds,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::WithinNoise => "within the noise",
+            Self::TooFewRounds => "too few rounds to tell",
+        })
+    }
+}
+
+/// A figure that is compared.
+struct Figure {
+    name: String,
+    unit: &'static str,
+    more_is_better: bool,
+    of: OfRound,
+}
+
+type OfRound = Box<dyn Fn(&Round) -> Option<f64>>;
+
+pub fn compare(first: &BenchResult, second: &BenchResult) -> Comparison {
+    let rows = figures(first).into_iter().filter_map(|figure| {
+        let values = |result: &BenchResult| result.rounds.iter().map(&figure.of).collect::<Option<Vec<f64>>>();
+        let (a, b) = (values(first)?, values(second)?);
+        row(figure, &a, &b)
+    });
+    Comparison { rows: rows.collect(), warnings: warnings(first, second) }
+}
+
+fn figures(first: &BenchResult) -> Vec<Figure> {
+    let latency = |name: &str, of: fn(&Round) -> f64| Figure {
+        name: name.to_owned(),
+        unit: "us",
+        more_is_better: false,
+        of: Box::new(move |round| (round.latency.count > 0).then(|| of(round))),
+    };
+    let mut figures = vec![
+        Figure {
+            name: "throughput".to_owned(),
+            unit: "/s",
+            more_is_better: true,
+            of: Box::new(|round| Some(round.throughput)),
+        },
+        latency("mean", |round| round.latency.mean),
+        latency("p50", |round| round.latency.at(50.0)),
+        latency("p90", |round| round.latency.at(90.0)),
+        latency("p99", |round| round.latency.at(99.0)),
+        latency("p99.9", |round| round.latency.at(99.9)),
+    ];
+    figures.extend(first.total.stages.iter().map(|stage| {
+        let name = stage.name.clone();
+        Figure {
+            name: format!("{name}, mean"),
+            unit: "us",
+            more_is_better: false,
+            of: Box::new(move |round| {
+                round.stages.iter().find(|stage| stage.name == name).map(|stage| stage.took.mean)
+            }),
+        }
+    }));
+    figures
+}
+
+fn row(figure: Figure, a: &[f64], b: &[f64]) -> Option<Row> {
+    let Figure { name, unit, more_is_better, of: _ } = figure;
+    let (first, second) = (Spread::of(a)?, Spread::of(b)?);
+    if first.mean == 0.0 && second.mean == 0.0 {
+        return None;
+    }
+    let p_value = p_value(a, b);
+    let is_more = second.mean > first.mean;
+    let verdict = if least_p_value(a.len(), b.len()) > CHANCE {
+        Verdict::TooFewRounds
+    } else if p_value > CHANCE {
+        Verdict::WithinNoise
+    } else if is_more == more_is_better {
+        Verdict::Better
+    } else {
+        Verdict::Worse
+    };
+    Some(Row { name, unit, first, second, ratio: ratio(a, b), p_value, verdict })
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Self> {
+        let low = values.iter().copied().min_by(f64::total_cmp)?;
+        let high = values.iter().copied().max_by(f64::total_cmp)?;
+        Some(Self { mean: mean(values), low, high })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// By drawing rounds of each side again, with replacement.
+fn ratio(a: &[f64], b: &[f64]) -> Estimate {
+    let mut random = SplitMix64(SEED);
+    let mut again = |values: &[f64]| {
+        let drawn: f64 = (0..values.len()).map(|_| values[random.below(values.len())]).sum();
+        drawn / values.len() as f64
+    };
+    let mut ratios: Vec<f64> = (0..DEALS / 2).map(|_| again(b) / again(a)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    Estimate { mean: mean(b) / mean(a), low: percentile(&ratios, 0.025), high: percentile(&ratios, 0.975) }
+}
+
+/// The permutation test of two means, two-sided.
+fn p_value(a: &[f64], b: &[f64]) -> f64 {
+    let all = [a, b].concat();
+    let sum: f64 = all.iter().sum();
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let difference = |first: f64| (first / n - (sum - first) / m).abs();
+    // Sums in another order differ by a hair.
+    let observed = difference(a.iter().sum()) * (1.0 - 1e-9);
+    if deals(a.len(), b.len()) <= DEALS as f64 {
+        let (mut as_large, mut dealt) = (0_usize, 0_usize);
+        each_choice(&all, a.len(), 0.0, &mut |first| {
+            dealt += 1;
+            as_large += usize::from(difference(first) >= observed);
+        });
+        return as_large as f64 / dealt as f64;
+    }
+    let mut random = SplitMix64(SEED);
+    let mut shuffled = all;
+    let as_large = (0..DEALS).filter(|_| {
+        for place in 0..a.len() {
+            let other = place + random.below(shuffled.len() - place);
+            shuffled.swap(place, other);
+        }
+        difference(shuffled[..a.len()].iter().sum()) >= observed
+    });
+    (as_large.count() + 1) as f64 / (DEALS + 1) as f64
+}
+
+/// Calls `each` with the sum of every choice of so many values.
+fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f64)) {
+    match values.split_first() {
+        _ if wanted == 0 => each(sum),
+        Some((value, rest)) if values.len() >= wanted => {
+            each_choice(rest, wanted - 1, sum + value, each);
+            each_choice(rest, wanted, sum, each);
+        }
+        _ => {}
+    }
+}
+
+/// In how many ways the rounds can be dealt.
+fn deals(n: usize, m: usize) -> f64 {
+    (1..=n).map(|place| (m + place) as f64 / place as f64).product()
+}
+
+/// What the clearest of differences would be worth.
+fn least_p_value(n: usize, m: usize) -> f64 {
+    let mirrored = if n == m { 2.0 } else { 1.0 };
+    mirrored / deals(n, m)
+}
+
+fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
+    let (a, b) = (&first.target, &second.target);
+    let mut warnings = Vec::new();
+    let mut differ = |is_other: bool, what: String| {
+        if is_other {
+            warnings.push(what);
+        }
+    };
+    differ(a.queries_hash != b.queries_hash, "they asked different queries, modes or page sizes".to_owned());
+    differ(
+        first.load != second.load,
+        format!("their loads differ: {}; {}", first.load.described(), second.load.described()),
+    );
+    differ(a.is_url != b.is_url, "one asked a server, the other a snapshot in its own process".to_owned());
+    differ(
+        a.snapshot.is_some() && b.snapshot.is_some() && a.snapshot != b.snapshot,
+        "they asked different snapshots".to_owned(),
+    );
+    differ(first.cores != second.cores, format!("{} cores against {}", first.cores, second.cores));
+    for (name, total) in [("first", &first.total), ("second", &second.total)] {
+        differ(total.failures() > 0, format!("{} requests of the {name} failed", total.failures()));
+        differ(total.refused > 0, format!("{} requests of the {name} were refused with 503", total.refused));
+        differ(total.fell_behind(), format!("{} requests of the {name} were due and never sent", total.unsent));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure() -> Figure {
+        Figure { name: "p50".to_owned(), unit: "us", more_is_better: false, of: Box::new(|_| None) }
+    }
+
+    fn verdict(a: &[f64], b: &[f64]) -> (Verdict, f64) {
+        let row = row(figure(), a, b).unwrap();
+        (row.verdict, row.p_value)
+    }
+
+    #[test]
+    fn p_values_are_those_of_counting_by_hand() {
+        // Of the 20 ways to deal six rounds, the two that part low from high differ as much.
+        assert_eq!(p_value(&[1.0, 2.0, 3.0], &[10.0, 11.0, 12.0]), 0.1);
+        assert_eq!(p_value(&[1.0, 2.0], &[1.0, 2.0]), 1.0);
+        assert_eq!(p_value(&[0.0; 5], &[1.0; 5]), 2.0 / 252.0);
+        assert_eq!(least_p_value(5, 5), 2.0 / 252.0);
+        assert_eq!(least_p_value(1, 5), 1.0 / 6.0);
+    }
+
+    #[test]
+    fn many_rounds_are_dealt_by_drawing_and_come_to_the_same() {
+        let low: Vec<f64> = (0..12).map(|n| f64::from(n % 4)).collect();
+        let high: Vec<f64> = low.iter().map(|value| value + 3.0).collect();
+        assert!(deals(12, 12) > DEALS as f64);
+        assert!(p_value(&low, &high) < 0.001);
+        assert!(p_value(&low, &low) > 0.9);
+    }
+
+    #[test]
+    fn what_is_noise_is_called_noise_and_what_is_not_is_not() {
+        let (calm, calm_too) = ([100.0, 104.0, 98.0, 101.0, 102.0], [103.0, 99.0, 101.0, 105.0, 100.0]);
+        assert_eq!(verdict(&calm, &calm_too).0, Verdict::WithinNoise);
+        let slower = calm.map(|value| value * 1.2);
+        assert_eq!(verdict(&calm, &slower).0, Verdict::Worse);
+        assert_eq!(verdict(&slower, &calm).0, Verdict::Better);
+        assert_eq!(verdict(&calm[..3], &slower[..3]).0, Verdict::TooFewRounds, "also where they are far apart");
+        let ratio = ratio(&calm, &slower);
+        assert!((ratio.mean - 1.2).abs() < 1e-9 && ratio.low < 1.2 && ratio.high > 1.2, "{ratio:?}");
+        assert!(ratio.low > 1.15 && ratio.high < 1.25, "{ratio:?}");
+    }
+
+    #[test]
+    fn chance_is_called_a_difference_about_as_rarely_as_it_says() {
+        let mut random = SplitMix64(1);
+        let mut five = || -> Vec<f64> { (0..5).map(|_| random.below(1_000_000) as f64 + 1.0).collect() };
+        let wrong = (0..400).filter(|_| verdict(&five(), &five()).0 != Verdict::WithinNoise).count();
+        assert!((4..=36).contains(&wrong), "{wrong} of 400");
+    }
+}

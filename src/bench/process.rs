@@ -1,0 +1,95 @@
+//! A snapshot in this process: the search engine alone, without transport, accounts and ledger.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use hornbook_corpus::ids::OrdinalRange;
+
+use super::queries::Query;
+use super::{Asked, BenchError, Outcome, Target, Worker};
+use crate::search::{Engine, Mode, SearchRequest, StageMicros};
+
+pub struct InProcess {
+    engine: Engine,
+    asked: Vec<Ready>,
+    limit: u32,
+}
+
+struct Ready {
+    text: String,
+    mode: Mode,
+    range: Option<OrdinalRange>,
+}
+
+impl InProcess {
+    /// Also says how many queries are left out, as they are about jurisdictions that the snapshot does not hold.
+    pub fn new(engine: Engine, queries: &[Query], mode: Mode, limit: u32) -> Result<(Self, usize), BenchError> {
+        let ready = |query: &Query| {
+            let range = match &query.jurisdiction {
+                None => None,
+                Some(code) => {
+                    let held = engine.snapshot().catalogue.jurisdiction(&code.parse().ok()?)?;
+                    Some(held.subtree).filter(|range| range.start < range.end).map(Some)?
+                }
+            };
+            Some(Ready { text: query.text.clone(), mode: query.mode.unwrap_or(mode), range })
+        };
+        let asked: Vec<Ready> = queries.iter().filter_map(ready).collect();
+        if asked.is_empty() {
+            return Err(BenchError("the snapshot holds no jurisdiction that the queries are about".to_owned()));
+        }
+        let left_out = queries.len() - asked.len();
+        Ok((Self { engine, asked, limit }, left_out))
+    }
+
+    pub fn snapshot_id(&self) -> &str {
+        &self.engine.snapshot().manifest.snapshot
+    }
+}
+
+impl Target for InProcess {
+    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
+        Ok(Box::new(Searcher(self)))
+    }
+}
+
+struct Searcher<'t>(&'t InProcess);
+
+impl Worker for Searcher<'_> {
+    fn ask(&mut self, place: usize) -> Asked {
+        let Self(target) = self;
+        let Ready { text, mode, range } = &target.asked[place % target.asked.len()];
+        let request = SearchRequest {
+            query: text,
+            mode: *mode,
+            page: 1,
+            limit: target.limit,
+            range: *range,
+            facets: false,
+            explain: false,
+        };
+        let answered = target.engine.search(&request).and_then(|mut response| {
+            target.engine.show(&mut response)?;
+            Ok(response.stages)
+        });
+        match answered {
+            Ok(stages) => Asked { outcome: Outcome::Answered, stages: durations(&stages) },
+            Err(error) => Outcome::Failed(Cow::Owned(error.to_string())).into(),
+        }
+    }
+}
+
+fn durations(stages: &StageMicros) -> Vec<(Cow<'static, str>, Duration)> {
+    let StageMicros { understand, embed, keyword, vector, rerank, fuse, facets: _, hydrate, snippet } = *stages;
+    let named = [
+        ("understand", understand),
+        ("embed", embed),
+        ("keyword", keyword),
+        ("vector", vector),
+        ("rerank", rerank),
+        ("fuse", fuse),
+        ("hydrate", hydrate),
+        ("snippet", snippet),
+    ];
+    named.map(|(name, micros)| (Cow::Borrowed(name), Duration::from_micros(micros.into()))).into()
+}

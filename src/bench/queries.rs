@@ -1,0 +1,117 @@
+//! What is asked: a file's queries, or some of every kind that fit any law.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::BenchError;
+use crate::search::Mode;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Query {
+    pub text: String,
+    pub jurisdiction: Option<String>,
+    /// Where it is not the one that all others have.
+    pub mode: Option<Mode>,
+}
+
+/// A line that is an object; what else it has is of no concern here.
+#[derive(Deserialize)]
+struct Line {
+    query: String,
+    jurisdiction: Option<String>,
+    mode: Option<String>,
+}
+
+/// Questions, keywords, phrases and citations, in about the proportion in which people ask them.
+const BUILT_IN: &[&str] = &[
+    "how long may a landlord keep the security deposit",
+    "who may inspect the books of a corporation",
+    "what must a certificate of formation say",
+    "can a tenant break a lease early",
+    "when is a permit needed to build a fence",
+    "what happens if a company does not file its annual report",
+    "is an employer liable for wages of a contractor",
+    "how can a license be revoked",
+    "who pays for damage to a public road",
+    "security deposit return deadline",
+    "limited liability company registered agent",
+    "zoning variance hearing notice",
+    "false statement penalty",
+    "water quality standards",
+    "civil rights action under color of law",
+    "open meetings public records",
+    "motor vehicle registration renewal",
+    "minimum lot size",
+    "setback from street",
+    "appeal to circuit court within thirty days",
+    "\"notice and hearing\" license",
+    "\"unless the context otherwise requires\"",
+    "tax exemption -property",
+    "42 U.S.C. 1983",
+];
+
+pub fn built_in() -> Vec<Query> {
+    BUILT_IN.iter().map(|text| Query { text: (*text).to_owned(), jurisdiction: None, mode: None }).collect()
+}
+
+/// Reads a file with a query a line, or with an object a line that has `query` and may have `jurisdiction` and `mode`; the
+/// judged queries of `tests/quality` are such.
+pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| BenchError(format!("cannot read the queries of {}: {error}", path.display())))?;
+    let mut queries = Vec::new();
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        queries.push(query(line.trim()).map_err(|why| {
+            BenchError(format!(
+                "{}, line {}: {why}; write {{\"query\": \"...\"}} or plain words",
+                path.display(),
+                place + 1
+            ))
+        })?);
+    }
+    if queries.is_empty() {
+        return Err(BenchError(format!("{} has no queries; write one a line", path.display())));
+    }
+    Ok(queries)
+}
+
+fn query(line: &str) -> Result<Query, String> {
+    if !line.starts_with('{') {
+        return Ok(Query { text: line.to_owned(), jurisdiction: None, mode: None });
+    }
+    let Line { query, jurisdiction, mode } = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let mode = mode.map(|name| {
+        let known = Mode::ALL.into_iter().find(|known| known.as_str() == name);
+        known.ok_or_else(|| format!("'{name}' is no mode; there are hybrid, semantic and keyword"))
+    });
+    Ok(Query { text: query, jurisdiction, mode: mode.transpose()? })
+}
+
+/// Tells lists apart, so that results of different ones are not compared unawares.
+pub fn fingerprint(lines: &[String]) -> String {
+    Sha256::digest(lines.join("\n"))[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_objects_are_queries_and_what_is_neither_is_named_by_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = |text: &str| std::fs::write(file.path(), text).unwrap();
+        write("plain words\n\n{\"query\": \"a\", \"jurisdiction\": \"VA\", \"mode\": \"keyword\", \"grade\": 3}\n");
+        let queries = read(file.path()).unwrap();
+        assert_eq!(queries[0], Query { text: "plain words".to_owned(), jurisdiction: None, mode: None });
+        assert_eq!((queries[1].jurisdiction.as_deref(), queries[1].mode), (Some("VA"), Some(Mode::Keyword)));
+        write("a\n{\"question\": 1}\n");
+        let error = read(file.path()).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("query"), "{error}");
+        write("{\"query\": \"a\", \"mode\": \"psychic\"}");
+        assert!(read(file.path()).unwrap_err().to_string().contains("psychic"));
+        write("\n");
+        assert!(read(file.path()).unwrap_err().to_string().contains("no queries"));
+    }
+}

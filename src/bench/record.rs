@@ -1,0 +1,117 @@
+//! What one round came to, as it is collected: histograms of nanoseconds, counts, a time line.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::{Asked, Outcome};
+
+/// Values are kept to a thousandth.
+const DIGITS: u8 = 3;
+
+/// Points of a time line.
+const TICKS: usize = 50;
+
+/// Of one worker, or of all together.
+pub(super) struct Record {
+    /// From when the request was due until its answer was whole.
+    pub(super) latency: Histogram<u64>,
+    /// From when it was sent.
+    pub(super) service: Histogram<u64>,
+    /// From when it was due until it was refused.
+    pub(super) refused: Histogram<u64>,
+    pub(super) stages: Vec<(String, Histogram<u64>)>,
+    pub(super) failed: BTreeMap<Cow<'static, str>, u64>,
+    pub(super) unsent: u64,
+    pub(super) tick: Duration,
+    /// Answered and refused, by when that was.
+    pub(super) timeline: Vec<(u64, u64)>,
+}
+
+fn histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new(DIGITS).expect("three digits are within what histograms take");
+    histogram.auto(true);
+    histogram
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Record {
+    pub(super) fn new(duration: Duration) -> Self {
+        Self {
+            latency: histogram(),
+            service: histogram(),
+            refused: histogram(),
+            stages: Vec::new(),
+            failed: BTreeMap::new(),
+            unsent: 0,
+            tick: duration / TICKS as u32,
+            timeline: vec![(0, 0); TICKS],
+        }
+    }
+
+    pub(super) fn asked(&mut self, asked: &Asked, latency: Duration, service: Duration) {
+        match &asked.outcome {
+            Outcome::Answered => {
+                self.latency += nanos(latency);
+                self.service += nanos(service);
+                for (name, took) in &asked.stages {
+                    *self.stage(name) += nanos(*took);
+                }
+            }
+            Outcome::Refused => self.refused += nanos(latency),
+            Outcome::Failed(why) => *self.failed.entry(why.clone()).or_default() += 1,
+        }
+    }
+
+    /// For the time line: after how long something ended.
+    pub(super) fn ended(&mut self, outcome: &Outcome, at: Duration) {
+        let place = (at.as_secs_f64() / self.tick.as_secs_f64()) as usize;
+        if let Some((answered, refused)) = self.timeline.get_mut(place) {
+            match outcome {
+                Outcome::Answered => *answered += 1,
+                Outcome::Refused => *refused += 1,
+                Outcome::Failed(_) => {}
+            }
+        }
+    }
+
+    /// Something was due and the round ended before a worker was free. It waited at least so long, and leaving it out would
+    /// make the latencies better than they were.
+    pub(super) fn unsent(&mut self, waited: Duration) {
+        self.unsent += 1;
+        self.latency += nanos(waited);
+    }
+
+    fn stage(&mut self, name: &str) -> &mut Histogram<u64> {
+        let place = match self.stages.iter().position(|(known, _)| known == name) {
+            Some(place) => place,
+            None => {
+                self.stages.push((name.to_owned(), histogram()));
+                self.stages.len() - 1
+            }
+        };
+        &mut self.stages[place].1
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.latency += &other.latency;
+        self.service += &other.service;
+        self.refused += &other.refused;
+        for (name, histogram) in &other.stages {
+            *self.stage(name) += histogram;
+        }
+        for (why, count) in other.failed {
+            *self.failed.entry(why).or_default() += count;
+        }
+        self.unsent += other.unsent;
+        for ((answered, refused), (more_answered, more_refused)) in self.timeline.iter_mut().zip(other.timeline) {
+            *answered += more_answered;
+            *refused += more_refused;
+        }
+    }
+}

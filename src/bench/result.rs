@@ -1,0 +1,251 @@
+//! A result in figures: what was done to whom, round by round, as it is stored and compared. Times are microseconds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::load::{Arrivals, Load, Pace, round};
+use super::record::Record;
+use super::{BenchError, Target};
+
+/// The layout of stored results that this program writes and reads.
+const FORMAT: u32 = 1;
+
+/// Shown of every distribution.
+pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Buckets of a distribution grow by this factor.
+const BUCKET_RATIO: f64 = 1.05;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BenchResult {
+    pub format: u32,
+    /// Version of the program that measured.
+    pub hornbook: String,
+    pub at: String,
+    pub cores: usize,
+    pub target: TargetTold,
+    pub load: LoadTold,
+    pub rounds: Vec<Round>,
+    /// All rounds together.
+    pub total: Round,
+}
+
+/// Whom was asked what.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetTold {
+    /// A folder or an address.
+    pub name: String,
+    pub is_url: bool,
+    pub snapshot: Option<String>,
+    pub queries: usize,
+    /// Tells lists of queries apart, with mode and page size.
+    pub queries_hash: String,
+    pub mode: String,
+    pub limit: u32,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadTold {
+    /// Requests due in a second; null in a closed loop.
+    pub per_second: Option<f64>,
+    /// poisson or even; null in a closed loop.
+    pub arrivals: Option<String>,
+    pub workers: usize,
+    pub warm_up_seconds: f64,
+    pub round_seconds: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Round {
+    pub seconds: f64,
+    pub answered: u64,
+    /// 503.
+    pub refused: u64,
+    /// Due, but no worker was free before the end.
+    pub unsent: u64,
+    /// Other statuses and broken connections, by name.
+    pub failed: BTreeMap<String, u64>,
+    /// Answered in a second of the round.
+    pub throughput: f64,
+    /// From when a request was due; of those that were not sent, how long they had waited.
+    pub latency: Distribution,
+    /// From when it was sent.
+    pub service: Distribution,
+    /// Of what was refused.
+    pub refused_latency: Distribution,
+    pub stages: Vec<Stage>,
+    /// Answered and refused a second, tick by tick.
+    pub timeline: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Stage {
+    pub name: String,
+    pub took: Distribution,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Distribution {
+    pub count: u64,
+    pub mean: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Each with the value that so many percent do not exceed.
+    pub percentiles: Vec<(f64, f64)>,
+    /// Upper ends, each with how many lie between the one before and it.
+    pub buckets: Vec<(f64, u64)>,
+}
+
+impl Distribution {
+    fn of(histogram: &Histogram<u64>) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        let lowest = histogram.min().max(1);
+        let buckets = histogram.iter_log(lowest, BUCKET_RATIO).filter(|bucket| bucket.count_since_last_iteration() > 0);
+        Self {
+            count: histogram.len(),
+            mean: micros(histogram.mean()),
+            min: micros(histogram.min() as f64),
+            max: micros(histogram.max() as f64),
+            percentiles: PERCENTS
+                .map(|percent| (percent, micros(histogram.value_at_percentile(percent) as f64)))
+                .into(),
+            buckets: buckets
+                .map(|bucket| (micros(bucket.value_iterated_to() as f64), bucket.count_since_last_iteration()))
+                .collect(),
+        }
+    }
+
+    /// The value that so many percent do not exceed; one of [`PERCENTS`].
+    pub fn at(&self, percent: f64) -> f64 {
+        self.percentiles.iter().find(|(known, _)| *known == percent).map_or(0.0, |(_, value)| *value)
+    }
+}
+
+/// To a hundredth of a microsecond: the clock knows no better.
+fn micros(nanos: f64) -> f64 {
+    (nanos / 10.0).round() / 100.0
+}
+
+impl Round {
+    pub(super) fn of(record: &Record, load: &Load) -> Self {
+        Self::over(record, load.duration.as_secs_f64())
+    }
+
+    fn over(record: &Record, seconds: f64) -> Self {
+        let rounds = seconds / (record.tick.as_secs_f64() * record.timeline.len() as f64);
+        let tick = record.tick.as_secs_f64() * rounds;
+        let ended: u64 = record.timeline.iter().map(|(answered, _)| answered).sum();
+        Self {
+            seconds,
+            answered: record.latency.len() - record.unsent,
+            refused: record.refused.len(),
+            unsent: record.unsent,
+            failed: record.failed.iter().map(|(why, count)| (why.to_string(), *count)).collect(),
+            throughput: ended as f64 / seconds,
+            latency: Distribution::of(&record.latency),
+            service: Distribution::of(&record.service),
+            refused_latency: Distribution::of(&record.refused),
+            stages: record
+                .stages
+                .iter()
+                .map(|(name, histogram)| Stage { name: name.clone(), took: Distribution::of(histogram) })
+                .collect(),
+            timeline: record
+                .timeline
+                .iter()
+                .map(|(answered, refused)| (*answered as f64 / tick, *refused as f64 / tick))
+                .collect(),
+        }
+    }
+
+    pub fn failures(&self) -> u64 {
+        self.failed.values().sum()
+    }
+
+    /// More was due than a moment's crowd at the end of a round explains.
+    pub fn fell_behind(&self) -> bool {
+        self.unsent * 100 > self.answered
+    }
+}
+
+/// Measures so many rounds, each told as it ends.
+pub fn measure(
+    target: &dyn Target,
+    told: TargetTold,
+    load: &Load,
+    rounds: usize,
+    at: String,
+    each: &mut dyn FnMut(&Round),
+) -> Result<BenchResult, BenchError> {
+    let mut all = Record::new(load.duration);
+    let mut measured = Vec::new();
+    for number in 0..rounds {
+        // Every round has arrivals of its own, the same in every result.
+        let record = round(target, load, number as u64)?;
+        let figures = Round::of(&record, load);
+        each(&figures);
+        measured.push(figures);
+        all.join(record);
+    }
+    let seconds = load.duration.as_secs_f64() * rounds as f64;
+    Ok(BenchResult {
+        format: FORMAT,
+        hornbook: env!("CARGO_PKG_VERSION").to_owned(),
+        at,
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        target: told,
+        load: LoadTold::of(load),
+        rounds: measured,
+        total: Round::over(&all, seconds),
+    })
+}
+
+impl LoadTold {
+    fn of(load: &Load) -> Self {
+        let (per_second, arrivals) = match load.pace {
+            Pace::Closed => (None, None),
+            Pace::Open { per_second, arrivals: Arrivals::Poisson } => (Some(per_second), Some("poisson")),
+            Pace::Open { per_second, arrivals: Arrivals::Even } => (Some(per_second), Some("even")),
+        };
+        Self {
+            per_second,
+            arrivals: arrivals.map(str::to_owned),
+            workers: load.workers,
+            warm_up_seconds: load.warm_up.as_secs_f64(),
+            round_seconds: load.duration.as_secs_f64(),
+        }
+    }
+
+    /// In words.
+    pub fn described(&self) -> String {
+        let Self { workers, round_seconds, warm_up_seconds, .. } = self;
+        let load = match (self.per_second, self.arrivals.as_deref()) {
+            (Some(rate), Some(arrivals)) => format!("{rate} requests a second due ({arrivals}), {workers} workers"),
+            _ => format!("closed loop, {workers} at once"),
+        };
+        format!("{load}, rounds of {round_seconds} s after {warm_up_seconds} s of warming up")
+    }
+}
+
+impl BenchResult {
+    /// Reads a stored result.
+    pub fn read(path: &Path) -> Result<Self, BenchError> {
+        let unable =
+            |why: String| BenchError(format!("{} is no result of 'hornbook bench --save': {why}", path.display()));
+        let text = std::fs::read(path).map_err(|error| unable(error.to_string()))?;
+        let result: Self = serde_json::from_slice(&text).map_err(|error| unable(error.to_string()))?;
+        match result.format {
+            FORMAT => Ok(result),
+            other => Err(unable(format!("it has format {other}, this hornbook reads {FORMAT}; measure again"))),
+        }
+    }
+}

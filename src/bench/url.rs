@@ -1,0 +1,149 @@
+//! A server, asked over HTTP.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::client::{Connection, Server};
+use super::queries::Query;
+use super::{Asked, BenchError, Outcome, Target, Worker};
+use crate::http::percent_encoded;
+use crate::search::Mode;
+
+pub struct Url {
+    server: Server,
+    key: Option<String>,
+    paths: Vec<String>,
+}
+
+impl Url {
+    /// `base` is the address without a path; the paths are asked one after the other.
+    pub fn new(base: &str, key: Option<String>, paths: Vec<String>) -> Result<Self, BenchError> {
+        if let Some(bad) = paths.iter().find(|path| !path.starts_with('/') || path.contains(char::is_whitespace)) {
+            return Err(BenchError(format!("'{bad}' is no path; write it as /api/v1/coverage, percent-encoded")));
+        }
+        Ok(Self { server: Server::parse(base)?, key, paths })
+    }
+}
+
+/// Searches as addresses.
+pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
+    let path = |query: &Query| {
+        let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent_encoded(code)));
+        format!(
+            "/api/v1/search?q={}&mode={}&limit={limit}{}",
+            percent_encoded(&query.text),
+            query.mode.unwrap_or(mode).as_str(),
+            jurisdiction.unwrap_or_default()
+        )
+    };
+    queries.iter().map(path).collect()
+}
+
+impl Target for Url {
+    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
+        Ok(Box::new(Asker { connection: Connection::open(&self.server)?, target: self }))
+    }
+}
+
+struct Asker<'t> {
+    connection: Connection,
+    target: &'t Url,
+}
+
+impl Worker for Asker<'_> {
+    fn ask(&mut self, place: usize) -> Asked {
+        let path = &self.target.paths[place % self.target.paths.len()];
+        match self.connection.get(path, self.target.key.as_deref()) {
+            Ok(answer) => {
+                let stages = answer.server_timing.as_deref().map(timings).unwrap_or_default();
+                let outcome = match answer.status {
+                    200 => Outcome::Answered,
+                    503 => Outcome::Refused,
+                    status => Outcome::Failed(Cow::Owned(status.to_string())),
+                };
+                Asked { outcome, stages }
+            }
+            Err(why) => Outcome::Failed(why).into(),
+        }
+    }
+}
+
+/// `keyword;dur=0.3, vector;dur=0.1`, in milliseconds.
+fn timings(header: &str) -> Vec<(Cow<'static, str>, Duration)> {
+    let stage = |entry: &str| {
+        let mut parts = entry.split(';').map(str::trim);
+        let name = parts.next().filter(|name| !name.is_empty())?;
+        let millis: f64 = parts.find_map(|part| part.strip_prefix("dur="))?.trim_matches('"').parse().ok()?;
+        Some((Cow::Owned(name.to_owned()), Duration::try_from_secs_f64(millis / 1000.0).ok()?))
+    };
+    header.split(',').filter_map(stage).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Answers by the path, keeps connections, and breaks one off where it is asked to.
+    fn server() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                while let Some(path) = lines.next().map(|line| line.split(' ').nth(1).unwrap_or_default().to_owned()) {
+                    let headers: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+                    let key = headers.iter().any(|line| line == "authorization: Bearer k");
+                    let head = match path.as_str() {
+                        "/ok" if key => "200 OK\r\nServer-Timing: keyword;dur=1.5",
+                        "/busy" => "503 Service Unavailable",
+                        "/break" => break,
+                        _ => "404 Not Found",
+                    };
+                    write!(stream, "HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\nab").unwrap();
+                }
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn statuses_are_told_apart_and_a_broken_connection_is_opened_again() {
+        let paths = ["/ok", "/busy", "/gone", "/break", "/ok"].map(str::to_owned).to_vec();
+        let target = Url::new(&server(), Some("k".to_owned()), paths).unwrap();
+        let mut worker = target.worker().unwrap();
+        let mut outcomes = (0..7).map(|place| worker.ask(place));
+        let first = outcomes.next().unwrap();
+        assert_eq!(first.outcome, Outcome::Answered);
+        assert_eq!(first.stages, [(Cow::Owned("keyword".to_owned()), Duration::from_micros(1500))]);
+        let failed = |why: &'static str| Outcome::Failed(Cow::Borrowed(why));
+        let rest: Vec<Outcome> = outcomes.map(|asked| asked.outcome).collect();
+        let expected =
+            [Outcome::Refused, failed("404"), failed("connection broke"), Outcome::Answered, Outcome::Answered];
+        assert_eq!(rest[..5], expected);
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_said_to_be_so() {
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let target = Url::new(&format!("http://{gone}"), None, vec!["/".to_owned()]).unwrap();
+        let error = target.worker().err().unwrap().to_string();
+        assert!(error.contains(&gone.to_string()) && error.contains("is the server running?"), "{error}");
+    }
+
+    #[test]
+    fn timings_are_read_as_they_are_written_and_what_is_none_is_passed_over() {
+        let read = timings("understand;dur=0.012, keyword;desc=\"words\";dur=1.5, miss, bad;dur=x, neg;dur=-1");
+        let names: Vec<(&str, u128)> = read.iter().map(|(name, took)| (&**name, took.as_nanos())).collect();
+        assert_eq!(names, [("understand", 12_000), ("keyword", 1_500_000)]);
+    }
+
+    #[test]
+    fn queries_become_addresses() {
+        let query = Query { text: "\"a & b\" § 1".to_owned(), jurisdiction: Some("XA".to_owned()), mode: None };
+        let expected = "/api/v1/search?q=%22a%20%26%20b%22%20%C2%A7%201&mode=keyword&limit=20&jurisdiction=XA";
+        assert_eq!(searches(&[query], Mode::Keyword, 20), [expected]);
+    }
+}

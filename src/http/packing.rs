@@ -1,0 +1,159 @@
+//! Compression of answers, by what the client takes.
+//!
+//! Whatever is large and not packed yet is packed on its way out, in one place; large bodies on a thread of their own, for
+//! packing a megabyte keeps a worker of the runtime from everybody else. Zoning layers come packed out of the snapshot,
+//! documents are packed once.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{CONTENT_ENCODING, ETAG};
+use hyper::{HeaderMap, StatusCode};
+
+use super::{Reply, accept, headers};
+
+/// Smaller answers fit into a packet or two anyhow.
+const PACK_FROM_BYTES: usize = 2 << 10;
+
+/// Larger ones take longer than a runtime's worker may be kept.
+const THREAD_FROM_BYTES: usize = 64 << 10;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Coding {
+    Identity,
+    Gzip,
+    Brotli,
+    Zstd,
+}
+
+/// How much time may be spent on making the answer smaller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Effort {
+    /// For an answer that is sent once.
+    Quick,
+    /// For a document that is packed once and sent often.
+    Thorough,
+}
+
+impl Coding {
+    /// Of those that a client likes equally the one that packs best for its time.
+    pub(super) const PREFERRED: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
+
+    /// As headers name it, the usual name first.
+    pub(super) const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Identity => &["identity"],
+            Self::Gzip => &["gzip", "x-gzip"],
+            Self::Brotli => &["br"],
+            Self::Zstd => &["zstd"],
+        }
+    }
+
+    /// Nothing where it cannot be packed, which memory alone could be the reason for.
+    pub(super) fn pack(self, plain: &[u8], effort: Effort) -> Option<Bytes> {
+        let is_quick = effort == Effort::Quick;
+        let packed = match self {
+            Self::Identity => return None,
+            Self::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::new(if is_quick { 4 } else { 9 }));
+                encoder.write_all(plain).and_then(|()| encoder.finish())
+            }
+            Self::Brotli => {
+                let quality = if is_quick { 4 } else { 9 };
+                let parameters =
+                    brotli::enc::BrotliEncoderParams { quality, size_hint: plain.len(), ..Default::default() };
+                let mut packed = Vec::new();
+                brotli::BrotliCompress(&mut &*plain, &mut packed, &parameters).map(|_| packed)
+            }
+            Self::Zstd => zstd::bulk::compress(plain, if is_quick { 3 } else { 12 }),
+        };
+        packed.ok().map(Bytes::from)
+    }
+}
+
+/// Marks a response whose body is as it is to be sent.
+#[derive(Clone, Copy)]
+struct Packed;
+
+/// Says that the body is in this coding already, plain bytes included.
+pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
+    response.extensions_mut().insert(Packed);
+    if coding != Coding::Identity {
+        headers::set(response.headers_mut(), "content-encoding", coding.names()[0]);
+    }
+}
+
+/// Packs a large answer, if the client takes it so.
+pub(super) async fn pack(response: Reply, asked: &HeaderMap) -> Reply {
+    let is_done = response.extensions().get::<Packed>().is_some() || response.headers().contains_key(CONTENT_ENCODING);
+    if is_done || response.status() != StatusCode::OK {
+        return response;
+    }
+    let coding = accept::coding(asked, &Coding::PREFERRED);
+    if coding == Coding::Identity {
+        return response;
+    }
+    let (head, body) = response.into_parts();
+    let plain = whole(body).await;
+    let is_small = plain.len() < PACK_FROM_BYTES && !accept::refuses_identity(asked);
+    let packed = if is_small { None } else { packed(plain.clone(), coding).await };
+    let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
+    let mut response = Reply::from_parts(head, Full::new(packed));
+    is_packed(&mut response, coding);
+    weaken_tag(response.headers_mut());
+    response
+}
+
+async fn packed(plain: Bytes, coding: Coding) -> Option<Bytes> {
+    if plain.len() < THREAD_FROM_BYTES {
+        return coding.pack(&plain, Effort::Quick);
+    }
+    tokio::task::spawn_blocking(move || coding.pack(&plain, Effort::Quick)).await.ok().flatten()
+}
+
+/// The bytes of a body that is whole already.
+async fn whole(body: Full<Bytes>) -> Bytes {
+    match body.collect().await {
+        Ok(collected) => collected.to_bytes(),
+        Err(never) => match never {},
+    }
+}
+
+/// The tag names the plain bytes; packed ones mean the same but are not the same.
+fn weaken_tag(head: &mut HeaderMap) {
+    let strong = head.get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
+    if let Some(weak) = strong.map(|tag| format!("W/{tag}")) {
+        headers::set(head, "etag", &weak);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_smaller_and_unpacks_to_itself() {
+        let plain = "The people shall be secure in their persons, houses, papers, and effects. ".repeat(100);
+        let plain = plain.as_bytes();
+        for effort in [Effort::Quick, Effort::Thorough] {
+            for coding in Coding::PREFERRED {
+                let packed = coding.pack(plain, effort).unwrap();
+                assert!(packed.len() * 10 < plain.len(), "{coding:?}");
+                let mut out = Vec::new();
+                match coding {
+                    Coding::Gzip => drop(flate2::read::GzDecoder::new(&*packed).read_to_end(&mut out).unwrap()),
+                    Coding::Brotli => brotli::BrotliDecompress(&mut &*packed, &mut out).unwrap(),
+                    Coding::Zstd => out = zstd::decode_all(&*packed).unwrap(),
+                    Coding::Identity => unreachable!("it is not preferred"),
+                }
+                assert_eq!(out, plain, "{coding:?} {effort:?}");
+            }
+        }
+        assert_eq!(Coding::Identity.pack(plain, Effort::Quick), None);
+    }
+}

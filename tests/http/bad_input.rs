@@ -1,0 +1,207 @@
+//! The corpus of bad input: `bad_input/*.txt`, one case a line, `statuses | bytes`. Every answer beyond 399 must carry
+//! the Error object, whichever layer refused, and the connection must end after the last answer.
+//!
+//! `\r \n \t \0 \xHH \\` stand for bytes; `{text*N}` for a text N times; `{end}` for a Host, `Connection: close` and the
+//! end of the head; `{key}` for an `Authorization` header that is good.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+
+use crate::house::{House, generous};
+
+const CASES_MIN: usize = 300;
+
+struct Case {
+    /// File and line, for people.
+    place: String,
+    statuses: Vec<u16>,
+    bytes: Vec<u8>,
+}
+
+#[test]
+fn every_case_of_the_corpus_is_answered_as_it_says() {
+    let house = House::open(generous());
+    let cases = cases(&house.any_key());
+    assert!(cases.len() >= CASES_MIN, "{} cases", cases.len());
+    let wrong: Vec<String> = cases.iter().filter_map(|case| check(house.address, case).err()).collect();
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// Whatever is done to a good request, no answer is in words that are not ours, and none is a mistake of the service.
+#[test]
+fn no_mutilated_request_is_answered_by_another_layer() {
+    let house = House::open(generous());
+    let good = format!(
+        "GET /api/v1/search?q=deposit%20return&limit=2 HTTP/1.1\r\nHost: law.example\r\nAuthorization: Bearer {}\r\n\
+         Content-Length: 0\r\nAccept: */*\r\nConnection: close\r\n\r\n",
+        house.any_key()
+    );
+    let mutilation =
+        (any::<Index>(), prop_oneof![Just(Edit::Remove), Just(Edit::Double), any::<u8>().prop_map(Edit::Put)]);
+    let mutilations = proptest::collection::vec(mutilation, 1..4);
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(400) });
+    runner
+        .run(&mutilations, |mutilations| {
+            let mut bytes = good.clone().into_bytes();
+            for (at, edit) in mutilations {
+                edit.carry_out(&mut bytes, at);
+            }
+            // Refused wherever it stands, so that the connection ends even if the mutilation kept it open.
+            bytes.extend_from_slice(b"\n\n");
+            let answers = converse(house.address, &bytes).map_err(TestCaseError::fail)?;
+            prop_assert!(answers.iter().all(|(status, _)| *status < 500 || *status == 505), "{answers:?}");
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Edit {
+    Remove,
+    Double,
+    Put(u8),
+}
+
+impl Edit {
+    fn carry_out(self, bytes: &mut Vec<u8>, at: Index) {
+        let at = at.index(bytes.len());
+        match self {
+            Self::Remove => drop(bytes.remove(at)),
+            Self::Double => bytes.insert(at, bytes[at]),
+            Self::Put(byte) => bytes[at] = byte,
+        }
+    }
+}
+
+fn cases(key: &str) -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/bad_input");
+    let mut files: Vec<PathBuf> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().flat_map(|file| read_cases(file, key)).collect()
+}
+
+fn read_cases(file: &Path, key: &str) -> Vec<Case> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let name = file.file_name().unwrap().to_string_lossy();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let read = |(number, line): (usize, &str)| {
+        let place = format!("{name}:{}", number + 1);
+        let (statuses, bytes) = line.split_once(" | ").unwrap_or_else(|| panic!("{place} has no bar"));
+        let statuses = statuses.split(' ').map(|status| status.parse().unwrap()).collect();
+        Case { statuses, bytes: unescaped(bytes, key), place }
+    };
+    lines.map(read).collect()
+}
+
+fn unescaped(text: &str, key: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let filled = rest.strip_prefix('{').and_then(|rest| filled_in(rest, key));
+        if let Some((bytes, behind)) = filled {
+            out.extend_from_slice(&bytes);
+            rest = behind;
+            continue;
+        }
+        rest = &rest[first.len_utf8()..];
+        if first != '\\' {
+            out.extend_from_slice(first.to_string().as_bytes());
+            continue;
+        }
+        let (byte, length) = match rest.as_bytes() {
+            [b'r', ..] => (b'\r', 1),
+            [b'n', ..] => (b'\n', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'0', ..] => (0, 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', ..] => (u8::from_str_radix(&rest[1..3], 16).unwrap(), 3),
+            _ => panic!("an escape that is none: \\{rest}"),
+        };
+        out.push(byte);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// What a pair of braces stands for, and what follows it.
+fn filled_in<'t>(inside: &'t str, key: &str) -> Option<(Vec<u8>, &'t str)> {
+    if let Some(behind) = inside.strip_prefix("end}") {
+        return Some((b"Host: law.example\r\nConnection: close\r\n\r\n".to_vec(), behind));
+    }
+    if let Some(behind) = inside.strip_prefix("key}") {
+        return Some((format!("Authorization: Bearer {key}\r\n").into_bytes(), behind));
+    }
+    let star = inside.match_indices('*').find_map(|(star, _)| {
+        let (number, behind) = inside[star + 1..].split_once('}')?;
+        Some((star, number.parse::<usize>().ok()?, behind))
+    });
+    let (star, times, behind) = star?;
+    Some((unescaped(&inside[..star], key).repeat(times), behind))
+}
+
+fn check(address: SocketAddr, case: &Case) -> Result<(), String> {
+    let answers = converse(address, &case.bytes).map_err(|problem| format!("{}: {problem}", case.place))?;
+    let statuses: Vec<u16> = answers.iter().map(|(status, _)| *status).collect();
+    match statuses == case.statuses {
+        true => Ok(()),
+        false => Err(format!("{}: {statuses:?} instead of {:?}: {answers:?}", case.place, case.statuses)),
+    }
+}
+
+/// Sends the bytes and reads all answers; each must be whole, and every refusal an Error object.
+fn converse(address: SocketAddr, bytes: &[u8]) -> Result<Vec<(u16, String)>, String> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // A server that refuses early may stop reading.
+    let _ = stream.write_all(bytes);
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).map_err(|error| format!("no end: {error}"))?;
+    let asked_head = |number: usize| nth_request(bytes, number).is_some_and(|line| line.starts_with(b"HEAD "));
+    let mut answers = Vec::new();
+    let mut rest = received.as_slice();
+    while !rest.is_empty() {
+        let (status, body, behind) = one_answer(rest, asked_head(answers.len()))?;
+        answers.push((status, body));
+        rest = behind;
+    }
+    Ok(answers)
+}
+
+/// The request line of the nth request, for those pipelines whose requests have no bodies.
+fn nth_request(bytes: &[u8], number: usize) -> Option<&[u8]> {
+    let mut rest = bytes;
+    for _ in 0..number {
+        let end = rest.windows(4).position(|window| window == b"\r\n\r\n")?;
+        rest = &rest[end + 4..];
+    }
+    Some(rest)
+}
+
+fn one_answer(bytes: &[u8], to_head: bool) -> Result<(u16, String, &[u8]), String> {
+    let strange = || format!("not an answer: {}", bytes.escape_ascii());
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").ok_or_else(strange)?;
+    let head = str::from_utf8(&bytes[..end]).map_err(|_| strange())?;
+    let status: u16 = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(strange)?;
+    let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let length: usize = value("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length = if to_head { 0 } else { length };
+    let body = bytes.get(end + 4..end + 4 + length).ok_or_else(strange)?;
+    let behind = &bytes[end + 4 + length..];
+    if value("x-request-id").is_none() {
+        return Err(strange());
+    }
+    if status >= 400 && !to_head {
+        let object: Value = serde_json::from_slice(body).map_err(|_| strange())?;
+        if !object["error"].is_string() || object["message"].as_str().is_none_or(|message| message.len() < 20) {
+            return Err(strange());
+        }
+    }
+    Ok((status, String::from_utf8_lossy(body).into_owned(), behind))
+}

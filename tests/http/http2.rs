@@ -1,0 +1,93 @@
+//! HTTP/2 without TLS: what its frames may carry and must not reach an operation.
+
+use bytes::Bytes;
+use h2::client::SendRequest;
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use crate::house::{House, generous};
+
+type Client = SendRequest<Bytes>;
+
+/// Runs a conversation over one connection.
+fn talk<T>(house: &House, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = TcpStream::connect(house.address).await.unwrap();
+        let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
+        tokio::spawn(connection);
+        conversation(&mut client).await
+    })
+}
+
+async fn ask(
+    client: &mut Client,
+    request: Request<()>,
+    body: Option<&'static [u8]>,
+) -> (StatusCode, HeaderMap, Vec<u8>) {
+    let mut ready = client.clone().ready().await.unwrap();
+    let (answer, mut stream) = ready.send_request(request, body.is_none()).unwrap();
+    if let Some(body) = body {
+        stream.send_data(Bytes::from_static(body), true).unwrap();
+    }
+    let (head, mut stream) = answer.await.unwrap().into_parts();
+    let mut received = Vec::new();
+    while let Some(piece) = stream.data().await {
+        let piece = piece.unwrap();
+        stream.flow_control().release_capacity(piece.len()).unwrap();
+        received.extend_from_slice(&piece);
+    }
+    (head.status, head.headers, received)
+}
+
+fn get(path: &str) -> hyper::http::request::Builder {
+    Request::builder().uri(format!("http://law.example{path}"))
+}
+
+#[test]
+fn many_requests_share_a_connection_and_each_has_its_own_id() {
+    let house = House::open(generous());
+    talk(&house, async |client| {
+        let mut ids = Vec::new();
+        for _ in 0..20 {
+            let (status, headers, _) = ask(client, get("/healthz").body(()).unwrap(), None).await;
+            assert_eq!(status, 200);
+            ids.push(headers["x-request-id"].clone());
+        }
+        ids.dedup();
+        assert_eq!(ids.len(), 20);
+    });
+}
+
+#[test]
+fn what_frames_may_carry_is_refused_with_the_error_object() {
+    let house = House::open(generous());
+    let long = "a".repeat(9000);
+    let cases = [
+        (400, get("/healthz").header("host", "other.example"), None),
+        (400, get("/healthz").header("host", "law.example").header("host", "law.example"), None),
+        (400, get("/healthz?q=%00"), None),
+        (400, get("/%zz"), None),
+        (404, get("/nowhere"), None),
+        (405, get("/healthz").method(Method::TRACE), None),
+        (405, Request::builder().method(Method::CONNECT).uri("law.example:443"), None),
+        (405, get("/healthz").method(Method::POST), None),
+        (413, get("/healthz"), Some(&b"hello"[..])),
+        (413, get("/api/v1/search").method(Method::POST), Some(&b"q=a"[..])),
+        (414, get(&format!("/{long}")), None),
+        (431, get("/healthz").header("x-a", &long).header("x-b", &long), None),
+        (200, get("/healthz").header("host", "law.example"), None),
+    ];
+    talk(&house, async |client| {
+        for (expected, request, body) in cases {
+            let request = request.body(()).unwrap();
+            let place = format!("{request:?}").chars().take(200).collect::<String>();
+            let (status, headers, body) = ask(client, request, body).await;
+            assert_eq!(status.as_u16(), expected, "{place}");
+            assert!(headers.contains_key("x-request-id"), "{place}");
+            let object: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(object["error"].is_string() && object["message"].is_string(), expected >= 400, "{place}");
+        }
+    });
+}

@@ -1,0 +1,102 @@
+//! The zones at a point: against what shapely says, and as the service answers them.
+
+use hornbook_corpus::zoning::shape::Position;
+use serde::Deserialize;
+
+use crate::house::{House, generous};
+use crate::sample::ENGINE;
+
+/// A line of `zones-at-points.jsonl`; the script beside it wrote them.
+#[derive(Deserialize)]
+struct Known {
+    layer: String,
+    lon: f64,
+    lat: f64,
+    within: Vec<String>,
+    edge: Vec<String>,
+}
+
+#[test]
+fn points_lie_where_an_independent_library_says() {
+    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let (mut edges, mut nowhere) = (0, 0);
+    for Known { layer, lon, lat, within, edge } in known {
+        let places = ENGINE.snapshot().zoning.layer(&layer.parse().unwrap()).unwrap().places().unwrap();
+        let found: Vec<_> = places.at(Position { lon, lat }).collect();
+        let ids = |is_on_boundary: bool| -> Vec<String> {
+            let found = found.iter().filter(|found| found.is_on_boundary == is_on_boundary);
+            found.map(|found| found.feature.id.to_string()).collect()
+        };
+        assert_eq!((ids(false), ids(true)), (within, edge), "{layer} at {lat} {lon}");
+        edges += usize::from(found.iter().any(|found| found.is_on_boundary));
+        nowhere += usize::from(found.is_empty());
+    }
+    assert!(edges > 50 && nowhere > 20, "{edges} points on edges, {nowhere} in no zone: too few to tell anything");
+}
+
+#[test]
+fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
+    let answered = house.get(path, &key);
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    assert_eq!(answered.number("x-credits-cost"), 5);
+    let body = answered.json();
+    assert_eq!(
+        (&body["shortCode"], &body["lat"], &body["citationQuality"]),
+        (&"XA-PORT-ARDEN".into(), &44.054.into(), &"linked".into())
+    );
+    let zone = &body["zones"][0];
+    assert_eq!((&zone["zoneCode"], &zone["onBoundary"]), (&"C-2".into(), &false.into()), "{body:#}");
+    assert_eq!(zone["citation"], "Port Arden Mun. Code § 17.24.020");
+    let provision = house.get(&format!("/api/v1/node/{}", zone["nodeId"].as_str().unwrap()), &key).json();
+    assert_eq!(zone["provision"], provision, "the whole node, as the node call answers it");
+    assert!(provision["text"].as_str().unwrap().len() > 50);
+
+    let bearer = format!("Bearer {key}");
+    let known = house.get_with(path, &[("Authorization", &bearer), ("If-None-Match", answered.header("etag"))]);
+    assert_eq!((known.status, known.body.len()), (304, 0));
+}
+
+#[test]
+fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provision() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let corner = known.max_by_key(|known| known.edge.len()).unwrap();
+    let path = format!("/api/v1/gis/{}/at?lat={}&lon={}", corner.layer, corner.lat, corner.lon);
+    let body = house.get(&path, &key).json();
+    let zones = body["zones"].as_array().unwrap();
+    assert!(zones.len() >= 2 && zones.iter().all(|zone| zone["onBoundary"] == true), "{body:#}");
+
+    let millbrook = ENGINE.snapshot().zoning.layer(&"XA-MILLBROOK".parse().unwrap()).unwrap();
+    let placeholder = &millbrook.entry().placeholders[0].code;
+    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let there = known.filter(|known| known.layer == "XA-MILLBROOK").find(|known| {
+        let mut found = millbrook.places().unwrap().at(Position { lon: known.lon, lat: known.lat });
+        found.any(|found| found.feature.zone.zone_code == *placeholder)
+    });
+    let there = there.unwrap();
+    let body = house.get(&format!("/api/v1/gis/XA-MILLBROOK/at?lat={}&lon={}", there.lat, there.lon), &key).json();
+    let zones = body["zones"].as_array().unwrap();
+    let zone = zones.iter().find(|zone| zone["zoneCode"] == placeholder.as_str()).unwrap();
+    assert_eq!((&zone["citationStatus"], &zone["nodeId"]), (&"placeholder".into(), &serde_json::Value::Null));
+    assert_eq!(zone["provision"], serde_json::Value::Null);
+}
+
+#[test]
+fn exchanged_or_malformed_degrees_are_refused_for_nothing() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+    let elsewhere = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).error(404, "not_found");
+    assert!(elsewhere["message"].as_str().unwrap().contains("lat 44."), "{elsewhere:#}");
+    let exchanged = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=-124.2174&lon=44.0526", &key);
+    assert_eq!(exchanged.error(422, "validation_error")["details"][0]["parameter"], "lat");
+    let both = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=north", &key).error(422, "validation_error");
+    let named: Vec<&str> =
+        both["details"].as_array().unwrap().iter().map(|each| each["parameter"].as_str().unwrap()).collect();
+    assert_eq!(named, ["lat", "lon"]);
+    assert_eq!(house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment, 50_000);
+}
