@@ -141,7 +141,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
     let manifest = &snapshot.manifest;
     let counts = &manifest.counts;
     let mut out = format!(
-        "{}\nsnapshot {}, format {}, built by hornbook {}\n{} nodes, {} provisions, {} chunks, {} of text\n\n",
+        "{}\nsnapshot {}, format {}, built by hornbook {}\n{} nodes, {} provisions, {} chunks, {} references, {} of text\n\n",
         manifest.name,
         manifest.snapshot,
         manifest.format,
@@ -149,6 +149,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         counts.nodes,
         counts.provisions,
         counts.chunks,
+        counts.references,
         bytes(counts.text_bytes)
     );
     let mut bodies = Table::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
