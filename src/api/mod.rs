@@ -21,6 +21,7 @@ mod nodes;
 pub mod openapi;
 pub mod operations;
 pub mod parameters;
+mod references;
 pub mod reply;
 mod resolve;
 mod search;
