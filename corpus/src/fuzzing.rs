@@ -11,6 +11,7 @@ use crate::citation_index::CitationIndex;
 use crate::embed::Embedder;
 use crate::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use crate::outline::Outline;
+use crate::references::References;
 use crate::snapshot::{Snapshot, embedding_space};
 use crate::suggest::Suggestions;
 use crate::tags::Tags;
@@ -32,6 +33,7 @@ pub fn walk(snapshot: &Snapshot) {
     }
     std::hint::black_box(snapshot.citations.candidates(&probe()).count());
     walk_suggestions(&snapshot.suggestions);
+    walk_references(&snapshot.references);
 }
 
 /// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
@@ -55,6 +57,9 @@ pub fn open_and_walk(dir: &Path) {
     if let Ok(suggestions) = Suggestions::open(dir) {
         walk_suggestions(&suggestions);
     }
+    if let Ok(references) = References::open(dir) {
+        walk_references(&references);
+    }
     if let Ok(vectors) = VectorIndex::open(dir, &embedding_space()) {
         walk_vectors(&vectors);
     }
@@ -68,6 +73,13 @@ fn walk_suggestions(suggestions: &Suggestions) {
     }
     for entry in 0..suggestions.entry_count().min(WALKED_MAX) {
         std::hint::black_box((suggestions.kind(entry), suggestions.row(entry).count(), suggestions.nodes(entry).len()));
+    }
+}
+
+fn walk_references(references: &References) {
+    for node in (0..WALKED_MAX).chain([u32::MAX]).map(NodeOrdinal) {
+        let listed = references.outgoing(node).chain(references.incoming(node)).count();
+        assert!(listed <= 2 * references.count(), "a list is longer than all of them");
     }
 }
 

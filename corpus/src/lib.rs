@@ -18,6 +18,7 @@ pub mod keyword;
 pub mod manifest;
 pub mod nodes;
 pub mod outline;
+pub mod references;
 pub mod section_file;
 pub mod snapshot;
 pub mod suggest;

@@ -17,7 +17,7 @@ pub const FILE_NAME: &str = "manifest.json";
 pub const HASH_FILE_NAME: &str = "manifest.blake3";
 
 /// Raised when any file's meaning changes so that older programs would answer wrongly.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The builder's closing report; it tells times, so it is no part of a snapshot's identity.
 pub const REPORT_FILE_NAME: &str = "report.json";
@@ -58,6 +58,8 @@ pub struct Counts {
     pub chunks: u32,
     pub code_bodies: u32,
     pub zoning_layers: u32,
+    /// Pairs of a provision and another one that it cites.
+    pub references: u64,
     pub text_bytes: u64,
 }
 

@@ -18,6 +18,7 @@ use crate::keyword::{self, KeywordError, KeywordIndex};
 use crate::manifest::{Fingerprint, Manifest, ManifestError};
 use crate::nodes::{Nodes, NodesError};
 use crate::outline::Outline;
+use crate::references::References;
 use crate::section_file::SectionFileError;
 use crate::suggest::Suggestions;
 use crate::tags::Tags;
@@ -140,6 +141,7 @@ pub struct Snapshot {
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,
     pub suggestions: Suggestions,
+    pub references: References,
     pub zoning: ZoningLayers,
     /// Made when first asked for: its tables take longer than opening all the files.
     grammar: OnceLock<Grammar>,
@@ -165,6 +167,7 @@ impl Snapshot {
             keyword: KeywordIndex::open(&dir.join(keyword::DIRECTORY_NAME), node_count)?,
             citations: CitationIndex::open(dir)?,
             suggestions: Suggestions::open(dir)?,
+            references: References::open(dir)?,
             zoning: ZoningLayers::open(&dir.join(zoning::DIRECTORY_NAME))?,
             grammar: OnceLock::new(),
             manifest,
@@ -193,6 +196,7 @@ impl Snapshot {
             (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
             (crate::chunks::FILE_NAME, u64::from(self.chunks.node_count()), nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.node_count() as u64, nodes),
+            (crate::references::FILE_NAME, self.references.node_count() as u64, nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.chunk_count() as u64, chunks),
             ("the vectors file", u64::from(self.vectors.rows().chunk_count()), chunks),
         ];

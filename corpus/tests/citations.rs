@@ -6,7 +6,8 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    Body, BodyForm, Citation, CitationKey, ConstitutionUnit, Coverage, Grammar, Holdings, Home, Place, Resolution, Unit,
+    Body, BodyForm, Citation, CitationKey, Citations, ConstitutionUnit, Coverage, Grammar, Holdings, Home, Inventory,
+    Place, Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
@@ -159,31 +160,106 @@ fn lists_give_every_section() {
 
 #[test]
 fn a_provision_cites_its_own_code() {
-    let grammar = grammar();
-    let home = |key: &str, title| Home { body: grammar.body_with_key(key).expect("a known body"), title };
+    let added = |key: &str, template: &str| BodyForm {
+        jurisdiction: "XA".parse().expect("a short code"),
+        name: format!("The {key} code"),
+        key: key.to_owned(),
+        template: template.to_owned(),
+        aliases: Vec::new(),
+    };
+    let plan = [added("xa/ars", "Arden Rev. Stat. § {number}"), added("xa/sfc", "{title} S.F.C. § {number}")];
+    let grammar = Grammar::with_bodies(&plan).expect("both are new");
     for (home, text, expected) in [
-        (home("us/usc", Some("42")), "as in section 1983 of this title, and", &["42 U.S.C. § 1983"][..]),
-        (home("us/usc", Some("42")), "sections 1981 to 1985 of this chapter", &["42 U.S.C. §§ 1981 to 1985"]),
-        (home("us/usc", Some("42")), "section 5 of that Act and section 7", &[]),
-        (home("us/usc", Some("42")), "subsection (b) of section 1395w–4 of this title", &["42 U.S.C. § 1395w-4(b)"]),
+        // The United States Code: sections of the same title, of another, of acts.
+        ("42 U.S.C. § 1", "as in section 1983 of this title, and", &["42 U.S.C. § 1983"][..]),
+        ("42 U.S.C. § 1", "sections 1981 to 1985 of this chapter", &["42 U.S.C. §§ 1981 to 1985"]),
+        ("42 U.S.C. § 1", "section 5 of that Act and section 7", &[]),
+        ("42 U.S.C. § 1", "subsection (b) of section 1395w–4 of this title", &["42 U.S.C. § 1395w-4(b)"]),
+        ("42 U.S.C. § 1", "section 552a of title 5", &["5 U.S.C. § 552a"]),
         (
-            home("va/code", None),
+            "42 U.S.C. § 1",
+            "section 405(a) or 1383(d)(1) of this title",
+            &["42 U.S.C. § 405(a)", "42 U.S.C. § 1383(d)(1)"],
+        ),
+        ("42 U.S.C. § 1", "subsection (b) of this section, this chapter, and this section", &[]),
+        (
+            "42 U.S.C. § 1",
+            "section 201 of the Federal Food, Drug, and Cosmetic Act (21 U.S.C. 321)",
+            &["21 U.S.C. § 321"],
+        ),
+        ("5 U.S.C. App. § 3", "section 8 of this title, section 552a of title 5", &["5 U.S.C. § 552a"]),
+        // Titles enacted as they stand cite their own sections by number alone.
+        ("26 U.S.C. § 79", "the requirements of section 125 are met", &["26 U.S.C. § 125"]),
+        ("26 U.S.C. § 79", "subsection (b), (c), (m), or (o) of section 414 shall", &["26 U.S.C. § 414"]),
+        ("26 U.S.C. § 79", "section 401 of the Social Security Act", &[]),
+        ("26 U.S.C. § 79", "section 4(a)(1) or 6(a), respectively, of the Inspector General Act", &[]),
+        (
+            "26 U.S.C. § 79",
+            "section 703 (42 U.S.C. 292) and section 12 [7 U.S.C. 4]",
+            &["42 U.S.C. § 292", "7 U.S.C. § 4"],
+        ),
+        ("40 U.S.C. § 5", "(sections 3302, 3501(b), and 4711) of subtitle I of title 40", &[]),
+        ("5 U.S.C. § 3330c", "section 3330a or 3330b", &["5 U.S.C. § 3330a", "5 U.S.C. § 3330b"]),
+        (
+            "18 U.S.C. § 982",
+            "section 1028, 1029, or 1344, or of",
+            &["18 U.S.C. § 1028", "18 U.S.C. § 1029", "18 U.S.C. § 1344"],
+        ),
+        ("26 U.S.C. § 79", "under section 6213 or 30 days after", &["26 U.S.C. § 6213"]),
+        (
+            "12 C.F.R. § 1026.2",
+            "§ 1026.3(b) and section 1983 of title 42",
+            &["12 C.F.R. § 1026.3(b)", "42 U.S.C. § 1983"],
+        ),
+        // States.
+        (
+            "Va. Code § 1-1",
             "pursuant to § 13.1-345 or subsection A of § 13.1-346.1,",
             &["Va. Code § 13.1-345", "Va. Code § 13.1-346.1(A)"],
         ),
-        (home("va/code", None), "section 5 of title 12", &[]),
-        (home("us/cfr", Some("12")), "section 1983 of title 42", &["42 U.S.C. § 1983"]),
-        (home("va/code", None), "section 5 of the Act, 1950, § 12", &[]),
+        ("Va. Code § 1-1", "section 5 of title 12", &[]),
+        ("Va. Code § 1-1", "section 5 of the Act, 1950, § 12", &[]),
         (
-            home("dc/code", None),
+            "Va. Code § 1-1",
+            "Chapter 7 (§ 23.1-700 et seq.) of Title 23.1, §§ 23.1-800 , 23.1-801 , and 23.1-901",
+            &["Va. Code § 23.1-700", "Va. Code § 23.1-800", "Va. Code § 23.1-801", "Va. Code § 23.1-901"],
+        ),
+        (
+            "D.C. Code § 1-1",
             "as defined in § 29-1004.07 and 42 U.S.C. § 1983",
             &["D.C. Code § 29-1004.07", "42 U.S.C. § 1983"],
         ),
-        (home("sd/codified-laws", None), "§§ 1-1-1 to 1-1-5, inclusive", &["SDCL §§ 1-1-1 to 1-1-5"]),
+        ("SDCL § 1-1-1", "§§ 1-1-1 to 1-1-5, inclusive", &["SDCL §§ 1-1-1 to 1-1-5"]),
+        // Maryland's regulations are cited by their last part.
+        ("COMAR 26.11.30.05", "with Regulation .04C(1)—(5) of this chapter", &["COMAR 26.11.30.04C(1)"]),
+        (
+            "COMAR 26.11.30.05",
+            "Regulations .01, .02-1, and .04B of this chapter",
+            &["COMAR 26.11.30.01", "COMAR 26.11.30.02-1", "COMAR 26.11.30.04B"],
+        ),
+        ("COMAR 26.11.30.05", "Regulations .06—.08 of this chapter", &["COMAR 26.11.30.06 to 26.11.30.08"]),
+        ("COMAR 26.11.30.05", "Regulation .13, of this chapter", &["COMAR 26.11.30.13"]),
+        ("COMAR 26.11.30.05", "Regulation .03 of that subtitle, §A(3) of this regulation", &[]),
+        (
+            "COMAR 26.11.30.05",
+            "Md. Regs. Code 26.08.02.01 and COMAR 12.10.04.06A",
+            &["COMAR 26.08.02.01", "COMAR 12.10.04.06A"],
+        ),
+        // Codes that a plan adds.
+        (
+            "Arden Rev. Stat. § 12-2-101",
+            "under section 12-2-104a, § 7 and section 3 of the Harbor Act",
+            &["Arden Rev. Stat. § 12-2-104a", "Arden Rev. Stat. § 7"],
+        ),
+        ("3 S.F.C. § 232", "established by section 110; in section 5 of title 4", &["3 S.F.C. § 110"]),
     ] {
-        let found = grammar.find_in_provision(text, home);
-        let forms: Vec<String> = found.map(|(_, citation)| grammar.format(&citation)).collect();
-        assert_eq!(forms, expected, "{text}");
+        let provision = grammar.parse(home).expect(home);
+        let forms = |found: Citations<'_, '_>| found.map(|(_, citation)| grammar.format(&citation)).collect::<Vec<_>>();
+        let found = match Home::of(&provision) {
+            Some(home) => forms(grammar.find_in_provision(text, home)),
+            None => forms(grammar.find_in(text)),
+        };
+        assert_eq!(found, expected, "{home}: {text}");
     }
 }
 
@@ -256,10 +332,17 @@ impl Holdings for FewHoldings {
         Ok(self.ordinals(|_, stored| stored.covers(citation)))
     }
 
-    fn covered_by(&self, range: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
-        Ok(self.ordinals(|_, stored| range.covers(stored)))
+    fn node_count(&self) -> u32 {
+        100
     }
 
+    fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, Infallible> {
+        let stored = self.stored.iter().find(|(_, _, ordinal)| *ordinal == node);
+        Ok(stored.map(|(_, citation, _)| range.covers(citation)))
+    }
+}
+
+impl Inventory for FewHoldings {
     fn coverage(&self, body: Body<'_>) -> Coverage {
         match body.key {
             "us/usc" => Coverage::Held,
@@ -293,7 +376,9 @@ fn resolving_gives_a_typed_answer() {
     assert_eq!(provision("2 USC 293b"), 13);
     assert_eq!(provision("ruritania code § 5–1"), 99);
     assert_eq!(candidates("42 USC 1985"), [11, 12]);
-    assert_eq!(candidates("42 U.S.C. §§ 1980 to 1986"), [10, 11, 12]);
+    // A range is found by whichever of its ends is held.
+    assert_eq!(candidates("42 U.S.C. §§ 1983 to 1986"), [10, 11, 12]);
+    assert_eq!(candidates("42 U.S.C. §§ 1980 to 1985"), [10, 11, 12]);
     assert!(matches!(
         &each("42 U.S.C. §§ 1983, 1984, 1985")[..],
         [Resolution::Resolved { .. }, Resolution::NotHeld { .. }, Resolution::Ambiguous { .. }]

@@ -11,7 +11,7 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 use libfuzzer_sys::fuzz_target;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "outline.bin",
     "texts.bin",
     "chunks.bin",
@@ -19,6 +19,7 @@ const FILES: [&str; 9] = [
     "tags.bin",
     "citations.bin",
     "suggest.bin",
+    "references.bin",
     "vectors-law-static-256.bin",
     "graph-law-static-256.bin",
 ];

@@ -19,10 +19,10 @@ use crate::import::{Target, native, provisions_jsonl};
 use crate::plan::{Format, Plan, PlannedSource};
 use crate::progress::Progress;
 use crate::publish::{WorkFolder, point_current};
-use crate::report::{GraphReport, LayerReport, Report, Warnings};
+use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
-use crate::{source_files, usage, zoning_layers};
+use crate::{references, source_files, usage, zoning_layers};
 
 /// Where the finished snapshot goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,6 +221,10 @@ impl Context<'_> {
         stage.finish();
         drop(spool);
         clock.lap("index");
+        let mut stage = self.options.progress.stage("finding references", "nodes", Some(u64::from(compiled.nodes)));
+        let references = references::write(dir, &grammar, &mut stage)?;
+        stage.finish();
+        clock.lap("references");
         let mut reused = Vec::new();
         let graph = self.graph(dir, &compiled.probes, earlier, &mut reused)?;
         clock.lap("graph");
@@ -236,11 +240,11 @@ impl Context<'_> {
         if let Some(first) = warnings.first().filter(|_| self.options.strict) {
             return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
         }
-        let mut report = self.report(&compiled, layers, graph, reused, warnings);
+        let mut report = self.report(&compiled, layers, references, graph, reused, warnings);
         clock.tell(&mut report);
         let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
         write(&dir.join(REPORT_FILE_NAME), &text)?;
-        let manifest = self.manifest(inputs, &compiled, &catalogue, report.zoning_layers.len()).seal(dir)?;
+        let manifest = self.manifest(inputs, &compiled, &catalogue, &report).seal(dir)?;
         Ok((report, manifest))
     }
 
@@ -416,6 +420,7 @@ impl Context<'_> {
         &self,
         compiled: &Compiled,
         zoning_layers: Vec<LayerReport>,
+        references: ReferenceReport,
         graph: GraphReport,
         reused: Vec<String>,
         warnings: Warnings,
@@ -430,6 +435,7 @@ impl Context<'_> {
             snapshot_bytes: 0,
             code_bodies: compiled.reports.clone(),
             zoning_layers,
+            references,
             graph: Some(graph),
             stages: Vec::new(),
             warning_counts,
@@ -438,7 +444,7 @@ impl Context<'_> {
         }
     }
 
-    fn manifest(&self, inputs: &str, compiled: &Compiled, catalogue: &Catalogue, zoning_layers: usize) -> Manifest {
+    fn manifest(&self, inputs: &str, compiled: &Compiled, catalogue: &Catalogue, report: &Report) -> Manifest {
         let jurisdictions = catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.is_placeholder());
         Manifest {
             format: FORMAT,
@@ -453,7 +459,8 @@ impl Context<'_> {
                 provisions: compiled.provisions,
                 chunks: compiled.chunks,
                 code_bodies: compiled.code_bodies.len() as u32,
-                zoning_layers: zoning_layers as u32,
+                zoning_layers: report.zoning_layers.len() as u32,
+                references: report.references.references,
                 text_bytes: compiled.text_bytes,
             },
             jurisdictions: jurisdictions

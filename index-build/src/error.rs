@@ -8,6 +8,7 @@ use hornbook_corpus::catalogue::CatalogueError;
 use hornbook_corpus::manifest::ManifestError;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
 use crate::compile::CompileError;
@@ -35,6 +36,7 @@ pub enum BuildError {
     ZoningFile(ZoningError),
     File(SectionFileError),
     Nodes(NodesError),
+    Text(TextDamaged),
     Write { path: PathBuf, source: io::Error },
     Strict { first: Warning, total: u64 },
 }
@@ -61,6 +63,7 @@ impl fmt::Display for BuildError {
             Self::ZoningFile(error) => error.fmt(f),
             Self::File(error) => error.fmt(f),
             Self::Nodes(error) => error.fmt(f),
+            Self::Text(error) => error.fmt(f),
             Self::Write { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             Self::Strict { first, total } => {
                 write!(f, "{first} (the first of {total} warnings, which --strict makes errors)")
@@ -94,4 +97,5 @@ from_error!(
     ZoningError => ZoningFile,
     SectionFileError => File,
     NodesError => Nodes,
+    TextDamaged => Text,
 );

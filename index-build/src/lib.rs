@@ -1,7 +1,7 @@
 //! Compiles statutes, regulations and zoning layers into a snapshot.
 //!
 //! `plan` says what to read, `source_files` opens it, `import` understands it, `gather` brings it into code order,
-//! `compile` and `graph` write it, `publish` puts it in its place, and `build` leads through all of that. Nothing here
+//! `compile`, `references` and `graph` write it, `publish` puts it in its place, and `build` leads through all of that. Nothing here
 //! knows who will serve the snapshot.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ mod order;
 pub mod plan;
 pub mod progress;
 mod publish;
+mod references;
 pub mod report;
 pub mod source_files;
 mod stage_clock;

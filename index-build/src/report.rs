@@ -92,6 +92,7 @@ pub struct Report {
     pub snapshot_bytes: u64,
     pub code_bodies: Vec<CodeBodyReport>,
     pub zoning_layers: Vec<LayerReport>,
+    pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
     pub stages: Vec<StageReport>,
     pub warning_counts: BTreeMap<WarningKind, u64>,
@@ -119,6 +120,19 @@ pub struct LayerReport {
     pub citation_quality: String,
     pub features: u32,
     pub placeholders: u32,
+}
+
+/// What the texts cite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReferenceReport {
+    /// Citations read in the texts of provisions, each as often as it stands there.
+    pub citations: u64,
+    /// Pairs of a provision and another one, held, that it cites.
+    pub references: u64,
+    /// Provisions that cite another one, and those that one cites.
+    pub citing: u32,
+    pub cited: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -60,6 +60,13 @@ impl Corpus {
         &self.snapshot().manifest.snapshot
     }
 
+    /// The node with an id that was asked for.
+    pub(super) fn node(&self, id: NodeId) -> Result<NodeOrdinal, ApiError> {
+        self.snapshot().ordinal(id).ok_or_else(|| {
+            ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve"))
+        })
+    }
+
     pub fn node_id(&self, node: NodeOrdinal) -> Result<NodeId, ApiError> {
         let id = self.snapshot().outline.id(node);
         id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}; run 'hornbook verify'")))

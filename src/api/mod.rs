@@ -23,6 +23,7 @@ mod nodes;
 mod openapi;
 pub mod operations;
 pub mod parameters;
+mod references;
 pub mod renewal;
 pub mod reply;
 mod resolve;

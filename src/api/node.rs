@@ -13,6 +13,7 @@ use super::call::{Prepared, Weight};
 use super::corpus::{Corpus, NodeLink};
 use super::error::ApiError;
 use super::operations::Asked;
+use super::references::NodeReferences;
 use super::reply::{Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -54,6 +55,7 @@ pub(super) struct NodeReply<'s> {
     wordings: Vec<WordingReply<'s>>,
     former_citations: Vec<String>,
     parallel_citations: Vec<String>,
+    references: NodeReferences,
     provenance: Provenance<'s>,
 }
 
@@ -92,9 +94,7 @@ struct Provenance<'s> {
 
 pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let id = NodeId(asked.arguments.uuid("id"));
-    let node = asked.corpus.snapshot().ordinal(id).ok_or_else(|| {
-        ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve"))
-    })?;
+    let node = asked.corpus.node(id)?;
     let format = asked.format;
     let hash = asked.corpus.snapshot().nodes.with(node, |record| hex(&record.text_sha256[..8]))?;
     // Text, snapshot and form: everything else in the answer follows from these.
@@ -141,6 +141,7 @@ impl<'s> NodeReply<'s> {
             notes: notes(corpus, &record)?,
             source_credit: record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
             wordings: wordings(corpus, &record)?,
+            references: NodeReferences::of(corpus, node)?,
             provenance: provenance(corpus, &record),
             citation: record.citation,
             heading: record.heading,

@@ -11,8 +11,8 @@ use super::error::{ApiError, ErrorCode};
 use super::parameters::{Checked, Kind, Need, Parameter, Place};
 use super::reply::Format;
 use super::{
-    Service, browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, resolve, search,
-    suggest,
+    Service, browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, references,
+    resolve, search, suggest,
 };
 use crate::accounts::ids::AccountId;
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -193,6 +193,29 @@ pub static OPERATIONS: &[Operation] = &[
         example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c",
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
         prepare: node::prepare,
+    },
+    Operation {
+        name: "references",
+        summary: "What a provision cites, or what cites it, page by page",
+        path: "/api/v1/node/{id}/references",
+        tool: None,
+        access: metered(&[Scope::Node], 1, Per::Call),
+        parameters: &[
+            in_path("id", Kind::Uuid, "id of a node"),
+            with_default(
+                "direction",
+                Kind::Choice(references::DIRECTIONS),
+                "out",
+                "out: what it cites; in: what cites it",
+            ),
+            with_default("page", Kind::Integer { min: 1, max: crate::search::RESULTS_MAX }, "1", "from 1"),
+            with_default("limit", Kind::Integer { min: 1, max: LIMIT_MAX }, "20", "references per page"),
+        ],
+        formats: JSON,
+        errors: NOT_FOUND,
+        example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c/references?direction=in",
+        reply: |generator| generator.subschema_for::<references::ReferencesReply>(),
+        prepare: references::prepare,
     },
     Operation {
         name: "nodes",

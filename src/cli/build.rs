@@ -103,6 +103,11 @@ pub(crate) fn report(outcome: &Outcome) -> String {
         }
         out += &layers.render();
     }
+    let references = &report.references;
+    out += &format!(
+        "{} references between provisions, of {} citations read; {} cite another, {} are cited\n",
+        references.references, references.citations, references.citing, references.cited
+    );
     let total: u64 = report.warning_counts.values().sum();
     if total > 0 {
         out += &format!("{total} warnings:\n");

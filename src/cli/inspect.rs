@@ -5,17 +5,20 @@ use std::path::PathBuf;
 use clap::Args;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
-use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::nodes::{NodeRecord, NodesError};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
 use crate::cli::table::{Table, bytes};
 use crate::cli::{CommandResult, Options};
 
+/// Citations shown of a list of references; `--json` has all.
+const CITED_SHOWN: usize = 20;
+
 /// Show what a snapshot holds
 ///
 /// Without options: its jurisdictions, code bodies, sources and files. With --node one provision or container by id or
-/// citation, in any spelling that differs in case, spaces, dashes or section signs; with --outline the tree of headings.
+/// citation, in any spelling that differs in case, spaces, dashes or section signs, with what it cites and what cites it; with --outline the tree of headings.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// The snapshot's folder; the data directory's current one where absent
@@ -141,7 +144,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
     let manifest = &snapshot.manifest;
     let counts = &manifest.counts;
     let mut out = format!(
-        "{}\nsnapshot {}, format {}, built by hornbook {}\n{} nodes, {} provisions, {} chunks, {} of text\n\n",
+        "{}\nsnapshot {}, format {}, built by hornbook {}\n{} nodes, {} provisions, {} chunks, {} references, {} of text\n\n",
         manifest.name,
         manifest.snapshot,
         manifest.format,
@@ -149,6 +152,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         counts.nodes,
         counts.provisions,
         counts.chunks,
+        counts.references,
         bytes(counts.text_bytes)
     );
     let mut bodies = Table::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
@@ -269,7 +273,28 @@ fn facts(
             lines.push(format!("{label} {}", values.join(", ")));
         }
     }
+    for (label, nodes) in [
+        ("cites", snapshot.references.outgoing(node).collect::<Vec<_>>()),
+        ("cited by", snapshot.references.incoming(node).collect()),
+    ] {
+        if !nodes.is_empty() {
+            lines.push(format!("{label} {}", cited_line(snapshot, &nodes)?));
+        }
+    }
     Ok(lines)
+}
+
+/// The first citations of a list, and how many more there are.
+fn cited_line(snapshot: &Snapshot, nodes: &[NodeOrdinal]) -> Result<String, NodesError> {
+    let shown = citations(snapshot, nodes.iter().copied().take(CITED_SHOWN))?.join(", ");
+    match nodes.len().saturating_sub(CITED_SHOWN) {
+        0 => Ok(shown),
+        more => Ok(format!("{shown} and {more} more")),
+    }
+}
+
+fn citations(snapshot: &Snapshot, nodes: impl Iterator<Item = NodeOrdinal>) -> Result<Vec<String>, NodesError> {
+    nodes.map(|node| snapshot.nodes.with(node, |record| record.citation.to_string())).collect()
 }
 
 fn texts(values: &[String]) -> Vec<&str> {
@@ -293,6 +318,7 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
     let tags: Vec<&String> =
         record.tags.iter().filter_map(|&tag| snapshot.catalogue.tags.get(usize::from(tag))).collect();
     let credit = record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?;
+    let (outgoing, incoming) = (snapshot.references.outgoing(node), snapshot.references.incoming(node));
     Ok(json!({
         "id": snapshot.outline.id(node).map(|id| id.to_string()),
         "ordinal": node,
@@ -312,6 +338,7 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
         "formerCitations": record.former_citations,
         "parallelCitations": record.parallel_citations,
         "tags": tags,
+        "references": { "out": citations(snapshot, outgoing)?, "in": citations(snapshot, incoming)? },
         "source": snapshot.catalogue.sources.get(usize::from(record.source)),
         "sourceUrl": record.source_url,
     }))

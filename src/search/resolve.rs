@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-use hornbook_corpus::citation::{Body, Citation, CitationKey, Coverage, Holdings, Place, Resolution};
+use hornbook_corpus::citation::{
+    Body, Citation, CitationKey, Coverage, Holdings, Inventory, Place, RANGE_MAX, Resolution,
+};
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
@@ -12,7 +14,7 @@ use serde::Serialize;
 use super::{Engine, SearchError};
 
 /// So many candidates are told.
-pub const CANDIDATES_MAX: usize = 100;
+pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
 /// Words between the first and the last number of a citation that is a range, as terms of the keyword index.
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
@@ -215,20 +217,6 @@ impl Held<'_> {
         }
         Ok(nodes)
     }
-
-    /// The provisions from a node on that a range covers, up to the first that it does not.
-    fn covered(&self, range: &Citation, nodes: impl Iterator<Item = u32>) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let snapshot = self.0.snapshot();
-        let mut covered = Vec::new();
-        for node in nodes.map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node)) {
-            let citation = snapshot.nodes.with(node, |record| snapshot.grammar().parse(&record.citation))?;
-            if covered.len() == CANDIDATES_MAX || !citation.is_ok_and(|citation| range.covers(&citation)) {
-                break;
-            }
-            covered.push(node);
-        }
-        Ok(covered)
-    }
 }
 
 impl Holdings for Held<'_> {
@@ -243,31 +231,21 @@ impl Holdings for Held<'_> {
         Ok(ranges.filter(|(range, _)| range.covers(citation)).map(|&(_, node)| node).collect())
     }
 
-    fn covered_by(&self, range: &Citation) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let Place::Numbered { unit, last: Some(last_number), wording, .. } = &range.place else {
-            return Ok(Vec::new());
-        };
-        let grammar = self.0.snapshot().grammar();
-        let mut first = range.clone();
-        if let Place::Numbered { last, .. } = &mut first.place {
-            *last = None;
-        }
-        let place = Place::Numbered { unit: *unit, number: last_number.clone(), last: None, wording: *wording };
-        let last = Citation { place, ..first.clone() };
-        // The order of a code is that of its numbers, so one end that is held leads to the rest.
-        if let Some(first) = self.bearers(&grammar.key(&first))?.first() {
-            return self.covered(range, first.0..self.0.snapshot().outline.len());
-        }
-        match self.bearers(&grammar.key(&last))?.last() {
-            Some(last) => {
-                let mut covered = self.covered(range, (0..=last.0).rev())?;
-                covered.reverse();
-                Ok(covered)
-            }
-            None => Ok(Vec::new()),
-        }
+    fn node_count(&self) -> u32 {
+        self.0.snapshot().outline.len()
     }
 
+    fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, SearchError> {
+        let snapshot = self.0.snapshot();
+        if !snapshot.outline.is_provision(node) {
+            return Ok(None);
+        }
+        let citation = snapshot.nodes.with(node, |record| snapshot.grammar().parse(&record.citation))?;
+        Ok(Some(citation.is_ok_and(|citation| range.covers(&citation))))
+    }
+}
+
+impl Inventory for Held<'_> {
     fn coverage(&self, body: Body<'_>) -> Coverage {
         let catalogue = &self.0.snapshot().catalogue;
         if catalogue.code_bodies.iter().any(|held| held.key == body.key) {

@@ -105,7 +105,7 @@ fn a_node_is_whole_in_three_forms_and_free_where_it_is_known() {
     let node = answered.json();
     has(&node, &["id", "citation", "heading", "text", "breadcrumb", "provenance", "jurisdiction", "codeBody"]);
     has(&node, &["codeBodyId", "level", "status", "path", "parent", "previous", "next", "childCount", "tags"]);
-    has(&node, &["notes", "sourceCredit"]);
+    has(&node, &["notes", "sourceCredit", "references"]);
     assert_eq!((&node["id"], &node["citation"]), (&NODE.as_str().into(), &"Arden Rev. Stat. § 12-2-104".into()));
     assert_eq!(node["breadcrumb"][0], "Arden Revised Statutes");
     assert_eq!(
@@ -150,6 +150,44 @@ fn what_is_no_longer_law_says_so_in_every_form() {
     }
     let living = client.house.get(&format!("/api/v1/node/{}?format=md", *NODE), &client.key).text();
     assert!(!living.contains("Status:"), "{living}");
+}
+
+#[test]
+fn references_lead_both_ways_and_page_by_page() {
+    let client = Client::new();
+    let node = client.json(&format!("/api/v1/node/{}", *NODE));
+    let (out, into) = (&node["references"]["out"], &node["references"]["in"]);
+    let cited: Vec<&str> = out["nodes"].as_array().unwrap().iter().map(|n| n["citation"].as_str().unwrap()).collect();
+    let numbers = ["12-2-102", "12-2-104a", "12-1-105"];
+    assert_eq!(cited, numbers.map(|number| format!("Arden Rev. Stat. § {number}")), "in the order of mention");
+    assert_eq!(out["total"], 3);
+    assert!(into["total"].as_u64().unwrap() > 1, "{into:#}");
+
+    // Page by page, the same as in one.
+    let path = format!("/api/v1/node/{}/references", *NODE);
+    let total = into["total"].as_u64().unwrap();
+    let whole = client.json(&format!("{path}?direction=in&limit=100"));
+    assert_eq!(fields(&whole), ["direction", "id", "nodes", "page", "pageSize", "total"]);
+    assert_eq!(
+        whole["nodes"].as_array().unwrap()[..into["nodes"].as_array().unwrap().len()],
+        into["nodes"].as_array().unwrap()[..]
+    );
+    let pages = (1..=total).map(|page| client.json(&format!("{path}?direction=in&limit=1&page={page}")));
+    let one_by_one: Vec<Value> = pages.map(|page| page["nodes"][0].clone()).collect();
+    assert_eq!(whole["nodes"], Value::Array(one_by_one));
+    let first = client.house.get(&format!("{path}?direction=in&limit=1"), &client.key);
+    assert!(first.header("link").contains("page=2>; rel=\"next\""), "{}", first.header("link"));
+    let beyond = client.json(&format!("{path}?page=500"));
+    assert_eq!((&beyond["nodes"], &beyond["total"]), (&Value::Array(Vec::new()), &3.into()));
+
+    // What cites it is what it is cited by.
+    for link in into["nodes"].as_array().unwrap() {
+        let citing = client.json(&format!("/api/v1/node/{}/references?limit=100", link["id"].as_str().unwrap()));
+        assert!(citing["nodes"].as_array().unwrap().iter().any(|cited| cited["id"] == node["id"]), "{citing:#}");
+    }
+    // A container cites nothing.
+    let container = client.json(&format!("/api/v1/node/{}", node["parent"]["id"].as_str().unwrap()));
+    assert_eq!(container["references"]["out"], serde_json::json!({ "total": 0, "nodes": [] }));
 }
 
 #[test]

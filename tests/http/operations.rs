@@ -25,6 +25,7 @@ fn address(house: &House, operation: &Operation) -> String {
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),
         "node" => path.replace("{id}", &NODE),
+        "references" => path.replace("{id}", &NODE),
         "nodes" => format!("{path}?ids={}", *NODE),
         "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
         "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
@@ -212,6 +213,7 @@ fn what_does_not_exist_is_not_found_and_free() {
     assert_eq!(wrong_token, unknown, "who guesses learns nothing");
     for path in [
         format!("/api/v1/node/{NOBODY}"),
+        format!("/api/v1/node/{NOBODY}/references"),
         format!("/api/v1/nodes?ids={NOBODY}"),
         "/api/v1/gis/XA-GREYFORD".to_owned(),
         "/api/v1/gis/ZZ-TOP".to_owned(),

@@ -104,7 +104,7 @@ fn read_value(
     if may_be_roman && let Some(found) = read_roman(text, pos) {
         return Some(found);
     }
-    let expected = Expected { shape: &Shape::ANY, mark: Mark::None, strict: true, unit: Unit::Section };
+    let expected = Expected::of(&Shape::ANY, Mark::None, Unit::Section);
     let span = number::read(text, pos, expected)?;
     let number = span.first.as_str();
     // Sections keep their case, as everywhere; articles are one with their Roman spelling.

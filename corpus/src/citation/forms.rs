@@ -76,6 +76,17 @@ pub(super) struct TitleRule {
     pub(super) highest: u16,
 }
 
+/// Which numbers cite the code in its own provisions when no code is named: `under section 414`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BareNumbers {
+    /// Those that have the inner signs of the code's numbers: `§ 13.1-345`.
+    Telling,
+    /// Those in titles that were enacted as they stand, by the bit of the title's number. In others a bare number may be one of
+    /// the act that a section came from.
+    InTitles(u64),
+    Always,
+}
+
 /// How the articles and sections of a constitution are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConstitutionStyle {
@@ -98,6 +109,7 @@ pub(super) struct Form {
     pub(super) mark: Box<str>,
     pub(super) shape: Shape,
     pub(super) has_appendix: bool,
+    pub(super) bare: BareNumbers,
     /// Whether the outer subdivision is written `, subd. 2(a)`.
     pub(super) subd: bool,
     pub(super) constitution: Option<ConstitutionStyle>,
@@ -109,6 +121,18 @@ impl Form {
         let shape = &self.shape;
         let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least;
         self.title.is_none() && self.constitution.is_none() && signs > 0
+    }
+
+    /// Whether a number without a code's name is one of this code when it stands in a provision of it, in this title.
+    pub(super) fn is_cited_bare(&self, title: Option<&str>) -> bool {
+        match self.bare {
+            BareNumbers::Telling => self.has_telling_numbers(),
+            BareNumbers::InTitles(titles) => {
+                let title = title.and_then(|title| title.parse().ok());
+                title.is_some_and(|title: u32| titles.checked_shr(title).is_some_and(|titles| titles & 1 == 1))
+            }
+            BareNumbers::Always => true,
+        }
     }
 
     pub(super) fn body(&self) -> Body<'_> {
@@ -178,6 +202,7 @@ impl Forms {
             mark: "".into(),
             shape: Shape::ANY,
             has_appendix: false,
+            bare: BareNumbers::Telling,
             subd: false,
             constitution: Some(ConstitutionStyle {
                 arabic_articles: options.contains("arabic"),
@@ -213,6 +238,7 @@ impl Forms {
             mark: mark.into(),
             shape: options.shape,
             has_appendix: options.has_appendix,
+            bare: options.bare,
             subd: options.subd,
             constitution: None,
         });
@@ -303,6 +329,7 @@ impl Forms {
             mark: template.mark.into(),
             shape: Shape { dashes: (0, 2), rising: Rising::WhenMany, ..Shape::ANY },
             has_appendix: false,
+            bare: BareNumbers::Always,
             subd: false,
             constitution: None,
         });
@@ -368,6 +395,7 @@ struct Options {
     shape: Shape,
     highest_title: u16,
     has_appendix: bool,
+    bare: BareNumbers,
     subd: bool,
 }
 
@@ -384,6 +412,7 @@ impl Options {
             },
             highest_title: TITLE_MAX,
             has_appendix: false,
+            bare: BareNumbers::Telling,
             subd: false,
         };
         for option in field.split(' ').filter(|option| *option != "-") {
@@ -412,10 +441,18 @@ impl Options {
             "capital" => self.shape.capital_is_subdivision = true,
             "titles" => self.highest_title = value.parse().unwrap_or_else(|_| panic!("the form table has '{option}'")),
             "appendix" => self.has_appendix = true,
+            "bare" if value.is_empty() => self.bare = BareNumbers::Always,
+            "bare" => self.bare = BareNumbers::InTitles(titles(value)),
             "subd" => self.subd = true,
             _ => panic!("the form table has the unknown option '{option}'"),
         }
     }
+}
+
+/// The bits of `1,3-5,26`.
+fn titles(value: &str) -> u64 {
+    let runs = value.split(',').map(bounds);
+    runs.flat_map(|(first, last)| first..=last).fold(0, |titles, title| titles | 1 << title)
 }
 
 fn bounds(value: &str) -> (u8, u8) {

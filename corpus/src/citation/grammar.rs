@@ -159,8 +159,8 @@ impl Grammar {
         Citations::new(self.matcher(Text::new(text)), &self.openings)
     }
 
-    /// The same in the text of a provision, where `section 5 of this title` and, in codes whose numbers tell, a bare `§ 13.1-345`
-    /// cite the provision's own code.
+    /// The same in the text of a provision, where `section 5 of this title`, `Regulation .03 of this chapter` and, in many codes, a
+    /// bare `§ 13.1-345` cite the provision's own code.
     pub fn find_in_provision<'g, 't>(&'g self, text: &'t str, home: Home<'t>) -> Citations<'g, 't> {
         Citations::new(Matcher { home: Some(home), ..self.matcher(Text::new(text)) }, &self.openings)
     }

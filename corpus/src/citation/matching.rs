@@ -2,7 +2,8 @@
 //!
 //! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b) of section 1983 of
 //! title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in length, so looking everywhere
-//! in a text costs time in proportion to it.
+//! in a text costs time in proportion to it. What a provision says of its own code (`section 5 of this title`, a bare `§ 13.1-345`,
+//! `Regulation .03 of this chapter`) is understood by its [`Home`].
 
 use std::ops::Range;
 
@@ -29,6 +30,13 @@ struct Target<'t> {
     strict: bool,
 }
 
+impl Target<'_> {
+    fn citation(self, place: Place, subdivisions: Vec<Box<str>>) -> Citation {
+        let title = self.title.map(|title| title.to_ascii_uppercase().into());
+        Citation { body: self.body, title, appendix: self.appendix, place, subdivisions }
+    }
+}
+
 /// The titles of the United States Code whose appendices are cited as `5A`.
 const APPENDIX_TITLES: [u16; 5] = [5, 11, 18, 28, 50];
 
@@ -45,12 +53,22 @@ pub(super) struct Matcher<'g, 't> {
     pub(super) home: Option<Home<'t>>,
 }
 
-/// Where a text stands, for what it cites as `this title` or by a bare number.
+/// Where a text stands, for what it cites as `this title`, by a bare number or by the end of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'h> {
     pub body: BodyRef,
     /// The title (or chapter) of a titled form.
     pub title: Option<&'h str>,
+    /// The number of the provision itself.
+    pub number: Option<&'h str>,
+}
+
+impl<'h> Home<'h> {
+    /// Where the provision with this citation stands. None in an appendix: `this title` is one of the act printed there.
+    pub fn of(citation: &'h Citation) -> Option<Self> {
+        let home = Self { body: citation.body, title: citation.title.as_deref(), number: citation.number() };
+        (!citation.appendix).then_some(home)
+    }
 }
 
 impl<'g, 't> Matcher<'g, 't> {
@@ -62,7 +80,8 @@ impl<'g, 't> Matcher<'g, 't> {
             sign if sign.is_ascii_alphabetic() => self.named(pos).or_else(|| match sign.to_ascii_lowercase() {
                 b't' => self.title_prose(pos),
                 b's' | b'p' | b'c' | b'a' | b'r' => {
-                    self.prose(pos).or_else(|| self.inner_prose(pos)).or_else(|| self.constitution_prose(pos))
+                    let prose = self.prose(pos).or_else(|| self.neighbours(pos)).or_else(|| self.inner_prose(pos));
+                    prose.or_else(|| self.constitution_prose(pos))
                 }
                 _ => None,
             }),
@@ -193,8 +212,8 @@ impl<'g, 't> Matcher<'g, 't> {
         }
         let form = self.form(target.body)?;
         let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
-        let expected =
-            Expected { shape, mark, strict: mark == Mark::None || (target.strict && unit == Unit::Section), unit };
+        let strict = mark == Mark::None || (target.strict && unit == Unit::Section);
+        let expected = Expected { strict, ..Expected::of(shape, mark, unit) };
         let (entries, end) = tail::read_list(self.text, pos, expected)?;
         Some(self.found(start, target, unit, entries, end))
     }
@@ -217,14 +236,19 @@ impl<'g, 't> Matcher<'g, 't> {
         let text = self.text;
         let (mark, unit, after) = tail::read_mark(text, pos)?;
         let list_start = text.skip_spaces(after);
-        let any = Expected { shape: &Shape::ANY, mark, strict: true, unit };
-        let (entries, list_end) = tail::read_list(text, list_start, any)?;
-        let (target, end) = match self.target(list_end, unit) {
-            Some(found) => found,
-            None => self.bare_at_home(list_end, unit)?,
+        let any = Expected { alternatives: true, ..Expected::of(&Shape::ANY, mark, unit) };
+        let (entries, longest_end) = tail::read_list(text, list_start, any)?;
+        let (alternatives, list_end, (target, end)) = match self.target(longest_end, unit) {
+            Some(found) => (true, longest_end, found),
+            None => {
+                // `section 922 or 948`; but `section 5 or 30 days after that` is no list unless a code is named after it.
+                let alternatives = entries.iter().all(|entry| entry.resembles(&entries[0]));
+                let (_, list_end) = tail::read_list(text, list_start, Expected { alternatives, ..any })?;
+                let found = self.target(list_end, unit);
+                (alternatives, list_end, found.or_else(|| self.bare_at_home(list_end, longest_end, unit))?)
+            }
         };
         // The list was read for its end alone: which dashes make a range is known only now.
-        drop(entries);
         let form = self.form(target.body)?;
         // `Article 4, § 12` of a code that has sections: that article is a heading. `Chapter 589, AS amended` is no code's.
         let is_article = text.sign(pos).eq_ignore_ascii_case(&b'a');
@@ -234,7 +258,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
-        let expected = Expected { shape, mark, strict: target.strict, unit };
+        let expected = Expected { strict: target.strict, alternatives, ..Expected::of(shape, mark, unit) };
         let (entries, again_end) = tail::read_list(text, list_start, expected)?;
         if again_end != list_end {
             return None;
@@ -273,14 +297,59 @@ impl<'g, 't> Matcher<'g, 't> {
         (!owns_number).then(|| (target, trim_end(text, end)))
     }
 
-    /// A bare `§ 13.1-345` in the code whose numbers look so.
-    fn bare_at_home(&self, list_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+    /// A bare `§ 13.1-345` or `section 414` where such numbers are the code's own; with what may follow it, it ends at `longest_end`.
+    fn bare_at_home(&self, list_end: usize, longest_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
+        let home = self.home?;
+        let form = self.form(home.body)?;
+        let title = home.title.filter(|_| form.title.is_some());
+        let target = Target { body: home.body, title, appendix: false, strict: true };
+        let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.belongs_elsewhere(form, longest_end);
+        is_own.then_some((target, list_end))
+    }
+
+    /// Whether what follows a bare number says whose it is: `of that Act`, `, respectively, of the Act`, `(21 U.S.C. 321)`.
+    fn belongs_elsewhere(&self, form: &Form, list_end: usize) -> bool {
+        let text = self.text;
+        let mut pos = text.skip_comma(list_end);
+        if form.has_telling_numbers() {
+            return text.word(pos, "of").is_some();
+        }
+        if matches!(text.sign(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
+            return true;
+        }
+        for _ in 0..2 {
+            if matches!(text.sign(pos), b')' | b']') {
+                pos = text.skip_comma(pos + 1);
+            }
+            if let Some(after) = text.word(pos, "respectively") {
+                pos = text.skip_comma(after);
+            }
+        }
+        text.word(pos, "of").is_some()
+    }
+
+    /// `Regulations .03 and .04C(1) of this chapter`: before its last period such a number is the provision's own.
+    fn neighbours(&self, pos: usize) -> Option<Found> {
         let home = self.home?;
         let text = self.text;
-        let belongs_elsewhere = text.word(text.skip_comma(list_end), "of").is_some();
-        let is_telling = self.form(home.body)?.has_telling_numbers() && unit == Unit::Section;
-        let target = Target { body: home.body, title: None, appendix: false, strict: true };
-        (is_telling && !belongs_elsewhere).then_some((target, list_end))
+        let (stem, _) = home.number?.rsplit_once('.')?;
+        let (_, unit, after) = tail::read_mark(text, pos)?;
+        let capital_first = self.form(home.body)?.shape.capital_is_subdivision;
+        let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
+        let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
+        let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
+        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
+        let items = entries.into_iter().map(|entry| {
+            let number = |end: &str| format!("{stem}.{end}").into();
+            let place = Place::Numbered {
+                unit,
+                number: number(&entry.first),
+                last: entry.last.as_deref().map(number),
+                wording: None,
+            };
+            (entry.range, target.citation(place, entry.subdivisions))
+        });
+        Some(Found { items: items.collect(), end: trim_end(text, chapter) })
     }
 
     /// `this title`, `this chapter`, `this Code` after `of`.
@@ -347,7 +416,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         let number = text.skip_spaces(number);
-        let any = Expected { shape: &Shape::ANY, mark, strict: true, unit };
+        let any = Expected::of(&Shape::ANY, mark, unit);
         let (_, list_end) = tail::read_list(text, number, any)?;
         match self.name_without_number(list_end) {
             Some((target, name_end)) => {
@@ -421,18 +490,13 @@ fn constitutional(
 }
 
 fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
-    Citation {
-        body: target.body,
-        title: target.title.map(|title| title.to_ascii_uppercase().into()),
-        appendix: target.appendix,
-        place: Place::Numbered {
-            unit,
-            number: entry.first.as_str().into(),
-            last: entry.last.map(|last| last.as_str().into()),
-            wording: entry.wording,
-        },
-        subdivisions: entry.subdivisions,
-    }
+    let place = Place::Numbered {
+        unit,
+        number: entry.first.as_str().into(),
+        last: entry.last.map(|last| last.as_str().into()),
+        wording: entry.wording,
+    };
+    target.citation(place, entry.subdivisions)
 }
 
 /// Back over the spaces and commas that were skipped in looking for more.

@@ -26,5 +26,5 @@ pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
 pub use key::CitationKey;
 pub use matching::Home;
-pub use resolve::{Coverage, Holdings, Resolution};
+pub use resolve::{Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
 pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Place, Unit, Wording};

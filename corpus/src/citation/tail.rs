@@ -1,5 +1,7 @@
 //! What follows a code's name: the section sign, numbers with their subdivisions, ranges, lists and `et seq.`
 
+use std::ops::Range;
+
 use super::number::{self, Mark, Number, Shape};
 use super::text::{PILCROW, SIGN, Text};
 use super::value::{Unit, Wording};
@@ -19,6 +21,18 @@ pub(super) struct Entry {
     pub(super) subdivisions: Vec<Box<str>>,
 }
 
+impl Entry {
+    /// Whether this could be a number of the same code as the first of its list, and is no count: it has other signs than digits,
+    /// or as many digits, three or more.
+    pub(super) fn resembles(&self, first: &Self) -> bool {
+        let number = self.first.as_bytes();
+        let is_plain = number.iter().all(u8::is_ascii_digit);
+        let alike = number.len() >= 3
+            && first.first.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).count() == number.len();
+        std::ptr::eq(self, first) || !is_plain || alike
+    }
+}
+
 /// Which numbers a list may hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected<'s> {
@@ -27,6 +41,15 @@ pub(super) struct Expected<'s> {
     /// Whether a number must fit the shape even after a section sign.
     pub(super) strict: bool,
     pub(super) unit: Unit,
+    /// Whether more numbers may follow a sign for one: `section 922 or 948`.
+    pub(super) alternatives: bool,
+}
+
+impl<'s> Expected<'s> {
+    /// Numbers that fit the shape.
+    pub(super) fn of(shape: &'s Shape, mark: Mark, unit: Unit) -> Self {
+        Self { shape, mark, strict: true, unit, alternatives: false }
+    }
 }
 
 /// Reads `§`, `§§`, `sec.`, `art.`, `part` and the like.
@@ -142,7 +165,7 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
         }
         expected.mark = mark;
         pos = text.skip_spaces(after);
-    } else if expected.mark != Mark::Many {
+    } else if expected.mark != Mark::Many && !expected.alternatives {
         return None;
     }
     if !text.sign(pos).is_ascii_digit() {
@@ -153,6 +176,57 @@ fn next_in_list(text: Text<'_>, end: usize, expected: Expected<'_>) -> Option<En
     let after = text.skip_spaces(entry.end);
     let continues = after > entry.end && text.sign(after).is_ascii_uppercase();
     (!continues).then_some(entry)
+}
+
+/// The last part of a number, or of two that are a range: `.04C(1)`, `.03—.06`.
+#[derive(Debug)]
+pub(super) struct NumberEnd {
+    pub(super) range: Range<usize>,
+    pub(super) first: Box<str>,
+    pub(super) last: Option<Box<str>>,
+    pub(super) subdivisions: Vec<Box<str>>,
+}
+
+/// Reads one `.04` or a list of them, each with its period.
+pub(super) fn read_number_ends(text: Text<'_>, pos: usize, capital_first: bool) -> Option<(Vec<NumberEnd>, usize)> {
+    let mut entries = Vec::new();
+    let mut next = pos;
+    let mut list_end = None;
+    while entries.len() < LIST_MAX
+        && let Some((first, mut end)) = read_number_end(text, next)
+    {
+        let mut subdivisions = Vec::new();
+        end = read_subdivisions(text, end, capital_first, &mut subdivisions);
+        let (dash, len) = text.at(end);
+        let last = if dash == b'-' { read_number_end(text, end + len) } else { None };
+        if let Some((_, range_end)) = &last {
+            end = *range_end;
+        }
+        entries.push(NumberEnd { range: next..end, first, last: last.map(|(last, _)| last), subdivisions });
+        list_end = Some(end);
+        next = text.skip_comma(end);
+        if let Some(after) = text.any_word(next, &["and", "or"]) {
+            next = text.skip_spaces(after);
+        }
+    }
+    list_end.map(|end| (entries, end))
+}
+
+/// `.04` and `.04-1`, without the period.
+fn read_number_end(text: Text<'_>, pos: usize) -> Option<(Box<str>, usize)> {
+    let digits = pos + 1;
+    let mut end = text.digits_end(digits);
+    if text.sign(pos) != b'.' || end == digits {
+        return None;
+    }
+    let mut number = text.slice(digits, end).to_owned();
+    let (dash, len) = text.at(end);
+    let more = text.digits_end(end + len);
+    if dash == b'-' && more > end + len {
+        number = format!("{number}-{}", text.slice(end + len, more));
+        end = more;
+    }
+    Some((number.into(), end))
 }
 
 /// Reads `(b)(2)(A)`, `, subd. 2(a)` and the capital of `26.08.02.01A(1)`; gives where they end.

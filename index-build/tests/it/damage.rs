@@ -88,6 +88,7 @@ fn unverified_damage_never_panics_our_readers() {
         "tags.bin",
         "citations.bin",
         "suggest.bin",
+        "references.bin",
         "vectors-law-static-256.bin",
         "graph-law-static-256.bin",
     ];

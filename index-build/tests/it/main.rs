@@ -3,6 +3,7 @@
 mod common;
 mod damage;
 mod real_law;
+mod references;
 mod repeatable;
 mod sample;
 mod zoning_real;

@@ -11,7 +11,7 @@ use hornbook_corpus::zoning::layer::CitationQuality;
 use crate::common::build_at;
 
 /// The folder of real sources; None, said aloud, where it is not there.
-fn corpora() -> Option<PathBuf> {
+pub(crate) fn corpora() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
     if !path.exists() {
         println!("skipped: ../shared/corpora is not there");
@@ -21,7 +21,7 @@ fn corpora() -> Option<PathBuf> {
 }
 
 /// The sources of the plan for real law that the filter picks, built.
-fn built(corpora: &Path, pick: impl Fn(&str) -> bool) -> (tempfile::TempDir, Snapshot) {
+pub(crate) fn built(corpora: &Path, pick: impl Fn(&str) -> bool) -> (tempfile::TempDir, Snapshot) {
     let dir = tempfile::tempdir().unwrap();
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/plans");
     let plan = fs::read_to_string(plans.join("real-law.toml")).unwrap();

@@ -1,0 +1,81 @@
+//! Reading the file: two tables of lists, every bound checked.
+
+use std::path::Path;
+
+use super::{FILE_NAME, KIND};
+use crate::ids::NodeOrdinal;
+use crate::section_file::{Column, SectionFile, SectionFileError};
+
+/// The mapped references. A damaged list is empty, or names nodes that are not meant.
+#[derive(Clone, Debug)]
+pub struct References {
+    outgoing: Lists,
+    incoming: Lists,
+}
+
+impl References {
+    pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        let references =
+            Self { outgoing: Lists::open(&file, "out", "outat")?, incoming: Lists::open(&file, "in", "inat")? };
+        let Self { outgoing, incoming } = &references;
+        if outgoing.starts.len() != incoming.starts.len() || outgoing.nodes.len() != incoming.nodes.len() {
+            let what = format!(
+                "{} references of {} nodes go out, {} of {} come in",
+                outgoing.nodes.len(),
+                outgoing.starts.len() - 1,
+                incoming.nodes.len(),
+                incoming.starts.len() - 1
+            );
+            return Err(file.damaged(what));
+        }
+        Ok(references)
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.outgoing.starts.len() - 1
+    }
+
+    /// How many references there are in all.
+    pub fn count(&self) -> usize {
+        self.outgoing.nodes.len()
+    }
+
+    /// The provisions that a node's text cites, in the order of mention.
+    pub fn outgoing(&self, node: NodeOrdinal) -> impl ExactSizeIterator<Item = NodeOrdinal> + '_ {
+        self.outgoing.of(node)
+    }
+
+    /// The provisions whose text cites a node, in the order of the code.
+    pub fn incoming(&self, node: NodeOrdinal) -> impl ExactSizeIterator<Item = NodeOrdinal> + '_ {
+        self.incoming.of(node)
+    }
+}
+
+/// A list for each node, one behind the other.
+#[derive(Clone, Debug)]
+struct Lists {
+    nodes: Column<u32>,
+    /// Where each list starts, and the end of the last.
+    starts: Column<u64>,
+}
+
+impl Lists {
+    fn open(file: &SectionFile, nodes: &'static str, starts: &'static str) -> Result<Self, SectionFileError> {
+        let lists = Self { nodes: file.column(nodes)?, starts: file.column(starts)? };
+        let counted = lists.starts.last().copied();
+        if lists.starts.first() != Some(&0) || counted != Some(lists.nodes.len() as u64) {
+            let what = format!("{nodes} holds {} references, {starts} counts {counted:?} of them", lists.nodes.len());
+            return Err(file.damaged(what));
+        }
+        Ok(lists)
+    }
+
+    fn of(&self, node: NodeOrdinal) -> impl ExactSizeIterator<Item = NodeOrdinal> + '_ {
+        let place = node.index();
+        let bounds = self.starts.get(place).zip(place.checked_add(1).and_then(|next| self.starts.get(next)));
+        let list =
+            bounds.and_then(|(&start, &end)| self.nodes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
+        list.unwrap_or_default().iter().map(|&node| NodeOrdinal(node))
+    }
+}

@@ -1,0 +1,201 @@
+//! Cross references: every citation in the text of a provision, resolved to the provisions that are held.
+//!
+//! Runs when all nodes are written, because law cites what stands behind it as often as what stands before. One pass reads how
+//! every provision is cited, a second looks through the texts; both run on all cores and in time proportional to the law.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::path::Path;
+
+use hornbook_corpus::citation::{BodyRef, Citation, CitationKey, Grammar, Holdings, Home, Place};
+use hornbook_corpus::citation_index::CitationKind;
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::Nodes;
+use hornbook_corpus::outline::Outline;
+use hornbook_corpus::references::ReferenceWriter;
+use hornbook_corpus::texts::Texts;
+use rayon::prelude::*;
+
+use crate::error::BuildError;
+use crate::progress::Stage;
+use crate::report::ReferenceReport;
+
+/// So many nodes are read at a time.
+const BATCH_NODES: u32 = 4_096;
+
+/// Finds and writes the references of the nodes in `dir`.
+pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut Stage) -> Result<ReferenceReport, BuildError> {
+    let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
+    let cited = Cited::read(&law)?;
+    let mut writer = ReferenceWriter::default();
+    let mut report = ReferenceReport { citations: 0, references: 0, citing: 0, cited: 0 };
+    let mut reached = HashSet::new();
+    let total = law.outline.len();
+    for start in (0..total).step_by(BATCH_NODES as usize) {
+        let batch = start..total.min(start.saturating_add(BATCH_NODES));
+        let (first, count) = (batch.start, batch.len() as u64);
+        let found: Result<Vec<Mentioned>, BuildError> =
+            batch.into_par_iter().map(|node| law.mentioned(NodeOrdinal(node), &cited)).collect();
+        for (node, mentioned) in (first..).zip(found?) {
+            debug_assert!(!mentioned.nodes.contains(&NodeOrdinal(node)), "node {node} cites itself");
+            writer.push(&mentioned.nodes);
+            report.citations += mentioned.citations;
+            report.citing += u32::from(!mentioned.nodes.is_empty());
+            reached.extend(mentioned.nodes);
+        }
+        stage.add(count);
+    }
+    report.references = writer.count();
+    report.cited = reached.len() as u32;
+    writer.finish(dir)?;
+    Ok(report)
+}
+
+/// What was written so far, open.
+struct Law<'g> {
+    outline: Outline,
+    nodes: Nodes,
+    texts: Texts,
+    grammar: &'g Grammar,
+}
+
+/// What the texts of one node cite.
+#[derive(Default)]
+struct Mentioned {
+    /// How many citations were read, held or not.
+    citations: u64,
+    /// The provisions held, in the order of mention.
+    nodes: Vec<NodeOrdinal>,
+}
+
+impl Law<'_> {
+    fn mentioned(&self, node: NodeOrdinal, cited: &Cited) -> Result<Mentioned, BuildError> {
+        let mut mentioned = Mentioned::default();
+        if !self.outline.is_provision(node) {
+            return Ok(mentioned);
+        }
+        let home = cited.citations[node.index()].as_ref().and_then(Home::of);
+        let record = self.nodes.get(node)?;
+        let mut seen = HashSet::from([node]);
+        for span in std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)) {
+            let text = self.texts.get(span)?;
+            let found = match home {
+                Some(home) => self.grammar.find_in_provision(text, home),
+                None => self.grammar.find_in(text),
+            };
+            for (_, citation) in found {
+                mentioned.citations += 1;
+                let Ok(held) = self.grammar.held(&citation, cited);
+                mentioned.nodes.extend(held.into_iter().filter(|&held| seen.insert(held)));
+            }
+        }
+        Ok(mentioned)
+    }
+}
+
+/// How every provision is cited, and which provisions a citation means.
+struct Cited {
+    /// By ordinal; none for containers and for what no form knows.
+    citations: Vec<Option<Citation>>,
+    is_provision: Vec<bool>,
+    bearers: HashMap<CitationKey, Bearers>,
+    /// The provisions whose citation is a range, by what it is a range in.
+    ranges: HashMap<Series, Vec<NodeOrdinal>>,
+}
+
+/// The provisions that bear a citation most properly, in order.
+struct Bearers {
+    kind: CitationKind,
+    nodes: Vec<NodeOrdinal>,
+}
+
+/// One numbering of a code: its body, the title in lower case, whether it is the appendix.
+type Series = (BodyRef, Option<String>, bool);
+
+fn series(citation: &Citation) -> Series {
+    (citation.body, citation.title.as_deref().map(str::to_ascii_lowercase), citation.appendix)
+}
+
+/// The citations of one provision, each with how it is borne.
+type OwnCitations = (Option<Citation>, Vec<(CitationKey, CitationKind)>);
+
+impl Cited {
+    fn read(law: &Law<'_>) -> Result<Self, BuildError> {
+        let total = law.outline.len();
+        let read: Result<Vec<Option<OwnCitations>>, BuildError> =
+            (0..total).into_par_iter().map(|node| own_citations(law, NodeOrdinal(node))).collect();
+        let mut cited = Self {
+            citations: Vec::with_capacity(total as usize),
+            is_provision: Vec::with_capacity(total as usize),
+            bearers: HashMap::with_capacity(total as usize),
+            ranges: HashMap::new(),
+        };
+        for (node, own) in (0..).map(NodeOrdinal).zip(read?) {
+            cited.is_provision.push(own.is_some());
+            let (citation, keys) = own.unwrap_or_default();
+            for (key, kind) in keys {
+                cited.add_bearer(key, kind, node);
+            }
+            if let Some(citation) = citation.as_ref().filter(|citation| is_range(citation)) {
+                cited.ranges.entry(series(citation)).or_default().push(node);
+            }
+            cited.citations.push(citation);
+        }
+        Ok(cited)
+    }
+
+    fn add_bearer(&mut self, key: CitationKey, kind: CitationKind, node: NodeOrdinal) {
+        let bearers = self.bearers.entry(key).or_insert_with(|| Bearers { kind, nodes: Vec::with_capacity(1) });
+        if kind < bearers.kind {
+            *bearers = Bearers { kind, nodes: Vec::with_capacity(1) };
+        }
+        if kind == bearers.kind && bearers.nodes.last() != Some(&node) {
+            bearers.nodes.push(node);
+        }
+    }
+}
+
+/// None for a node that is no provision.
+fn own_citations(law: &Law<'_>, node: NodeOrdinal) -> Result<Option<OwnCitations>, BuildError> {
+    if !law.outline.is_provision(node) {
+        return Ok(None);
+    }
+    let record = law.nodes.get(node)?;
+    let citation = law.grammar.parse(&record.citation).ok();
+    let mut keys = Vec::with_capacity(1);
+    keys.extend(citation.as_ref().map(|citation| (law.grammar.key(citation), CitationKind::Canonical)));
+    for (others, kind) in
+        [(&record.parallel_citations, CitationKind::Parallel), (&record.former_citations, CitationKind::Former)]
+    {
+        keys.extend(others.iter().filter_map(|other| Some((law.grammar.key_of_text(other)?, kind))));
+    }
+    Ok(Some((citation, keys)))
+}
+
+fn is_range(citation: &Citation) -> bool {
+    matches!(citation.place, Place::Numbered { last: Some(_), .. })
+}
+
+impl Holdings for Cited {
+    type Error = Infallible;
+
+    fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(self.bearers.get(key).map(|bearers| bearers.nodes.clone()).unwrap_or_default())
+    }
+
+    fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
+        let ranges = self.ranges.get(&series(citation)).map(Vec::as_slice).unwrap_or_default();
+        let covers =
+            |node: &&NodeOrdinal| self.citations[node.index()].as_ref().is_some_and(|own| own.covers(citation));
+        Ok(ranges.iter().filter(covers).copied().collect())
+    }
+
+    fn node_count(&self) -> u32 {
+        self.citations.len() as u32
+    }
+
+    fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, Infallible> {
+        let covers = self.citations[node.index()].as_ref().is_some_and(|own| range.covers(own));
+        Ok(self.is_provision[node.index()].then_some(covers))
+    }
+}

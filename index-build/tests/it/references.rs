@@ -1,0 +1,103 @@
+//! Cross references of the sample corpus and of real law: known ones, which were found by reading the texts, and the rules.
+
+use std::path::Path;
+
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::snapshot::Snapshot;
+
+use crate::common::{build_at, sample};
+use crate::real_law::{built, corpora};
+
+fn citation(snapshot: &Snapshot, node: NodeOrdinal) -> String {
+    snapshot.nodes.get(node).unwrap().citation
+}
+
+fn outgoing(snapshot: &Snapshot, cited: &str) -> Vec<String> {
+    let found = snapshot.cited(cited).unwrap();
+    let &(node, _) = found.first().unwrap_or_else(|| panic!("nothing is cited as {cited}"));
+    snapshot.references.outgoing(node).map(|cited| citation(snapshot, cited)).collect()
+}
+
+/// Only provisions, each once, never its own; incoming lists are the transpose, in order.
+fn assert_sound(snapshot: &Snapshot) {
+    let total = snapshot.outline.len();
+    let mut incoming: Vec<Vec<NodeOrdinal>> = vec![Vec::new(); total as usize];
+    for node in (0..total).map(NodeOrdinal) {
+        let mut out: Vec<NodeOrdinal> = snapshot.references.outgoing(node).collect();
+        assert!(out.is_empty() || snapshot.outline.is_provision(node), "a container cites");
+        for &cited in &out {
+            assert!(snapshot.outline.is_provision(cited) && cited != node, "{}", citation(snapshot, node));
+            incoming[cited.index()].push(node);
+        }
+        let listed = out.len();
+        out.sort_unstable();
+        out.dedup();
+        assert_eq!(out.len(), listed, "{} names one twice", citation(snapshot, node));
+    }
+    for (node, expected) in (0..).map(NodeOrdinal).zip(incoming) {
+        assert_eq!(snapshot.references.incoming(node).collect::<Vec<_>>(), expected);
+    }
+    assert_eq!(snapshot.manifest.counts.references, snapshot.references.count() as u64);
+}
+
+fn sample_snapshot(dir: &Path) -> Snapshot {
+    let out = dir.join("snapshot");
+    let outcome = build_at(&sample().join("plan.toml"), &out).unwrap();
+    let report = &outcome.report.references;
+    assert_eq!(report.references, outcome.manifest.counts.references);
+    assert!(report.citations > report.references && report.citing > 50 && report.cited > 50, "{report:?}");
+    assert!(outcome.report.stages.iter().any(|stage| stage.name == "references"));
+    Snapshot::verify(&out, |_| ()).unwrap()
+}
+
+#[test]
+fn the_sample_cites_as_its_texts_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshot = sample_snapshot(dir.path());
+    assert_sound(&snapshot);
+    let out = |cited: &str| outgoing(&snapshot, cited);
+    // By number alone in its own code, by name from a city's, in order of mention.
+    assert_eq!(out("Arden Rev. Stat. § 47-2-201"), ["Arden Rev. Stat. § 47-2-202"]);
+    assert!(out("Port Arden Mun. Code § 17.28.020").contains(&"Arden Rev. Stat. § 47-2-202".to_owned()));
+    assert_eq!(
+        out("Arden Rev. Stat. § 12-2-104"),
+        ["12-2-102", "12-2-104a", "12-1-105"].map(|number| format!("Arden Rev. Stat. § {number}"))
+    );
+    assert_eq!(
+        out("Arden Rev. Stat. § 18-2-210"),
+        ["18-2-202", "18-2-205"].map(|number| format!("Arden Rev. Stat. § {number}"))
+    );
+    // 12-2-102 and 12-2-103 cite each other; a chapter is no provision.
+    let both = |a: &str, b: &str| out(a).iter().any(|cited| cited == b) && out(b).iter().any(|cited| cited == a);
+    assert!(both("Arden Rev. Stat. § 12-2-102", "Arden Rev. Stat. § 12-2-103"));
+    assert!(!out("Arden Rev. Stat. § 12-2-104a").iter().any(|cited| cited.contains("47-")));
+}
+
+#[test]
+fn virginia_cites_its_own_code_and_what_is_not_held_is_left_out() {
+    let Some(corpora) = corpora() else { return };
+    let (_dir, snapshot) = built(&corpora, |source| source.contains("va-code"));
+    assert_sound(&snapshot);
+    let va = |numbers: &[&str]| numbers.iter().map(|number| format!("Va. Code § {number}")).collect::<Vec<_>>();
+    let all = [
+        ("Va. Code § 53.1-24", va(&["42.1-76"])),
+        ("Va. Code § 56-231.41", va(&["13.1-620", "13.1-825"])),
+        ("Va. Code § 13.1-345", va(&[])),
+        ("Va. Code § 56-232", va(&["56-233", "56-235", "56-240", "56-246", "56-250", "13.1-620", "15.2-5101"])),
+    ];
+    for (cited, expected) in all {
+        let found = outgoing(&snapshot, cited);
+        assert!(expected.iter().all(|one| found.contains(one)), "{cited}: {found:?}");
+        assert!(!expected.is_empty() || found.is_empty(), "{cited}: {found:?}");
+    }
+}
+
+#[test]
+fn marylands_regulations_cite_their_neighbours_by_the_last_part() {
+    let Some(corpora) = corpora() else { return };
+    let (_dir, snapshot) = built(&corpora, |source| source.contains("md-comar"));
+    assert_sound(&snapshot);
+    assert_eq!(outgoing(&snapshot, "COMAR 26.11.30.05")[..2], ["COMAR 26.11.01.10", "COMAR 26.11.30.04"]);
+    assert!(outgoing(&snapshot, "COMAR 10.09.02.07").contains(&"COMAR 10.09.09.07".to_owned()));
+    assert!(outgoing(&snapshot, "COMAR 26.13.07.11").contains(&"COMAR 26.13.07.13".to_owned()));
+}
