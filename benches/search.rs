@@ -81,6 +81,7 @@ fn measure(path: &Path) {
     stages(&engine, &queries);
     filters(&engine, &queries);
     throughput(&engine, &queries);
+    suggestions(&engine, &queries);
     hostile(&engine, &queries);
     tantivy_alone(&snapshot, &queries);
 }
@@ -127,6 +128,17 @@ fn report(what: &str, mut ask_all: impl FnMut() -> Vec<f64>) -> f64 {
     let Latency { median, p90, p99, max, .. } = runs[RUNS / 2];
     println!("{what}: median {median:.0} us ({least:.0} to {most:.0}), p90 {p90:.0}, p99 {p99:.0}, max {max:.0}");
     median
+}
+
+/// Ten suggestions for every prefix of the queries from two characters to thirty, as somebody types.
+fn suggestions(engine: &Engine, queries: &[ReadyQuery]) {
+    let prefixes: Vec<String> = queries
+        .iter()
+        .flat_map(|query| (2..=30).step_by(4).map(|chars| query.query.chars().take(chars).collect()))
+        .collect();
+    let suggest =
+        |text: &String| timed(|| engine.suggest(text, 10, None).unwrap_or_else(|error| panic!("'{text}': {error}")));
+    report("suggestions while typing", || prefixes.iter().map(suggest).collect());
 }
 
 fn stages(engine: &Engine, queries: &[ReadyQuery]) {

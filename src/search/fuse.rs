@@ -1,8 +1,9 @@
 //! Fusion: one order out of what the legs found.
 //!
 //! Each leg's scores are brought to the scale from 0 to 1 and summed: fusion by ranks alone lets the weaker leg drag the
-//! better one down. What the keyword leg is worth depends on the kind of query and on how much of it the best match has. The head of the result, everything that a leg ranks
-//! high, is fused once and is the same for every page; behind it stand the other keyword matches by their scores.
+//! better one down. What the keyword leg is worth depends on the kind of query and on how much of it the best match has.
+//! The head of the result, everything that a leg ranks high, is fused once and is the same for every page; behind it stand
+//! the other keyword matches by their scores.
 
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
@@ -140,6 +141,8 @@ fn whole_text(snapshot: &Snapshot, node: NodeOrdinal) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn candidate(node: u32, is_dead: bool, keyword: Option<f32>, similarity: Option<f32>) -> Candidate {
@@ -157,6 +160,64 @@ mod tests {
         fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default(), 0.8));
         assert_eq!(candidates.iter().map(|c| c.node.0).collect::<Vec<_>>(), [5, 3, 7, 9]);
         assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
+    }
+
+    fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
+        // Few values, so that candidates tie.
+        let score = || prop::option::of((0..4_u8).prop_map(|score| f32::from(score) / 3.0));
+        let one = (any::<bool>(), score(), score(), 0..4_u8, any::<bool>());
+        prop::collection::vec(one, 1..24).prop_map(|all| {
+            let of = |(node, (is_dead, keyword, similarity, interaction, in_a_row))| Candidate {
+                interaction: f32::from(interaction) / 3.0,
+                in_a_row,
+                ..candidate(node, is_dead, keyword, similarity)
+            };
+            (0..).zip(all).map(of).collect()
+        })
+    }
+
+    fn any_weights() -> impl Strategy<Value = Weights> {
+        let kind = prop::sample::select(vec![QueryKind::Question, QueryKind::Topic, QueryKind::Phrase]);
+        let mode = prop::sample::select(Mode::ALL.to_vec());
+        (mode, kind, 0.0..=1.0_f32)
+            .prop_map(|(mode, kind, coverage)| Weights::of(mode, kind, &Tuning::MEASURED, coverage))
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_follows_from_the_candidates_alone_and_more_is_never_worse(
+            candidates in any_candidates(),
+            shuffled_by in any::<u64>(),
+            weights in any_weights(),
+            bettered in any::<prop::sample::Index>(),
+        ) {
+            let order = |mut candidates: Vec<Candidate>| {
+                fuse(&mut candidates, weights);
+                candidates
+            };
+            let fused = order(candidates.clone());
+            // Complete, the living before the dead, the best first, equal ones by ordinal, scores within bounds.
+            prop_assert_eq!(fused.len(), candidates.len());
+            for pair in fused.windows(2) {
+                let rank = |c: &Candidate| (c.is_dead, std::cmp::Reverse((c.fused * 1e6) as i64), c.node);
+                prop_assert!(rank(&pair[0]) < rank(&pair[1]) || pair[0].fused > pair[1].fused);
+                prop_assert!(pair[0].is_dead <= pair[1].is_dead);
+            }
+            prop_assert!(fused.iter().all(|c| (0.0..=1.0).contains(&c.fused)), "{:?}", fused);
+            // In whatever order they come.
+            let mut shuffled = candidates.clone();
+            shuffled.sort_by_key(|c| (u64::from(c.node.0) + 1).wrapping_mul(shuffled_by | 1));
+            let nodes = |fused: &[Candidate]| fused.iter().map(|c| c.node).collect::<Vec<_>>();
+            prop_assert_eq!(nodes(&order(shuffled)), nodes(&fused));
+            // What has the words in a row, or answers more of them, stands where it stood or further up.
+            let place = |fused: &[Candidate], node| fused.iter().position(|c| c.node == node);
+            let which = bettered.index(candidates.len());
+            let mut better = candidates.clone();
+            better[which].in_a_row = true;
+            better[which].interaction = 1.0;
+            let node = better[which].node;
+            prop_assert!(place(&order(better), node) <= place(&fused, node));
+        }
     }
 
     #[test]
