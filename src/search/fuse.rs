@@ -27,11 +27,7 @@ impl Weights {
     /// `coverage` is how much of what the query asks the best keyword match has: whoever types the law's own words is
     /// answered by them, whoever types other words by their meaning.
     pub(super) fn of(mode: Mode, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
-        let KindTuning { keyword, interaction, in_a_row } = match kind {
-            QueryKind::Question => tuning.question,
-            QueryKind::Topic => tuning.topic,
-            QueryKind::Phrase => tuning.phrase,
-        };
+        let &KindTuning { keyword, interaction, in_a_row, .. } = tuning.of(kind);
         match mode {
             Mode::Hybrid => {
                 let keyword = keyword * coverage.powf(tuning.coverage_power);

@@ -270,7 +270,7 @@ impl Engine {
         };
         stages.embed = watch.lap();
         let chunk_candidates = match request.mode {
-            Mode::Hybrid => self.tuning.chunk_candidates_hybrid,
+            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
             Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
         };
         let nearest = vector

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::understand::QueryKind;
+
 /// How a search weighs what it finds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -17,8 +19,6 @@ pub struct Tuning {
     pub share_required: f32,
     /// How many chunks the semantic leg looks at where it is asked alone.
     pub chunk_candidates: usize,
-    /// And beside the keyword leg, which finds part of what is further down.
-    pub chunk_candidates_hybrid: usize,
     /// How many of the best living and of the best dead keyword matches are fused with what the semantic leg found.
     pub keyword_candidates: usize,
     /// Likeness of tokens below this counts nothing in late interaction.
@@ -50,9 +50,20 @@ pub struct KindTuning {
     pub interaction: f32,
     /// What is added where the words stand in a row as they were typed.
     pub in_a_row: f32,
+    /// How many chunks the semantic leg looks at in hybrid mode: fewer where the keyword leg finds what is further down.
+    pub chunk_candidates: usize,
 }
 
 impl Tuning {
+    /// The numbers of a kind of query.
+    pub(super) fn of(&self, kind: QueryKind) -> &KindTuning {
+        match kind {
+            QueryKind::Question => &self.question,
+            QueryKind::Topic => &self.topic,
+            QueryKind::Phrase => &self.phrase,
+        }
+    }
+
     /// What measured best.
     pub const MEASURED: Self = Self {
         heading: FieldTuning { weight: 4.0, length_normalisation: 0.5 },
@@ -62,14 +73,13 @@ impl Tuning {
         saturation: 1.2,
         share_required: 0.5,
         chunk_candidates: 160,
-        chunk_candidates_hybrid: 80,
         keyword_candidates: 96,
         likeness_floor: 0.4,
         likeness_power: 2.0,
         coverage_power: 4.0,
-        question: KindTuning { keyword: 0.2, interaction: 0.4, in_a_row: 0.0 },
-        topic: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.3 },
-        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6 },
+        question: KindTuning { keyword: 0.2, interaction: 0.4, in_a_row: 0.0, chunk_candidates: 160 },
+        topic: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.3, chunk_candidates: 64 },
+        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, chunk_candidates: 64 },
     };
 }
 
