@@ -9,13 +9,15 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::accounts::changes::CREDITS_MAX;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
 use crate::accounts::{Durability, Settings};
-use crate::http::HttpSettings;
+use crate::http::{HttpSettings, Logged, Patience, Proxies, TlsFiles};
+use crate::log::Form;
 
 /// What a setting may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +44,7 @@ const fn setting(name: &'static str, kind: Kind, default: &'static str, meaning:
 }
 
 const PROFILES: Kind = Kind::Choice(&["monthly", "grant"]);
+const ON_OFF: Kind = Kind::Choice(&["on", "off"]);
 const MODES: Kind = Kind::Choice(&["strict", "window"]);
 
 /// Every setting. A limit or price without a default here is the contract's, or the profile's.
@@ -51,6 +54,15 @@ pub const SETTINGS: &[Setting] = &[
     setting("server.base_url", Kind::Text, "", "address under which clients see the service; empty: where it listens"),
     setting("server.connections_max", Kind::Number, "12000", "connections at once; more are closed"),
     setting("server.connections_per_address_max", Kind::Number, "10000", "connections at once from one address"),
+    setting("server.head_seconds", Kind::Number, "10", "seconds for the head of a request; more is a 408"),
+    setting("server.idle_seconds", Kind::Number, "60", "seconds without a byte before a connection is closed"),
+    setting("server.proxies", Kind::Text, "", "addresses or networks of proxies that may name the client, by commas"),
+    setting("server.proxy_protocol", ON_OFF, "off", "on: connections of those proxies begin with the PROXY protocol"),
+    setting("tls.certificate", Kind::Text, "", "PEM file of the certificate and its issuers; empty: no TLS"),
+    setting("tls.private_key", Kind::Text, "", "PEM file of the certificate's private key"),
+    setting("metrics.listen", Kind::Text, "", "address and port of metrics, such as 127.0.0.1:9090; empty: none"),
+    setting("log.format", Kind::Choice(&["text", "json"]), "text", "how lines of the log are written"),
+    setting("log.requests", Kind::Choice(&["all", "errors", "none"]), "all", "which requests are logged"),
     setting("server.cross_origins", Kind::Text, "", "origins whose web pages may call, parted by commas"),
     setting("server.permits", Kind::Number, "", "searches that may run at once; empty: one per core"),
     setting(
@@ -286,19 +298,65 @@ impl Config {
     pub fn http(&self) -> Result<HttpSettings, ConfigError> {
         let number = |name| self.number(name).map_or(usize::MAX, |number| number as usize);
         let origins = self.text("server.cross_origins").unwrap_or_default().split(',').map(str::trim);
+        let seconds = |name| Duration::from_secs(self.number(name).unwrap_or(u32::MAX).max(1).into());
         Ok(HttpSettings {
-            listen: self.listen()?,
+            listen: self.address("server.listen")?.ok_or_else(|| self.no_address("server.listen"))?,
+            metrics: self.address("metrics.listen")?,
             connections_max: number("server.connections_max"),
             connections_per_address_max: number("server.connections_per_address_max"),
+            patience: Patience { head: seconds("server.head_seconds"), idle: seconds("server.idle_seconds") },
+            proxies: self.proxies()?,
+            tls: None,
             cross_origins: origins.filter(|origin| !origin.is_empty()).map(str::to_owned).collect(),
         })
     }
 
-    fn listen(&self) -> Result<SocketAddr, ConfigError> {
-        let name = "server.listen";
+    /// Where certificate and key lie, if there is to be TLS.
+    pub fn tls(&self) -> Result<Option<TlsFiles>, ConfigError> {
+        let path = |name| self.text(name).filter(|text| !text.is_empty()).map(PathBuf::from);
+        match (path("tls.certificate"), path("tls.private_key")) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(private_key)) => Ok(Some(TlsFiles { certificate, private_key })),
+            (Some(_), None) => Err(self.wrong("tls.private_key", "the file of the key, as tls.certificate is set")),
+            (None, Some(_)) => {
+                Err(self.wrong("tls.certificate", "the file of the certificate, as tls.private_key is set"))
+            }
+        }
+    }
+
+    fn proxies(&self) -> Result<Proxies, ConfigError> {
+        let announce = self.text("server.proxy_protocol") == Some("on");
+        let proxies = Proxies::parse(self.text("server.proxies").unwrap_or_default(), announce);
+        proxies.map_err(|_| self.wrong("server.proxies", "addresses or networks by commas, such as 10.0.0.0/8, ::1"))
+    }
+
+    pub fn log_form(&self) -> Form {
+        if self.text("log.format") == Some("json") { Form::Json } else { Form::Text }
+    }
+
+    pub fn logged(&self) -> Logged {
+        match self.text("log.requests") {
+            Some("none") => Logged::None,
+            Some("errors") => Logged::Errors,
+            _ => Logged::All,
+        }
+    }
+
+    fn address(&self, name: &'static str) -> Result<Option<SocketAddr>, ConfigError> {
+        let value = self.text(name).unwrap_or_default();
+        if value.is_empty() {
+            return Ok(None);
+        }
+        value.parse().map(Some).map_err(|_| self.no_address(name))
+    }
+
+    fn no_address(&self, name: &'static str) -> ConfigError {
+        self.wrong(name, "an address and a port, such as 127.0.0.1:8080 or [::1]:8080")
+    }
+
+    fn wrong(&self, name: &'static str, wanted: &str) -> ConfigError {
         let (value, from) = self.values.get(name).cloned().unwrap_or((String::new(), Origin::Default));
-        let wanted = || "an address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned();
-        value.parse().map_err(|_| ConfigError::Value { name, value, from, wanted: wanted() })
+        ConfigError::Value { name, value, from, wanted: wanted.to_owned() }
     }
 
     /// How many searches may run at once, where that was chosen.

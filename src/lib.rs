@@ -7,5 +7,7 @@ pub mod bench;
 pub mod clock;
 pub mod config;
 pub mod http;
+pub mod log;
+pub mod metrics;
 pub mod search;
 pub mod state;

@@ -6,7 +6,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinHandle;
 
 use super::Service;
 use super::corpus::Corpus;
@@ -23,6 +26,9 @@ use crate::clock::Now;
 
 /// How long a call may wait for its turn to work before it is told to come back.
 const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// More than this many calls for each permit do not wait at all: their turn would not come in time.
+const QUEUED_PER_PERMIT: usize = 128;
 
 /// What a door hands over.
 #[derive(Debug)]
@@ -104,8 +110,9 @@ impl Service {
 
     async fn open_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
-        let turn = self.turn(prepared.weight).await?;
-        let reply = turn.work(prepared.work).await?;
+        let (turn, queued) = self.turn(prepared.weight).await?;
+        let mut reply = turn.work(prepared.work).await?;
+        reply.stages.extend(queued);
         Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version }))
     }
 
@@ -121,8 +128,8 @@ impl Service {
         }
         let reserved = self.reserve(call, paced, prepared.units, now).map_err(failed)?;
         // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
-        let turn = self.turn(prepared.weight).await.map_err(failed)?;
-        let (reply, receipt) = match reserved {
+        let (turn, queued) = self.turn(prepared.weight).await.map_err(failed)?;
+        let (mut reply, receipt) = match reserved {
             Reserved::Replay(receipt) => (turn.work(prepared.work).await.map_err(failed)?, receipt),
             Reserved::Fresh(reservation) => {
                 // Charged before the work runs: a client that hangs up must not search for free.
@@ -130,6 +137,7 @@ impl Service {
                 paid_work(debit, turn, prepared.work).await.map_err(failed)?
             }
         };
+        reply.stages.extend(queued);
         Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version }))
     }
 
@@ -172,13 +180,19 @@ impl Service {
         paced.reserve(call.operation.name, cost, idempotency, now).map_err(|refusal| ApiError::from(&refusal))
     }
 
-    async fn turn(&self, weight: Weight) -> Result<Turn, ApiError> {
+    /// The right to work, and how long heavy work waited for it.
+    async fn turn(&self, weight: Weight) -> Result<(Turn, Option<Stage>), ApiError> {
         match weight {
-            Weight::Light => Ok(Turn::Here),
+            Weight::Light => Ok((Turn::Here, None)),
             Weight::Heavy => {
+                let began = Instant::now();
+                let place = InQueue::enter(&self.waiting);
+                if place.behind >= QUEUED_PER_PERMIT * self.permits_max {
+                    return Err(ApiError::overloaded());
+                }
                 let permit = Arc::clone(&self.permits).acquire_owned();
                 match tokio::time::timeout(QUEUE_WAIT_MAX, permit).await {
-                    Ok(Ok(permit)) => Ok(Turn::OnThread(permit)),
+                    Ok(Ok(permit)) => Ok((Turn::OnThread(permit), Some(stage("queue", began)))),
                     Ok(Err(_)) | Err(_) => Err(ApiError::overloaded()),
                 }
             }
@@ -186,10 +200,40 @@ impl Service {
     }
 }
 
+/// A stage of a call, with its microseconds.
+type Stage = (&'static str, u32);
+
+fn stage(name: &'static str, began: Instant) -> Stage {
+    (name, u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX))
+}
+
+/// A place among those who wait, left when dropped.
+struct InQueue<'q> {
+    waiting: &'q AtomicUsize,
+    behind: usize,
+}
+
+impl<'q> InQueue<'q> {
+    fn enter(waiting: &'q AtomicUsize) -> Self {
+        Self { waiting, behind: waiting.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for InQueue<'_> {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Runs work whose debit is on its way. The debit stays outside of what may unwind, and goes back if the work fails.
 async fn paid_work(debit: PendingDebit, turn: Turn, work: Work) -> Result<(Reply, Receipt), ApiError> {
     match turn.work(work).await {
-        Ok(reply) => Ok((reply, debit.settle().await?)),
+        Ok(mut reply) => {
+            let began = Instant::now();
+            let receipt = debit.settle().await?;
+            reply.stages.push(stage("commit", began));
+            Ok((reply, receipt))
+        }
         Err(error) => {
             // Where the refund itself must wait for the ledger, the caller still learns what went wrong with the call.
             let _ = debit.refund().await;
@@ -211,14 +255,25 @@ impl Turn {
         match self {
             Self::Here => unbroken(work),
             Self::OnThread(permit) => {
-                let thread = tokio::task::spawn_blocking(move || {
+                let mut thread = StopsUnbegun(tokio::task::spawn_blocking(move || {
                     // Given back when the work ends, not when its caller hangs up.
                     let _permit = permit;
                     unbroken(work)
-                });
-                thread.await.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))
+                }));
+                (&mut thread.0)
+                    .await
+                    .unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))
             }
         }
+    }
+}
+
+/// Work of a caller who hung up before it began is not done; what began runs to its end, a millisecond away.
+struct StopsUnbegun<T>(JoinHandle<T>);
+
+impl<T> Drop for StopsUnbegun<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -29,6 +29,7 @@ mod resolve;
 mod search;
 mod suggest;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
@@ -65,6 +66,9 @@ pub struct Service {
     clock: Arc<dyn Clock>,
     base_url: String,
     permits: Arc<Semaphore>,
+    permits_max: usize,
+    /// How many calls wait for a permit.
+    waiting: AtomicUsize,
     started_at_millis: u64,
 }
 
@@ -73,9 +77,20 @@ impl Service {
         let Parts { corpus, accounts, clock, base_url, permits } = parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
-        let permits = Arc::new(Semaphore::new(permits.max(1)));
+        let permits_max = permits.max(1);
+        let permits = Arc::new(Semaphore::new(permits_max));
         let corpus = RwLock::new(corpus);
-        Self { corpus, renewal: Mutex::default(), accounts, clock, base_url, permits, started_at_millis }
+        Self {
+            corpus,
+            renewal: Mutex::default(),
+            accounts,
+            clock,
+            base_url,
+            permits,
+            permits_max,
+            waiting: AtomicUsize::new(0),
+            started_at_millis,
+        }
     }
 
     /// The snapshot that is served now. A call takes it once and keeps to it.
@@ -94,6 +109,16 @@ impl Service {
     /// When the service was made, to tell its requests from those of an earlier start.
     pub fn started_at_millis(&self) -> u64 {
         self.started_at_millis
+    }
+
+    /// Each lets one piece of heavy work run.
+    pub fn permits(&self) -> &Arc<Semaphore> {
+        &self.permits
+    }
+
+    /// How many calls wait for a permit.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     /// Where to buy credits.

@@ -4,6 +4,7 @@ mod accounts;
 mod bench;
 mod build;
 mod eval;
+mod healthcheck;
 mod inspect;
 mod quick_start;
 mod resolve;
@@ -77,6 +78,7 @@ enum Command {
     Bench(bench::Bench),
     Suggest(suggest::Suggest),
     Serve(serve::Serve),
+    Healthcheck(healthcheck::Healthcheck),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Look at the configuration
@@ -101,6 +103,7 @@ impl Cli {
             Some(Command::Bench(command)) => command.run(&options),
             Some(Command::Suggest(command)) => command.run(&options),
             Some(Command::Serve(command)) => command.run(&options),
+            Some(Command::Healthcheck(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
             Some(Command::Drill) => accounts::drill(options),
@@ -114,12 +117,12 @@ impl Options {
         self.configuration_with(None)
     }
 
-    /// The same with what a command's own flag says on top.
-    fn configuration_with(&self, flag: Option<(String, String)>) -> Result<Config, Box<dyn Error>> {
+    /// The same with what a command's own flags say on top.
+    fn configuration_with(&self, flags: impl IntoIterator<Item = (String, String)>) -> Result<Config, Box<dyn Error>> {
         let here = Path::new("hornbook.toml");
         let file = self.config.clone().or_else(|| here.exists().then(|| here.to_owned()));
         let data = self.data.iter().map(|data| ("data.dir".to_owned(), data.display().to_string()));
-        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data).chain(flag))?)
+        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data).chain(flags))?)
     }
 
     /// The snapshot that a command is about: the one named, or the data directory's current one.

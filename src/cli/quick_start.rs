@@ -2,7 +2,6 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ pub(super) fn run(options: &Options) -> CommandResult {
     }
     let served = Served::open(&config)?;
     let key = demo_key(&served, &data)?;
-    served.run(&config, |address| announce(address, key.as_deref(), &data))
+    served.run(&config, |base| announce(base, key.as_deref(), &data))
 }
 
 fn build_sample(data: &Path) -> CommandResult {
@@ -71,14 +70,14 @@ fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std:
     }
 }
 
-fn announce(address: SocketAddr, key: Option<&str>, data: &Path) {
+fn announce(base: &str, key: Option<&str>, data: &Path) {
     let key = match key {
         Some(key) => format!(
             "demo key: {key} (kept in {})\n\nTry:\n  curl -H 'Authorization: Bearer {key}' \\\n    \
-             'http://{address}/api/v1/search?q=return+of+the+security+deposit'",
+             '{base}/api/v1/search?q=return+of+the+security+deposit'",
             data.join(DEMO_KEY_FILE).display()
         ),
         None => "there are accounts already; 'hornbook key create ACCOUNT' makes a key".to_owned(),
     };
-    say(&format!("listening on http://{address}\n{key}\n"));
+    say(&format!("listening on {base}\n{key}\n"));
 }

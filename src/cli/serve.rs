@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use clap::Args;
 use hornbook::accounts::Accounts;
-use hornbook::admin::execute::Reload;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
-use hornbook::http::Server;
-use serde_json::json;
+use hornbook::http::{HttpSettings, Observers, Server, Tls};
+use hornbook::log::{Fields, Level, Log};
+use hornbook::metrics::Metrics;
+use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CommandResult, Options};
@@ -29,20 +30,38 @@ const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 ///
 /// Verifies the snapshot that data/current points at, opens accounts and ledger, and answers until it is told to stop by
 /// SIGTERM or Ctrl-C: then it takes no more connections and gives requests under way ten seconds. SIGHUP, or `hornbook
-/// reload`, makes it take up the snapshot that data/current points at by then.
+/// reload`, makes it take up the snapshot that data/current points at by then, and the certificate that lies in its files.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen, such as 127.0.0.1:8080
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
+
+    /// PEM file of the certificate and its issuers: TLS instead of plain HTTP
+    #[arg(long, value_name = "FILE", requires = "tls_private_key")]
+    tls_certificate: Option<PathBuf>,
+
+    /// PEM file of the certificate's private key
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_private_key: Option<PathBuf>,
+
+    /// Where metrics for Prometheus are to be had, such as 127.0.0.1:9090
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics_listen: Option<SocketAddr>,
 }
 
 impl Serve {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let listen = self.listen.map(|listen| ("server.listen".to_owned(), listen.to_string()));
-        let config = options.configuration_with(listen)?;
+        let flags = [
+            ("server.listen", self.listen.map(|listen| listen.to_string())),
+            ("tls.certificate", self.tls_certificate.map(|file| file.display().to_string())),
+            ("tls.private_key", self.tls_private_key.map(|file| file.display().to_string())),
+            ("metrics.listen", self.metrics_listen.map(|listen| listen.to_string())),
+        ];
+        let flags = flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let config = options.configuration_with(flags)?;
         let served = Served::open(&config)?;
-        served.run(&config, |address| say(&format!("listening on http://{address}\n")))
+        served.run(&config, |base| say(&format!("listening on {base}\n")))
     }
 }
 
@@ -52,6 +71,7 @@ pub(super) struct Served {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) accounts: Arc<Accounts>,
     corpus: Arc<Corpus>,
+    log: Arc<Log>,
 }
 
 impl Served {
@@ -60,49 +80,87 @@ impl Served {
         let corpus = Arc::new(Corpus::open_current(&data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let accounts = Arc::new(Accounts::open(&data, config.accounts(), clock.now())?);
-        Ok(Self { data, clock, accounts, corpus })
+        let log = Arc::new(Log::start(config.log_form(), std::io::stderr()));
+        Ok(Self { data, clock, accounts, corpus, log })
     }
 
-    /// Serves until it is told to stop. `announce` is called once connections are taken.
-    pub(super) fn run(self, config: &Config, announce: impl FnOnce(SocketAddr)) -> CommandResult {
-        let settings = config.http()?;
-        if !settings.listen.ip().is_loopback() {
-            eprintln!(
-                "hornbook: warning: {} is not a loopback address and there is no TLS: keys cross the network in the \
-                 clear unless a proxy in front encrypts them",
-                settings.listen
-            );
-        }
-        let maintenance = Maintenance::start(Arc::clone(&self.accounts), Arc::clone(&self.clock));
-        let socket = AdminSocket::bind(&self.data)?;
+    /// Serves until it is told to stop. `announce` is told the address once connections are taken.
+    pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
+        let Self { data, clock, accounts, corpus, log } = self;
+        let mut settings = config.http()?;
+        settings.tls = config.tls()?.map(Tls::load).transpose()?.map(Arc::new);
+        warn_of_the_open(&settings, &log, &*clock);
+        let metrics = Arc::new(Metrics::default());
+        let observers =
+            Observers { log: Arc::clone(&log), logged: config.logged(), metrics, clock: Arc::clone(&clock) };
+        let maintenance = Maintenance::start(Arc::clone(&accounts), observers.clone());
+        let socket = AdminSocket::bind(&data)?;
 
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let (accounts, clock) = (Arc::clone(&self.accounts), Arc::clone(&self.clock));
-        let (corpus, data) = (self.corpus, self.data);
+        let parts = |base_url| Parts {
+            corpus,
+            accounts: Arc::clone(&accounts),
+            clock: Arc::clone(&clock),
+            base_url,
+            permits: config.permits().unwrap_or(cores),
+        };
+        let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
+            let tls = settings.tls.clone();
             let listener = Server::bind(settings).await?;
             let address = listener.address()?;
+            let scheme = if tls.is_some() { "https" } else { "http" };
+            let here = format!("{scheme}://{address}");
             let base_url = config.text("server.base_url").filter(|url| !url.is_empty());
-            let base_url = base_url.map_or_else(|| format!("http://{address}"), str::to_owned);
-            let permits = config.permits().unwrap_or(cores);
-            let (desk, desk_clock) = (Arc::clone(&accounts), Arc::clone(&clock));
-            let service = Arc::new(Service::new(Parts { corpus, accounts, clock, base_url, permits }));
-            let reload = reload_of(Arc::clone(&service), data);
-            let desk_reload = Arc::clone(&reload);
+            let service = Arc::new(Service::new(parts(base_url.unwrap_or(&here).to_owned())));
+            let reload = Arc::new(Reloading { service: Arc::clone(&service), data, tls, observers: told.clone() });
+            let socket_reload = Arc::clone(&reload);
             // Ends with the process: the listener has no other way to be told.
-            std::thread::spawn(move || socket.serve(&desk, &desk_clock, &*desk_reload));
+            std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
             reload_at_hangup(reload)?;
             let stop = told_to_stop()?;
-            announce(address);
-            listener.run(service, stop).await;
+            let metrics_address = listener.metrics_address().map(|address| address.to_string());
+            let fields = [
+                ("address", json!(here)),
+                ("metrics", json!(metrics_address)),
+                ("snapshot", json!(service.corpus().id())),
+                ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ];
+            tell(&told, Level::Info, "serving", &fields);
+            announce(&here);
+            let announced_stop = async {
+                stop.await;
+                tell(&told, Level::Info, "stopping", &[]);
+            };
+            listener.run(service, told.clone(), announced_stop).await;
             Ok::<(), std::io::Error>(())
         });
         // Work on blocking threads was drained with its request; nothing is left to wait for.
         runtime.shutdown_background();
         maintenance.stop();
-        self.accounts.close();
+        accounts.close();
+        tell(&observers, Level::Info, "stopped", &[]);
+        log.flush();
         result.map_err(|error| format!("cannot serve: {error}; is the address free, and may it be used?").into())
+    }
+}
+
+fn tell(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) {
+    observers.log.write(observers.clock.now().wall, level, message, fields);
+}
+
+/// Keys and figures are not for everybody who can listen.
+fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
+    let is_open = |address: SocketAddr| !address.ip().is_loopback();
+    if is_open(settings.listen) && settings.tls.is_none() {
+        let message = "this is not a loopback address and there is no TLS: keys cross the network in the clear unless a \
+                       proxy in front encrypts them; set tls.certificate and tls.private_key";
+        log.write(clock.now().wall, Level::Warning, message, &[("address", json!(settings.listen))]);
+    }
+    if let Some(metrics) = settings.metrics.filter(|metrics| is_open(*metrics)) {
+        let message = "metrics need no key and this is not a loopback address: everybody who reaches it can read them";
+        log.write(clock.now().wall, Level::Warning, message, &[("address", json!(metrics))]);
     }
 }
 
@@ -112,27 +170,53 @@ pub(super) fn say(text: &str) {
 }
 
 /// What `hornbook reload` and SIGHUP do.
-fn reload_of(service: Arc<Service>, data: PathBuf) -> Arc<Reload> {
-    Arc::new(move || match service.renew(&data) {
-        Ok(renewed) => {
-            eprintln!("hornbook: serving snapshot {} after {}", renewed.snapshot, renewed.before);
-            Ok(json!(renewed))
-        }
-        Err(error) => {
-            let text = format!("the new snapshot is not served, the old one stays: {error}");
-            eprintln!("hornbook: {text}");
-            Err(text)
-        }
-    })
+struct Reloading {
+    service: Arc<Service>,
+    data: PathBuf,
+    tls: Option<Arc<Tls>>,
+    observers: Observers,
 }
 
-fn reload_at_hangup(reload: Arc<Reload>) -> std::io::Result<()> {
+impl Reloading {
+    /// Snapshot and certificate are taken up each for itself: a bad one keeps its predecessor, not the other back.
+    fn reload(&self) -> Result<Value, String> {
+        let mut faults = Vec::new();
+        if let Some(Err(error)) = self.tls.as_ref().map(|tls| tls.reload()) {
+            faults.push(format!("the new certificate is not used, the old one stays: {error}"));
+        }
+        let renewed = self.service.renew(&self.data);
+        let answer = match renewed {
+            Ok(renewed) => json!(renewed),
+            Err(error) => {
+                faults.push(format!("the new snapshot is not served, the old one stays: {error}"));
+                Value::Null
+            }
+        };
+        let result = if faults.is_empty() { "done" } else { "refused" };
+        self.observers.metrics.reloaded(result);
+        match faults.is_empty() {
+            true => {
+                let of = |name: &str| answer[name].clone();
+                let fields = [("snapshot", of("snapshot")), ("before", of("before"))];
+                tell(&self.observers, Level::Info, "reloaded", &fields);
+                Ok(answer)
+            }
+            false => {
+                let faults = faults.join("; ");
+                tell(&self.observers, Level::Error, "not reloaded", &[("why", json!(faults))]);
+                Err(faults)
+            }
+        }
+    }
+}
+
+fn reload_at_hangup(reload: Arc<Reloading>) -> std::io::Result<()> {
     let mut hangups = signal(SignalKind::hangup())?;
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
             let reload = Arc::clone(&reload);
             // What came of it is in the log.
-            let _ = tokio::task::spawn_blocking(move || drop(reload())).await;
+            let _ = tokio::task::spawn_blocking(move || drop(reload.reload())).await;
         }
     });
     Ok(())
@@ -157,12 +241,13 @@ struct Maintenance {
 }
 
 impl Maintenance {
-    fn start(accounts: Arc<Accounts>, clock: Arc<dyn Clock>) -> Self {
+    fn start(accounts: Arc<Accounts>, observers: Observers) -> Self {
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(MAINTENANCE_EVERY) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = accounts.maintain(clock.now()) {
-                    eprintln!("hornbook: maintenance of accounts failed, it is tried again: {error}");
+                if let Err(error) = accounts.maintain(observers.clock.now()) {
+                    let fields = [("why", json!(error.to_string()))];
+                    tell(&observers, Level::Error, "maintenance of accounts failed, it is tried again", &fields);
                 }
             }
         });

@@ -8,6 +8,7 @@ use hyper::header::{CONTENT_ENCODING, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 
+use super::account::Note;
 use super::documents::Rendered;
 use super::packing::{self, Coding};
 use super::{Reply, accept, gate, headers};
@@ -48,6 +49,9 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     headers::set(head, "cache-control", cache);
     vary(head, "Authorization, Accept, Accept-Encoding");
+    let note = Note::of(&mut response);
+    note.stages = reply.stages;
+    note.cost = receipt.filter(|receipt| !receipt.is_replay()).map_or(0, |receipt| receipt.charged().0);
     response
 }
 
@@ -135,6 +139,10 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     if let Some(left) = left {
         headers::pace(head, left);
     }
+    let note = Note::of(&mut response);
+    note.error = Some(error.code.code());
+    note.internal.clone_from(&error.internal);
+    let head = response.headers_mut();
     match error.code {
         ErrorCode::InvalidApiKey => headers::set(head, "www-authenticate", "Bearer realm=\"hornbook\""),
         ErrorCode::MethodNotAllowed => headers::set(head, "allow", METHODS),
@@ -178,6 +186,12 @@ pub(super) fn document(rendered: &Rendered, asked: &HeaderMap) -> Reply {
     }
     headers::set(head, "cache-control", "public, max-age=300");
     vary(head, "Accept-Encoding");
+    response
+}
+
+pub(super) fn metrics(page: String) -> Reply {
+    let mut response = respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", page.into());
+    headers::set(response.headers_mut(), "cache-control", "no-store");
     response
 }
 

@@ -1,4 +1,4 @@
-//! Connections: accepting, caps in total and per address, timeouts, and the drain at the end.
+//! Connections: accepting, whose they are, caps in total and per address, and the drain at the end.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -9,17 +9,17 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::guard::{Guard, Patience, Refusals};
-use super::{App, HttpSettings};
+use super::guard::{Guard, Refusals};
+use super::stream::Stream;
+use super::{App, HttpSettings, proxies};
+use crate::api::error::ApiError;
 
-const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) };
-
-/// hyper's own limit lies behind ours, which answers in words.
-const HYPER_PATIENCE: Duration = Duration::from_secs(80);
+/// hyper's own limit on the time of a head lies so far behind ours, which answers in words.
+const HYPER_WAITS_LONGER: Duration = Duration::from_secs(10);
 
 /// How long requests under way may take once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 const LAST_REQUEST_WITHIN: Duration = Duration::from_secs(2);
 
 /// After a failed accept: without a pause, running out of file descriptors becomes a busy loop.
-const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
+pub(super) const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
 /// More than any head that passes.
 const READ_BUFFER_BYTES: usize = 64 << 10;
@@ -40,12 +40,12 @@ const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
 
 pub(super) async fn serve(
     listener: TcpListener,
-    settings: &HttpSettings,
+    settings: HttpSettings,
     app: Arc<App>,
     stop: impl Future<Output = ()>,
 ) {
-    let door =
-        Door { builder: builder(), crowd: Arc::new(Crowd::new(settings)), graceful: GracefulShutdown::new(), app };
+    let graceful = GracefulShutdown::new();
+    let door = Arc::new(Door { builder: builder(&settings), crowd: Arc::new(Crowd::new(&settings)), settings, app });
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -53,57 +53,26 @@ pub(super) async fn serve(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, address)) => door.let_in(stream, address),
+            Ok((stream, address)) => door.let_in(stream, address, graceful.watcher()),
             Err(_) => tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await,
         }
     }
     door.app.draining.store(true, Ordering::Relaxed);
     // Whoever the kernel let in before is served too.
-    while let Ok(Ok((stream, address))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
-        door.let_in(stream, address);
+    while let Ok(Ok((stream, address))) = timeout(Duration::ZERO, listener.accept()).await {
+        door.let_in(stream, address, graceful.watcher());
     }
     drop(listener);
-    let _ = tokio::time::timeout(DRAIN_WITHIN, door.close()).await;
-}
-
-/// Where connections come in.
-struct Door {
-    builder: auto::Builder<TokioExecutor>,
-    crowd: Arc<Crowd>,
-    graceful: GracefulShutdown,
-    app: Arc<App>,
-}
-
-impl Door {
-    fn let_in(&self, stream: TcpStream, address: SocketAddr) {
-        // One too many is closed: a refusal in words would cost as much as serving it.
-        let Some(place) = self.crowd.enter(address) else { return };
-        let connection = self.graceful.watch(connection(&self.builder, stream, &self.app));
-        tokio::spawn(async move {
-            // A connection that breaks off is its client's affair.
-            let _ = connection.await;
-            drop(place);
-        });
-    }
-
-    /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
-    /// those that are still silent are closed.
-    async fn close(self) {
-        let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
-        while !self.crowd.is_empty() && Instant::now() < closed_silently {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        self.graceful.shutdown().await;
-    }
+    let _ = timeout(DRAIN_WITHIN, door.close(graceful)).await;
 }
 
 /// Every builder gets a timer: without one, hyper's header timeout is silently off.
-fn builder() -> auto::Builder<TokioExecutor> {
+fn builder(settings: &HttpSettings) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HYPER_PATIENCE)
+        .header_read_timeout(settings.patience.head + settings.patience.idle + HYPER_WAITS_LONGER)
         .max_buf_size(READ_BUFFER_BYTES)
         .half_close(false);
     builder
@@ -114,21 +83,97 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
 }
 
-fn connection(
-    builder: &auto::Builder<TokioExecutor>,
-    stream: TcpStream,
-    app: &Arc<App>,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error = impl Send> + Send + 'static {
-    // Answers are written whole: waiting for more to send only delays them.
-    let _ = stream.set_nodelay(true);
-    let refusals = Refusals::default();
-    let io = TokioIo::new(Guard::new(stream, PATIENCE, refusals.clone()));
-    let app = Arc::clone(app);
-    let service = service_fn(move |request| {
-        let (app, refused) = (Arc::clone(&app), refusals.take(&request));
-        async move { app.handle(request, refused).await }
-    });
-    builder.serve_connection(io, service).into_owned()
+/// Where connections come in.
+struct Door {
+    builder: auto::Builder<TokioExecutor>,
+    crowd: Arc<Crowd>,
+    settings: HttpSettings,
+    app: Arc<App>,
+}
+
+/// Whose a connection is.
+#[derive(Clone, Copy)]
+struct Peer {
+    address: IpAddr,
+    /// A trusted proxy, whose connection carries the requests of others.
+    is_proxy: bool,
+}
+
+impl Door {
+    fn let_in(self: &Arc<Self>, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+        let metrics = &self.app.observers.metrics;
+        metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
+        let address = address.ip().to_canonical();
+        let peer = Peer { address, is_proxy: self.settings.proxies.include(address) };
+        let place = match peer.is_proxy {
+            true => self.crowd.enter(None),
+            false => self.crowd.enter(Some(peer.address)),
+        };
+        // One too many is closed: a refusal in words would cost as much as serving it.
+        let Some(place) = place else { return metrics.connection_refused("too_many") };
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let connections = &door.app.observers.metrics.connections;
+            connections.add(1);
+            door.converse(stream, peer, watcher).await;
+            connections.add(-1);
+            drop(place);
+        });
+    }
+
+    async fn converse(self: &Arc<Self>, mut stream: TcpStream, mut peer: Peer, watcher: Watcher) {
+        let HttpSettings { patience, proxies, tls, .. } = &self.settings;
+        let metrics = &self.app.observers.metrics;
+        // Answers are written whole: waiting for more to send only delays them.
+        let _ = stream.set_nodelay(true);
+        let mut announced_place = None;
+        if peer.is_proxy && proxies.announce {
+            let Ok(Ok(announced)) = timeout(patience.head, proxies::announced(&mut stream)).await else {
+                return metrics.connection_refused("no_proxy_protocol");
+            };
+            if let Some(address) = announced {
+                peer = Peer { address, is_proxy: false };
+                announced_place = self.crowd.enter_address(address);
+                if announced_place.is_none() {
+                    return metrics.connection_refused("too_many");
+                }
+            }
+        }
+        let stream = match tls {
+            None => Stream::Plain(stream),
+            Some(tls) => match timeout(patience.head, tls.acceptor().accept(stream)).await {
+                Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
+                Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
+            },
+        };
+        let refusals = Refusals::default();
+        let io = TokioIo::new(Guard::new(stream, *patience, refusals.clone()));
+        let door = Arc::clone(self);
+        let service = service_fn(move |request| {
+            let (door, refused) = (Arc::clone(&door), refusals.take(&request));
+            async move {
+                let forwarded = peer.is_proxy.then(|| door.settings.proxies.forwarded_for(request.headers())).flatten();
+                let place = forwarded.map(|address| door.crowd.enter_address(address));
+                let is_one_too_many = matches!(place, Some(None));
+                let refused = refused.or_else(|| is_one_too_many.then(ApiError::overloaded));
+                door.app.handle(request, forwarded.unwrap_or(peer.address), refused).await
+            }
+        });
+        let connection = self.builder.serve_connection(io, service).into_owned();
+        // A connection that breaks off is its client's affair.
+        let _ = watcher.watch(connection).await;
+        drop(announced_place);
+    }
+
+    /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
+    /// those that are still silent are closed.
+    async fn close(&self, graceful: GracefulShutdown) {
+        let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
+        while !self.crowd.is_empty() && Instant::now() < closed_silently {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        graceful.shutdown().await;
+    }
 }
 
 /// Who is connected.
@@ -151,36 +196,53 @@ impl Crowd {
     }
 
     fn is_empty(&self) -> bool {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner).all == 0
+        self.lock().all == 0
     }
 
-    fn enter(self: &Arc<Self>, address: SocketAddr) -> Option<Place> {
-        let address = address.ip().to_canonical();
-        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_address = connected.by_address.get(&address).copied().unwrap_or(0);
-        if connected.all >= self.most || of_address >= self.most_per_address {
+    /// A connection; one that carries many clients has no address of its own.
+    fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Place> {
+        self.take(true, address)
+    }
+
+    /// What a proxy's connection carries for this client: all of a connection, or one request.
+    fn enter_address(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        self.take(false, Some(address))
+    }
+
+    fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<Place> {
+        let mut connected = self.lock();
+        let of_address = address.and_then(|address| connected.by_address.get(&address)).copied().unwrap_or(0);
+        if is_connection && connected.all >= self.most || of_address >= self.most_per_address {
             return None;
         }
-        connected.all += 1;
-        connected.by_address.insert(address, of_address + 1);
-        Some(Place { crowd: Arc::clone(self), address })
+        connected.all += usize::from(is_connection);
+        if let Some(address) = address {
+            connected.by_address.insert(address, of_address + 1);
+        }
+        Some(Place { crowd: Arc::clone(self), is_connection, address })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Connected> {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place in the crowd, left when dropped.
 struct Place {
     crowd: Arc<Crowd>,
-    address: IpAddr,
+    is_connection: bool,
+    address: Option<IpAddr>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut connected = self.crowd.connected.lock().unwrap_or_else(PoisonError::into_inner);
-        connected.all = connected.all.saturating_sub(1);
-        let left = connected.by_address.get(&self.address).map_or(0, |count| count.saturating_sub(1));
+        let mut connected = self.crowd.lock();
+        connected.all = connected.all.saturating_sub(usize::from(self.is_connection));
+        let Some(address) = self.address else { return };
+        let left = connected.by_address.get(&address).map_or(0, |count| count.saturating_sub(1));
         match left {
-            0 => connected.by_address.remove(&self.address),
-            left => connected.by_address.insert(self.address, left),
+            0 => connected.by_address.remove(&address),
+            left => connected.by_address.insert(address, left),
         };
     }
 }
@@ -191,20 +253,27 @@ mod tests {
 
     #[test]
     fn the_crowd_is_bounded_in_total_and_per_address_and_places_are_free_again() {
-        let settings = HttpSettings {
-            listen: "127.0.0.1:0".parse().unwrap(),
-            connections_max: 3,
-            connections_per_address_max: 2,
-            cross_origins: Vec::new(),
-        };
-        let crowd = Arc::new(Crowd::new(&settings));
-        let address = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let first = crowd.enter(address("10.0.0.1:1")).unwrap();
-        let _second = crowd.enter(address("[::ffff:10.0.0.1]:2")).unwrap();
-        assert!(crowd.enter(address("10.0.0.1:3")).is_none(), "one address in both its forms");
-        let _other = crowd.enter(address("10.0.0.2:1")).unwrap();
-        assert!(crowd.enter(address("10.0.0.3:1")).is_none());
+        let crowd = Arc::new(Crowd { most: 3, most_per_address: 2, connected: Mutex::default() });
+        let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
+        let first = crowd.enter(address("10.0.0.1")).unwrap();
+        let _second = crowd.enter(address("10.0.0.1")).unwrap();
+        assert!(crowd.enter(address("10.0.0.1")).is_none());
+        let _other = crowd.enter(address("10.0.0.2")).unwrap();
+        assert!(crowd.enter(address("10.0.0.3")).is_none());
         drop(first);
-        assert!(crowd.enter(address("10.0.0.1:4")).is_some());
+        assert!(crowd.enter(address("10.0.0.1")).is_some());
+    }
+
+    #[test]
+    fn what_a_proxy_carries_counts_for_its_client_and_the_proxy_for_nobody() {
+        let crowd = Arc::new(Crowd { most: 2, most_per_address: 1, connected: Mutex::default() });
+        let _proxy = crowd.enter(None).unwrap();
+        let _again = crowd.enter(None).unwrap();
+        assert!(crowd.enter(None).is_none(), "connections are bounded all the same");
+        let client: IpAddr = "10.0.0.1".parse().unwrap();
+        let request = crowd.enter_address(client).unwrap();
+        assert!(crowd.enter_address(client).is_none());
+        drop(request);
+        assert!(crowd.enter_address(client).is_some());
     }
 }

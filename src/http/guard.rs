@@ -35,11 +35,12 @@ const LINGER_BYTES_MAX: usize = 1 << 20;
 
 /// How long a client may take for what.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    /// From the first byte of a head to its last, and from the opening of a connection to its first byte.
-    pub(super) head: Duration,
+pub struct Patience {
+    /// From the first byte of a head to its last, from the opening of a connection to its first byte, and for what comes
+    /// before that: the word of a proxy, the handshake of TLS.
+    pub head: Duration,
     /// Between two requests, and without a byte in either direction.
-    pub(super) idle: Duration,
+    pub idle: Duration,
 }
 
 /// Why the last request of a connection was refused.

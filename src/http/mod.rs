@@ -1,12 +1,14 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
-//! `connections` accepts, caps and drains; `patience` closes those that keep us waiting; `guard` lets only heads that
-//! `head` finds good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `accept`
-//! what the client wants to read; `answer` turns outcomes into responses, `packing` compresses them, `documents` keeps those
-//! that are rendered once, `headers` dresses them, `cross_origin` tells browsers who may read them. [`Server`] is the whole
-//! of it.
+//! `connections` accepts, caps and drains; `proxies` tells whose a connection is, `tls` encrypts, `stream` is either;
+//! `patience` closes those that keep us waiting; `guard` lets only heads that `head` finds good reach hyper; `gate` refuses
+//! what is still wrong with a request; `routes` knows the paths; `accept` what the client wants to read; `answer` turns
+//! outcomes into responses, `packing` compresses them, `documents` keeps those that are rendered once, `headers` dresses
+//! them, `cross_origin` tells browsers who may read them; `account` tells log and metrics of each request, `observe` those
+//! who watch; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
 
 mod accept;
+mod account;
 mod answer;
 mod connections;
 mod cross_origin;
@@ -15,12 +17,17 @@ mod gate;
 mod guard;
 mod head;
 mod headers;
+mod observe;
 mod packing;
 mod patience;
+mod probe;
+mod proxies;
 mod routes;
+mod stream;
+mod tls;
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -30,16 +37,23 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
+use crate::accounts::key::PlainKey;
 use crate::api::Service;
 use crate::api::call::{Call, Failure, Outcome};
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::operations::{Access, FORMAT_PARAMETER, Operation};
+use account::Note;
+pub use account::{Logged, Observers};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;
+pub use guard::Patience;
 pub(crate) use headers::percent_encoded;
+pub use probe::{Said, ask_readiness};
+pub use proxies::Proxies;
 use routes::{Target, route};
+pub use tls::{Tls, TlsError, TlsFiles};
 
 /// What an operator chooses about connections.
 #[derive(Clone, Debug)]
@@ -47,6 +61,12 @@ pub struct HttpSettings {
     pub listen: SocketAddr,
     pub connections_max: usize,
     pub connections_per_address_max: usize,
+    pub patience: Patience,
+    pub proxies: Proxies,
+    /// None: in the clear.
+    pub tls: Option<Arc<Tls>>,
+    /// Where metrics are to be had; nowhere where absent.
+    pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
 }
@@ -54,12 +74,23 @@ pub struct HttpSettings {
 /// A server that listens but does not answer yet.
 pub struct Server {
     listener: TcpListener,
+    watchers: Option<TcpListener>,
     settings: HttpSettings,
 }
 
 impl Server {
     pub async fn bind(settings: HttpSettings) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(settings.listen).await?, settings })
+        let listener = TcpListener::bind(settings.listen).await?;
+        let watchers = match settings.metrics {
+            Some(address) => Some(TcpListener::bind(address).await?),
+            None => None,
+        };
+        Ok(Self { listener, watchers, settings })
+    }
+
+    /// Where metrics are to be had.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.watchers.as_ref().and_then(|watchers| watchers.local_addr().ok())
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -67,15 +98,21 @@ impl Server {
     }
 
     /// Serves until `stop` is done, then lets the requests under way finish within ten seconds.
-    pub async fn run(self, service: Arc<Service>, stop: impl Future<Output = ()>) {
-        let app = Arc::new(App::new(service, &self.settings));
-        connections::serve(self.listener, &self.settings, app, stop).await;
+    pub async fn run(self, service: Arc<Service>, observers: Observers, stop: impl Future<Output = ()>) {
+        let app = Arc::new(App::new(service, observers, &self.settings));
+        // Watchers see the server drain to its end.
+        let watched = self.watchers.map(|watchers| tokio::spawn(observe::serve(watchers, Arc::clone(&app))));
+        connections::serve(self.listener, self.settings, app, stop).await;
+        if let Some(watched) = watched {
+            watched.abort();
+        }
     }
 }
 
 /// What answers requests.
 struct App {
     service: Arc<Service>,
+    observers: Observers,
     origins: Origins,
     documents: Documents,
     requests: AtomicU64,
@@ -87,8 +124,9 @@ struct App {
 type Reply = Response<Full<Bytes>>;
 
 impl App {
-    fn new(service: Arc<Service>, settings: &HttpSettings) -> Self {
+    fn new(service: Arc<Service>, observers: Observers, settings: &HttpSettings) -> Self {
         Self {
+            observers,
             origins: Origins::new(&settings.cross_origins),
             documents: Documents::new(&service),
             started: service.started_at_millis(),
@@ -98,7 +136,13 @@ impl App {
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>, refused: Option<ApiError>) -> Result<Reply, Infallible> {
+    async fn handle(
+        &self,
+        request: Request<Incoming>,
+        client: IpAddr,
+        refused: Option<ApiError>,
+    ) -> Result<Reply, Infallible> {
+        let under_way = self.observers.begin();
         let id = self.next_id();
         let corpus = self.service.corpus();
         let origin = self.origins.allowed(request.headers()).cloned();
@@ -118,6 +162,7 @@ impl App {
         if is_head {
             answer::drop_body(&mut response);
         }
+        under_way.answered(&account::Request { id: &id, method: request.method().as_str(), client }, &mut response);
         Ok(response)
     }
 
@@ -142,7 +187,15 @@ impl App {
                 let documents = self.documents.of(&self.service, corpus);
                 answer::document(documents.get(document), asked.headers)
             }
-            Target::Operation(operation, path) => self.operation(operation, path, asked, corpus, id).await,
+            Target::Operation(operation, path) => {
+                let key = gate::bearer(asked.headers);
+                let mut reply = self.operation(operation, path, asked, corpus, id).await;
+                let is_key_good = reply.status() != StatusCode::UNAUTHORIZED && operation.access != Access::Open;
+                let note = Note::of(&mut reply);
+                note.operation = Some(operation.name);
+                note.key = key.filter(|_| is_key_good).and_then(PlainKey::parse).map(|key| key.shown_prefix());
+                reply
+            }
         }
     }
 
@@ -181,10 +234,7 @@ impl App {
                 answer::answered(answer, headers, is_metered, (asked.path, &query))
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
-            Outcome::Failed(failure) => {
-                log_internal(&failure, operation, id);
-                answer::failed(&failure, id, Some(self.service.checkout_url().as_str()))
-            }
+            Outcome::Failed(failure) => answer::failed(&failure, id, Some(self.service.checkout_url().as_str())),
         }
     }
 
@@ -206,13 +256,6 @@ impl App {
 
 fn no_such_path(path: &str) -> ApiError {
     ApiError::not_found(format!("there is nothing at {path}; /api/v1 lists what there is"))
-}
-
-/// The log is told what the client is not.
-fn log_internal(failure: &Failure, operation: &Operation, id: &str) {
-    if let Some(internal) = &failure.error.internal {
-        eprintln!("request {id}: {} failed: {internal}", operation.name);
-    }
 }
 
 impl From<ApiError> for Failure {

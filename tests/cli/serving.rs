@@ -233,3 +233,45 @@ fn a_server_told_to_stop_under_load_loses_no_request_and_its_ledger_adds_up() {
     let left = format!("\"researchAllotmentRemaining\":{}", 1_000_000 - answered - 1);
     assert!(me.contains(&left), "{answered} calls were answered: {me}");
 }
+
+#[test]
+fn a_healthcheck_tells_by_its_exit_code_whether_the_server_is_ready() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Started::quick(data.path());
+    let check =
+        |json: &[&str]| hornbook().args(["healthcheck", "--listen", &server.address]).args(json).output().unwrap();
+    let well = check(&["--json"]);
+    let said: serde_json::Value = serde_json::from_slice(&well.stdout).unwrap();
+    assert!(well.status.success() && said["ready"] == true && said["snapshot"] == served(&server), "{said}");
+    assert_eq!(crate::stdout(&check(&[])), format!("{} is ready\n", server.address));
+    server.signal("TERM");
+    server.child.wait().unwrap();
+    let gone = check(&["--json"]);
+    let said: serde_json::Value = serde_json::from_slice(&gone.stdout).unwrap();
+    assert_eq!((gone.status.code(), said["ready"].as_bool()), (Some(1), Some(false)));
+    assert!(crate::stderr(&gone).contains("is not ready"), "{}", crate::stderr(&gone));
+}
+
+#[test]
+fn serving_beyond_loopback_without_encryption_is_warned_of() {
+    let data = tempfile::tempdir().unwrap();
+    drop(Started::quick(data.path()));
+    let log = std::fs::File::create_new(data.path().join("log")).unwrap();
+    let mut open = hornbook()
+        .arg("--data")
+        .arg(data.path())
+        .args(["--set", "log.format=json", "serve", "--listen", "0.0.0.0:0"])
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(open.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // Told to stop, not killed: then the log is whole.
+    assert!(Command::new("kill").arg(open.id().to_string()).status().unwrap().success());
+    open.wait().unwrap();
+    let log = std::fs::read_to_string(data.path().join("log")).unwrap();
+    let warning: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(warning["level"], "warning");
+    assert!(warning["message"].as_str().unwrap().contains("tls.certificate"), "{warning}");
+}

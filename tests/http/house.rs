@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::http::{HttpSettings, Server};
+use hornbook::http::{HttpSettings, Logged, Observers, Patience, Proxies, Server};
+use hornbook::log::{Form, Log};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -26,6 +27,9 @@ use crate::sample::ENGINE;
 /// A running server; dropped, it stops.
 pub(crate) struct House {
     pub(crate) address: SocketAddr,
+    pub(crate) metrics_address: SocketAddr,
+    log: Arc<Log>,
+    logged: Logbook,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) service: Arc<Service>,
@@ -49,17 +53,37 @@ impl House {
     }
 
     pub(crate) fn open_with(tariff: Tariff, cross_origins: &[&str]) -> Self {
+        let cross_origins = cross_origins.iter().map(|origin| (*origin).to_owned()).collect();
+        Self::open_changed(tariff, |http| http.cross_origins = cross_origins)
+    }
+
+    /// With other settings than usual.
+    pub(crate) fn open_changed(tariff: Tariff, change: impl FnOnce(&mut HttpSettings)) -> Self {
         let data = tempfile::tempdir().unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let settings = Settings { tariff, durability: Durability::Window, rollup_after_days: None };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
         let corpus = Arc::new(Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap());
-        let http = HttpSettings {
-            listen: "127.0.0.1:0".parse().unwrap(),
+        let here = "127.0.0.1:0".parse().unwrap();
+        let mut http = HttpSettings {
+            listen: here,
+            metrics: Some(here),
             connections_max: 100,
             connections_per_address_max: 100,
-            cross_origins: cross_origins.iter().map(|origin| (*origin).to_owned()).collect(),
+            patience: Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) },
+            proxies: Proxies::default(),
+            tls: None,
+            cross_origins: Vec::new(),
         };
+        change(&mut http);
+        let logged = Logbook::default();
+        let observers = Observers {
+            log: Arc::new(Log::start(Form::Json, logged.clone())),
+            logged: Logged::All,
+            metrics: Arc::default(),
+            clock: Arc::clone(&clock),
+        };
+        let log = Arc::clone(&observers.log);
         let parts = Parts {
             corpus,
             accounts: Arc::clone(&accounts),
@@ -75,13 +99,50 @@ impl House {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
                 let server = Server::bind(http).await.unwrap();
-                told.send(server.address().unwrap()).unwrap();
+                told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
                 let stopped = async move { drop(stopped.await) };
-                server.run(served, stopped).await;
+                server.run(served, observers, stopped).await;
             });
         });
-        let address = tell.recv().unwrap();
-        Self { address, accounts, clock, service, stop: Some(stop), thread: Some(thread), _data: data }
+        let (address, metrics_address) = tell.recv().unwrap();
+        Self {
+            address,
+            metrics_address,
+            log,
+            logged,
+            accounts,
+            clock,
+            service,
+            stop: Some(stop),
+            thread: Some(thread),
+            _data: data,
+        }
+    }
+
+    /// Every line of the log so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.flush();
+        String::from_utf8(self.logged.0.lock().unwrap().clone()).unwrap()
+    }
+
+    /// Asks the listener of metrics.
+    pub(crate) fn watch(&self, method: &str, path: &str) -> Answered {
+        let request = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        exchange(self.metrics_address, request.as_bytes())
+    }
+
+    /// The page of metrics.
+    pub(crate) fn metrics(&self) -> String {
+        let page = self.watch("GET", "/metrics");
+        assert_eq!(page.status, 200);
+        page.text()
+    }
+
+    /// The value of one metric, with its labels as they are written.
+    pub(crate) fn metric(&self, name: &str) -> f64 {
+        let page = self.metrics();
+        let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.map_or(0.0, |value| value.parse().unwrap())
     }
 
     pub(crate) fn act(&self) -> Act {
@@ -127,12 +188,31 @@ impl House {
 
     /// Sends these bytes and reads until the server closes.
     pub(crate) fn raw(&self, text: &str) -> Answered {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        Answered::read(&bytes)
+        exchange(self.address, text.as_bytes())
+    }
+}
+
+fn exchange(address: SocketAddr, sent: &[u8]) -> Answered {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(sent).unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    Answered::read(&bytes)
+}
+
+/// A log that is kept.
+#[derive(Clone, Default)]
+struct Logbook(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Logbook {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -154,7 +234,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    fn read(bytes: &[u8]) -> Self {
+    pub(crate) fn read(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
         let end = end.unwrap_or_else(|| panic!("no answer: {}", String::from_utf8_lossy(bytes)));
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();

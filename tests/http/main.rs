@@ -3,10 +3,13 @@
 mod answers;
 mod bad_input;
 mod documents;
+mod encrypted;
 mod house;
 mod http2;
+mod observed;
 mod operations;
 mod packing;
+mod proxied;
 mod swaps;
 mod transport;
 mod zones;

@@ -1,0 +1,50 @@
+//! `hornbook healthcheck`: is the server of this configuration ready?
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::Args;
+use hornbook::http::ask_readiness;
+use serde_json::json;
+
+use crate::cli::{CommandResult, Options};
+
+/// Ask the server of this configuration whether it is ready
+///
+/// Asks /readyz of server.listen, over TLS where that is configured. Exit code 0 if it is ready, 1 if not: for containers,
+/// service managers and scripts.
+#[derive(Debug, Args)]
+pub(crate) struct Healthcheck {
+    /// Where the server listens, if not where the configuration says
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+
+    /// Seconds to wait for an answer
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    within: u64,
+}
+
+impl Healthcheck {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let listen = self.listen.map(|listen| ("server.listen".to_owned(), listen.to_string()));
+        let config = options.configuration_with(listen)?;
+        let (listen, is_encrypted) = (config.http()?.listen, config.tls()?.is_some());
+        let said = ask_readiness(listen, is_encrypted, Duration::from_secs(self.within.max(1)));
+        let is_ready = said.as_ref().is_ok_and(|said| said.status == 200);
+        let word = match &said {
+            Ok(said) => said.word.clone(),
+            Err(error) => error.to_string(),
+        };
+        if options.json {
+            let snapshot = said.ok().and_then(|said| said.snapshot);
+            let answer = json!({ "ready": is_ready, "said": word, "address": listen, "snapshot": snapshot });
+            println!("{answer}");
+        } else if is_ready {
+            println!("{listen} is ready");
+        }
+        match is_ready {
+            true => Ok(()),
+            false => Err(format!("{listen} is not ready: {word}; see the log of the server").into()),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What is told of each request once it is answered: a line in the log, and the counts.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::Reply;
+use crate::clock::Clock;
+use crate::log::{Level, Log};
+use crate::metrics::Metrics;
+
+/// What an answer knows about itself; it travels with the response until it is told.
+#[derive(Clone, Default)]
+pub(super) struct Note {
+    pub(super) operation: Option<&'static str>,
+    /// The beginning of the key, where the key is good.
+    pub(super) key: Option<String>,
+    pub(super) cost: u32,
+    pub(super) stages: Vec<(&'static str, u32)>,
+    /// The code of an error.
+    pub(super) error: Option<&'static str>,
+    /// What went wrong inside; for the log alone.
+    pub(super) internal: Option<String>,
+}
+
+impl Note {
+    pub(super) fn of(reply: &mut Reply) -> &mut Self {
+        reply.extensions_mut().get_or_insert_default()
+    }
+}
+
+/// Which requests are logged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Logged {
+    All,
+    /// Those answered with 500 or more.
+    Errors,
+    None,
+}
+
+/// Where it is told.
+#[derive(Clone)]
+pub struct Observers {
+    pub log: Arc<Log>,
+    pub logged: Logged,
+    pub metrics: Arc<Metrics>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Observers {
+    /// A request came in.
+    pub(super) fn begin(&self) -> UnderWay<'_> {
+        self.metrics.requests_under_way.add(1);
+        UnderWay { observers: self, began: Instant::now(), is_answered: false }
+    }
+}
+
+/// A request that is not answered yet. Dropped before it is, its client hung up.
+pub(super) struct UnderWay<'o> {
+    observers: &'o Observers,
+    began: Instant,
+    is_answered: bool,
+}
+
+/// By what a request is recognised in the log.
+pub(super) struct Request<'r> {
+    pub(super) id: &'r str,
+    pub(super) method: &'r str,
+    pub(super) client: IpAddr,
+}
+
+impl UnderWay<'_> {
+    pub(super) fn answered(mut self, request: &Request<'_>, reply: &mut Reply) {
+        self.is_answered = true;
+        let note = reply.extensions_mut().remove::<Note>().unwrap_or_default();
+        let (status, micros) = (reply.status().as_u16(), self.micros());
+        let metrics = &self.observers.metrics;
+        metrics.answered(note.operation.unwrap_or("other"), status, micros);
+        for (stage, micros) in &note.stages {
+            metrics.stage(stage, u64::from(*micros));
+        }
+        if let Some(code) = note.error {
+            metrics.error(code);
+        }
+        let is_logged = match self.observers.logged {
+            Logged::All => true,
+            Logged::Errors => status >= 500,
+            Logged::None => false,
+        };
+        if is_logged {
+            self.log(request, &note, status, micros);
+        }
+    }
+
+    fn log(&self, request: &Request<'_>, note: &Note, status: u16, micros: u64) {
+        let mut fields: Vec<(&'static str, Value)> = vec![
+            ("request", json!(request.id)),
+            ("client", json!(request.client)),
+            ("method", json!(request.method)),
+            ("status", json!(status)),
+            ("ms", json!(millis(micros))),
+        ];
+        fields.extend(note.operation.map(|operation| ("operation", json!(operation))));
+        fields.extend(note.key.as_ref().map(|key| ("key", json!(key))));
+        fields.extend((note.cost > 0).then(|| ("cost", json!(note.cost))));
+        fields.extend(note.error.map(|error| ("error", json!(error))));
+        fields.extend(note.internal.as_ref().map(|why| ("why", json!(why))));
+        if !note.stages.is_empty() {
+            let stages =
+                note.stages.iter().map(|(name, micros)| ((*name).to_owned(), json!(millis(u64::from(*micros)))));
+            fields.push(("stages", Value::Object(stages.collect())));
+        }
+        let level = if status >= 500 { Level::Error } else { Level::Info };
+        self.observers.log.write(self.observers.clock.now().wall, level, "answered", &fields);
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let metrics = &self.observers.metrics;
+        metrics.requests_under_way.add(-1);
+        if !self.is_answered {
+            metrics.requests_abandoned.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn millis(micros: u64) -> f64 {
+    micros as f64 / 1e3
+}

@@ -1,0 +1,96 @@
+//! The listener for those who watch the service: metrics and probes, without keys, and without TLS.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::guard::{Guard, Patience, Refusals};
+use super::{App, Reply, answer, no_such_path};
+use crate::metrics::Moment;
+
+/// Watchers are few; more are made to wait.
+const CONNECTIONS_MAX: usize = 16;
+
+const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(120) };
+
+/// Answers until it is dropped.
+pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
+            continue;
+        };
+        let (app, refusals) = (Arc::clone(&app), Refusals::default());
+        let io = TokioIo::new(Guard::new(stream, PATIENCE, refusals.clone()));
+        let service = service_fn(move |request| {
+            let answer = watched(&app, &refusals, &request);
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let mut builder = hyper::server::conn::http1::Builder::new();
+        builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE.head + PATIENCE.idle);
+        let connection = builder.serve_connection(io, service);
+        tokio::spawn(async move {
+            // A connection that breaks off is its client's affair.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+}
+
+fn watched(app: &App, refusals: &Refusals, request: &Request<Incoming>) -> Reply {
+    let id = app.next_id();
+    let mut reply = match (refusals.take(request), request.uri().path()) {
+        (Some(error), _) => answer::failed(&error.into(), &id, None),
+        (None, "/metrics" | "/healthz" | "/readyz") if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+            answer::method_not_allowed(request.method(), &id)
+        }
+        (None, "/metrics") => answer::metrics(page(app)),
+        (None, "/healthz") => answer::probe(StatusCode::OK, "live"),
+        (None, "/readyz") => app.readiness(),
+        (None, path) => answer::failed(&no_such_path(path).into(), &id, None),
+    };
+    super::headers::set(reply.headers_mut(), "x-request-id", &id);
+    if request.method() == Method::HEAD {
+        answer::drop_body(&mut reply);
+    }
+    reply
+}
+
+fn page(app: &App) -> String {
+    let corpus = app.service.corpus();
+    let manifest = &corpus.snapshot().manifest;
+    let snapshot = format!("snapshot=\"{}\",builder=\"{}\"", manifest.snapshot, manifest.builder);
+    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+    let gauge = |name, meaning, value| Moment { name, kind: "gauge", meaning, labels: "", value };
+    let permits = app.service.permits();
+    app.observers.metrics.render(&[
+        Moment { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
+        Moment { name: "snapshot_info", kind: "gauge", meaning: "what is served", labels: &snapshot, value: 1.0 },
+        gauge("snapshot_nodes", "nodes of the snapshot", f64::from(manifest.counts.nodes)),
+        gauge("permits_free", "searches that could start now", permits.available_permits() as f64),
+        gauge("searches_waiting", "searches that wait for their turn", app.service.waiting() as f64),
+        gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
+        gauge(
+            "draining",
+            "1 once the server was told to stop",
+            f64::from(u8::from(app.draining.load(Ordering::Relaxed))),
+        ),
+        gauge("start_time_seconds", "when the server started", app.service.started_at_millis() as f64 / 1e3),
+        Moment {
+            name: "log_lines_lost_total",
+            kind: "counter",
+            meaning: "lines that nobody read in time",
+            labels: "",
+            value: app.observers.log.lost() as f64,
+        },
+    ])
+}

@@ -1,0 +1,237 @@
+//! Proxies that an operator trusts: only they may say whose connection or request it really is.
+//!
+//! A connection's client is told by the PROXY protocol, version 1 or 2, at its very beginning; a request's by
+//! `X-Forwarded-For`. From anybody else both mean nothing.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use hyper::HeaderMap;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+const SIGNATURE_2: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
+/// As the protocol's text has it.
+const LINE_1_BYTES_MAX: usize = 107;
+/// Addresses take 36 bytes; what proxies add behind them is read and not looked at.
+const BODY_2_BYTES_MAX: usize = 2048;
+
+/// Networks of proxies.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Proxies {
+    networks: Vec<Network>,
+    /// Whether their connections begin with the PROXY protocol.
+    pub announce: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let address: IpAddr = address.parse().ok()?;
+        let whole = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Some(whole), |bits| bits.parse().ok())?;
+        (bits <= whole).then_some(Self { address, bits })
+    }
+
+    fn has(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let differing = own.to_bits() ^ other.to_bits();
+                differing.leading_zeros() >= u32::from(self.bits)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let differing = own.to_bits() ^ other.to_bits();
+                differing.leading_zeros() >= u32::from(self.bits)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Proxies {
+    /// Addresses and networks parted by commas; the one that is none if there is such.
+    pub fn parse(text: &str, announce: bool) -> Result<Self, String> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let read = |entry: &str| Network::parse(entry).ok_or_else(|| entry.to_owned());
+        Ok(Self { networks: entries.map(read).collect::<Result<_, _>>()?, announce })
+    }
+
+    pub(super) fn include(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.has(address))
+    }
+
+    /// Whose request it is that came through a proxy: the last address that is none of ours, if there is one.
+    pub(super) fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let entries: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
+        for entry in entries.iter().rev() {
+            // Whoever wrote what cannot be read also wrote what stands before it.
+            let address = entry.parse::<IpAddr>().ok()?.to_canonical();
+            if !self.include(address) {
+                return Some(address);
+            }
+        }
+        None
+    }
+}
+
+/// Reads what a proxy says of the connection, and not a byte more. None if it speaks for itself.
+pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
+    let mut start = [0; SIGNATURE_2.len()];
+    stream.read_exact(&mut start).await?;
+    if start == SIGNATURE_2 {
+        return announced_2(stream).await;
+    }
+    let mut line = start.to_vec();
+    while !line.ends_with(b"\r\n") {
+        if line.len() >= LINE_1_BYTES_MAX {
+            return Err(strange());
+        }
+        line.push(stream.read_u8().await?);
+    }
+    announced_1(&line)
+}
+
+/// `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443`.
+fn announced_1(line: &[u8]) -> io::Result<Option<IpAddr>> {
+    let text = str::from_utf8(line).map_err(|_| strange())?.trim_end_matches("\r\n");
+    let parts: Vec<&str> = text.split(' ').collect();
+    match parts.as_slice() {
+        ["PROXY", "UNKNOWN", ..] => Ok(None),
+        ["PROXY", family @ ("TCP4" | "TCP6"), client, server, client_port, server_port] => {
+            let (client, server): (IpAddr, IpAddr) =
+                (client.parse().map_err(|_| strange())?, server.parse().map_err(|_| strange())?);
+            let is_of_family = |address: IpAddr| address.is_ipv4() == (*family == "TCP4");
+            let are_ports = [client_port, server_port].iter().all(|port| port.parse::<u16>().is_ok());
+            let is_good = is_of_family(client) && is_of_family(server) && are_ports;
+            if is_good { Ok(Some(client.to_canonical())) } else { Err(strange()) }
+        }
+        _ => Err(strange()),
+    }
+}
+
+async fn announced_2(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
+    let (command, family, length) = (stream.read_u8().await?, stream.read_u8().await?, stream.read_u16().await?);
+    if usize::from(length) > BODY_2_BYTES_MAX {
+        return Err(strange());
+    }
+    let mut body = vec![0; usize::from(length)];
+    stream.read_exact(&mut body).await?;
+    match (command, family) {
+        // Its own health checks.
+        (0x20, _) => Ok(None),
+        (0x21, 0x11) => {
+            let address: [u8; 4] = body.get(..4).and_then(|bytes| bytes.try_into().ok()).ok_or_else(strange)?;
+            if body.len() < 12 { Err(strange()) } else { Ok(Some(Ipv4Addr::from(address).into())) }
+        }
+        (0x21, 0x21) => {
+            let address: [u8; 16] = body.get(..16).and_then(|bytes| bytes.try_into().ok()).ok_or_else(strange)?;
+            if body.len() < 36 {
+                Err(strange())
+            } else {
+                Ok(Some(IpAddr::from(Ipv6Addr::from(address)).to_canonical()))
+            }
+        }
+        (0x21, 0x00) => Ok(None),
+        _ => Err(strange()),
+    }
+}
+
+fn strange() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the connection does not begin with the PROXY protocol")
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    fn said(bytes: &[u8]) -> (io::Result<Option<IpAddr>>, usize) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut rest = bytes;
+        let said = runtime.block_on(announced(&mut rest));
+        (said, rest.len())
+    }
+
+    fn version_2(command: u8, family: u8, body: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(body.len()).unwrap().to_be_bytes();
+        [&SIGNATURE_2[..], &[command, family], &length, body, b"GET"].concat()
+    }
+
+    #[test]
+    fn what_a_proxy_announces_is_read_and_not_a_byte_more() {
+        let v4: IpAddr = "192.0.2.7".parse().unwrap();
+        let v6: IpAddr = "2001:db8::7".parse().unwrap();
+        let body_4 = [192, 0, 2, 7, 10, 0, 0, 1, 0, 80, 1, 187];
+        let body_6 = [&"2001:db8::7".parse::<Ipv6Addr>().unwrap().octets()[..], &[0; 20]].concat();
+        for (bytes, expected) in [
+            (b"PROXY TCP4 192.0.2.7 10.0.0.1 56324 443\r\nGET".to_vec(), Some(v4)),
+            (b"PROXY TCP6 2001:db8::7 ::1 56324 443\r\nGET".to_vec(), Some(v6)),
+            (b"PROXY TCP6 ::ffff:192.0.2.7 ::1 1 2\r\nGET".to_vec(), Some(v4)),
+            (b"PROXY UNKNOWN\r\nGET".to_vec(), None),
+            (b"PROXY UNKNOWN ffff::1 ::1 1 2\r\nGET".to_vec(), None),
+            (version_2(0x21, 0x11, &body_4), Some(v4)),
+            (version_2(0x21, 0x21, &body_6), Some(v6)),
+            (version_2(0x21, 0x11, &[&body_4[..], &[4, 0, 1, 7]].concat()), Some(v4)),
+            (version_2(0x20, 0x00, b""), None),
+            (version_2(0x20, 0x11, &body_4), None),
+        ] {
+            let (said, left) = said(&bytes);
+            assert_eq!((said.unwrap(), left), (expected, 3), "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_is_no_announcement_is_an_error() {
+        for bytes in [
+            b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
+            b"PROXY TCP4 192.0.2.7 10.0.0.1 56324\r\n".to_vec(),
+            b"PROXY TCP4 ::1 ::1 1 2\r\nGET".to_vec(),
+            b"PROXY TCP4 a b 1 2\r\nGET".to_vec(),
+            b"PROXY TCP4 1.2.3.4 1.2.3.4 1 99999\r\n".to_vec(),
+            b"PROXY".to_vec(),
+            [b"PROXY TCP4 ".to_vec(), vec![b'1'; 200]].concat(),
+            version_2(0x21, 0x11, &[1, 2, 3]),
+            version_2(0x31, 0x11, &[0; 12]),
+            version_2(0x21, 0x12, &[0; 12]),
+            version_2(0x21, 0x11, &vec![0; 3000]),
+        ] {
+            assert!(said(&bytes).0.is_err(), "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn the_last_address_that_is_no_proxy_is_the_client() {
+        let proxies = Proxies::parse("10.0.0.0/8, 2001:db8::/32,192.0.2.1", false).unwrap();
+        let forwarded = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("x-forwarded-for", HeaderValue::from_static(value));
+            }
+            proxies.forwarded_for(&headers).map(|address| address.to_string())
+        };
+        assert_eq!(forwarded(&["203.0.113.9"]).as_deref(), Some("203.0.113.9"));
+        assert_eq!(forwarded(&["1.1.1.1, 203.0.113.9, 10.1.2.3"]).as_deref(), Some("203.0.113.9"));
+        assert_eq!(forwarded(&["1.1.1.1", "203.0.113.9", "2001:db8::1"]).as_deref(), Some("203.0.113.9"));
+        assert_eq!(forwarded(&["::ffff:203.0.113.9, 192.0.2.1"]).as_deref(), Some("203.0.113.9"));
+        for none in [&[][..], &["10.1.2.3"], &["unknown"], &["1.1.1.1, garbage, 10.0.0.1"], &["1.1.1.1:80"]] {
+            assert_eq!(forwarded(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn networks_are_addresses_with_as_many_bits_as_they_have() {
+        let proxies = Proxies::parse("0.0.0.0/0", false).unwrap();
+        assert!(proxies.include("8.8.8.8".parse().unwrap()) && !proxies.include("::1".parse().unwrap()));
+        assert!(!Proxies::parse("10.0.0.0/31", false).unwrap().include("10.0.0.2".parse().unwrap()));
+        for bad in ["10.0.0.0/33", "::/129", "a", "10.0.0.0/", "10.0.0/8"] {
+            assert_eq!(Proxies::parse(bad, false), Err(bad.to_owned()));
+        }
+    }
+}

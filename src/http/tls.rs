@@ -1,0 +1,121 @@
+//! TLS by rustls, from PEM files that may be replaced while the server runs.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+/// What clients may choose from, the better first.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// Where certificate and key lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TlsFiles {
+    /// The server's certificate first, then those that lead to a root.
+    pub certificate: PathBuf,
+    pub private_key: PathBuf,
+}
+
+#[derive(Debug)]
+pub enum TlsError {
+    Read {
+        path: PathBuf,
+        source: rustls::pki_types::pem::Error,
+    },
+    NoCertificate {
+        path: PathBuf,
+    },
+    /// The two do not belong together, or are of a kind that is not known.
+    Unfit {
+        certificate: PathBuf,
+        private_key: PathBuf,
+        source: rustls::Error,
+    },
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => {
+                write!(f, "cannot read PEM from {}: {source}; check path, permissions and content", path.display())
+            }
+            Self::NoCertificate { path } => {
+                write!(f, "{} has no certificate; put the server's first, then its issuers", path.display())
+            }
+            Self::Unfit { certificate, private_key, source } => write!(
+                f,
+                "cannot serve with {} and {}: {source}; is the key that of the first certificate?",
+                certificate.display(),
+                private_key.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TlsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Unfit { source, .. } => Some(source),
+            Self::NoCertificate { .. } => None,
+        }
+    }
+}
+
+/// The certificate in force, and where the next comes from.
+pub struct Tls {
+    files: TlsFiles,
+    current: RwLock<TlsAcceptor>,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.files.fmt(f)
+    }
+}
+
+impl Tls {
+    pub fn load(files: TlsFiles) -> Result<Self, TlsError> {
+        let current = RwLock::new(acceptor(&files)?);
+        Ok(Self { files, current })
+    }
+
+    /// New connections get what the files hold now. If that is no good, the old certificate stays in force.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let fresh = acceptor(&self.files)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    let TlsFiles { certificate, private_key } = files;
+    let chain = certificates(certificate)?;
+    let key = PrivateKeyDer::from_pem_file(private_key)
+        .map_err(|source| TlsError::Read { path: private_key.clone(), source })?;
+    let unfit = |source| TlsError::Unfit { certificate: certificate.clone(), private_key: private_key.clone(), source };
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(unfit)?;
+    let mut config = builder.with_no_client_auth().with_single_cert(chain, key).map_err(unfit)?;
+    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// The certificates of a PEM file, at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let read = |source| TlsError::Read { path: path.to_owned(), source };
+    let chain: Vec<_> = CertificateDer::pem_file_iter(path).map_err(read)?.collect::<Result<_, _>>().map_err(read)?;
+    if chain.is_empty() {
+        return Err(TlsError::NoCertificate { path: path.to_owned() });
+    }
+    Ok(chain)
+}

@@ -1,0 +1,200 @@
+//! The log: one line an event, for people or as JSON for machines, written by a thread of its own.
+//!
+//! Nobody waits for whoever reads the log: what a full queue cannot take is counted as lost. No line holds a key beyond
+//! its shown beginning, a token, or what was searched for.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use serde_json::Value;
+
+use crate::clock::UnixMillis;
+
+/// So many lines may wait to be written.
+const WAITING_MAX: usize = 16 << 10;
+
+/// How lines are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+impl Level {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// What is told beside the message, in this order.
+pub type Fields<'f> = &'f [(&'static str, Value)];
+
+pub struct Log {
+    form: Form,
+    queue: SyncSender<Message>,
+    lost: AtomicU64,
+}
+
+enum Message {
+    Line(String),
+    /// Answered once everything before it is written.
+    Flush(SyncSender<()>),
+}
+
+impl Log {
+    pub fn start(form: Form, out: impl Write + Send + 'static) -> Self {
+        let (queue, waiting) = sync_channel(WAITING_MAX);
+        std::thread::spawn(move || write_lines(&waiting, out));
+        Self { form, queue, lost: AtomicU64::new(0) }
+    }
+
+    pub fn write(&self, at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) {
+        let line = match self.form {
+            Form::Text => text_line(at, level, message, fields),
+            Form::Json => json_line(at, level, message, fields),
+        };
+        if self.queue.try_send(Message::Line(line)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many lines nobody read in time.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything that was logged is written.
+    pub fn flush(&self) {
+        let (done, written) = sync_channel(1);
+        if self.queue.send(Message::Flush(done)).is_ok() {
+            // An error means that the thread is gone, and with it what it could have written.
+            let _ = written.recv();
+        }
+    }
+}
+
+fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
+    while let Ok(message) = waiting.recv() {
+        // What comes together is written together. Nobody may read it any more; that is no reason not to serve.
+        let mut text = Vec::new();
+        let mut flushes = Vec::new();
+        for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX)) {
+            match message {
+                Message::Line(line) => text.extend_from_slice(line.as_bytes()),
+                Message::Flush(done) => flushes.push(done),
+            }
+        }
+        let _ = out.write_all(&text).and_then(|()| out.flush());
+        for done in flushes {
+            let _ = done.send(());
+        }
+    }
+}
+
+/// `2026-05-14T12:00:00.000Z info answered operation=search status=200`.
+fn text_line(at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) -> String {
+    let mut line = format!("{at} {} {}", level.name(), one_line(message));
+    for (name, value) in fields {
+        let plain = value.as_str().filter(|text| !text.is_empty() && text.bytes().all(is_plain));
+        let _ = match plain {
+            Some(text) => write!(line, " {name}={text}"),
+            None => write!(line, " {name}={value}"),
+        };
+    }
+    line.push('\n');
+    line
+}
+
+fn json_line(at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) -> String {
+    let mut line = format!("{{\"at\":\"{at}\",\"level\":\"{}\",\"message\":{}", level.name(), Value::from(message));
+    for (name, value) in fields {
+        let _ = write!(line, ",\"{name}\":{value}");
+    }
+    line.push_str("}\n");
+    line
+}
+
+/// What came from outside cannot begin a line of its own.
+fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Memory(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Memory {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(form: Form) -> String {
+        let memory = Memory::default();
+        let log = Log::start(form, memory.clone());
+        let fields = [("status", json!(200)), ("key", json!("hb_live_ab")), ("why", json!("a \"b\"\nc"))];
+        log.write(UnixMillis(0), Level::Info, "answered\nnot", &fields);
+        log.flush();
+        String::from_utf8(memory.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_one_line_whatever_is_in_it() {
+        let text = logged(Form::Text);
+        let expected = "1970-01-01T00:00:00.000Z info answered not status=200 key=hb_live_ab why=\"a \\\"b\\\"\\nc\"\n";
+        assert_eq!(text, expected);
+        let json = logged(Form::Json);
+        assert_eq!(json.lines().count(), 1);
+        let line: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((&line["message"], &line["why"]), (&json!("answered\nnot"), &json!("a \"b\"\nc")));
+    }
+
+    #[test]
+    fn a_reader_who_does_not_read_keeps_nobody_waiting() {
+        struct Stuck;
+        impl Write for Stuck {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                loop {
+                    std::thread::park();
+                }
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let log = Log::start(Form::Text, Stuck);
+        for _ in 0..3 * WAITING_MAX {
+            log.write(UnixMillis(0), Level::Info, "a", &[]);
+        }
+        assert!(log.lost() >= WAITING_MAX as u64);
+    }
+}

@@ -1,0 +1,231 @@
+//! What the service counts about itself, in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Upper bounds of histogram buckets, in microseconds.
+const BOUNDS: [u64; 15] =
+    [50, 100, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 125_000, 250_000, 1_000_000, 10_000_000];
+
+/// Everything that is counted as it happens.
+#[derive(Default)]
+pub struct Metrics {
+    /// Answers by operation and status.
+    requests: Family<(&'static str, u16), AtomicU64>,
+    latencies: Family<&'static str, Histogram>,
+    stages: Family<&'static str, Histogram>,
+    /// Answers that were errors, by code.
+    errors: Family<&'static str, AtomicU64>,
+    connections_refused: Family<&'static str, AtomicU64>,
+    reloads: Family<&'static str, AtomicU64>,
+    pub connections: Gauge,
+    pub connections_accepted: AtomicU64,
+    pub requests_under_way: Gauge,
+    /// Their clients hung up first.
+    pub requests_abandoned: AtomicU64,
+}
+
+/// A number that goes up and down.
+#[derive(Default)]
+pub struct Gauge(AtomicI64);
+
+impl Gauge {
+    pub fn add(&self, change: i64) {
+        self.0.fetch_add(change, Ordering::Relaxed);
+    }
+}
+
+impl Metrics {
+    pub fn answered(&self, operation: &'static str, status: u16, micros: u64) {
+        self.requests.of((operation, status)).fetch_add(1, Ordering::Relaxed);
+        self.latencies.of(operation).add(micros);
+    }
+
+    pub fn stage(&self, name: &'static str, micros: u64) {
+        self.stages.of(name).add(micros);
+    }
+
+    pub fn error(&self, code: &'static str) {
+        self.errors.of(code).fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn connection_refused(&self, why: &'static str) {
+        self.connections_refused.of(why).fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn reloaded(&self, result: &'static str) {
+        self.reloads.of(result).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Everything counted, and these numbers of the moment.
+    pub fn render(&self, of_the_moment: &[Moment<'_>]) -> String {
+        let mut page = Page::default();
+        page.begin("requests_total", "counter", "answers by operation and status");
+        for ((operation, status), count) in self.requests.all() {
+            let labels = format!("operation=\"{operation}\",status=\"{status}\"");
+            page.line("requests_total", &labels, count.load(Ordering::Relaxed));
+        }
+        page.histograms("request_seconds", "time to answer by operation", "operation", &self.latencies);
+        page.histograms("stage_seconds", "time of the stages of calls", "stage", &self.stages);
+        page.counters("errors_total", "answers that were errors, by code", "code", &self.errors);
+        let refused = &self.connections_refused;
+        page.counters("connections_refused_total", "connections closed without an answer", "why", refused);
+        page.counters("reloads_total", "attempts to take up a new snapshot", "result", &self.reloads);
+        let counted = [
+            (
+                "connections_total",
+                "counter",
+                "connections taken",
+                self.connections_accepted.load(Ordering::Relaxed) as i64,
+            ),
+            ("connections", "gauge", "connections now", self.connections.0.load(Ordering::Relaxed)),
+            ("requests_under_way", "gauge", "requests now", self.requests_under_way.0.load(Ordering::Relaxed)),
+            (
+                "requests_abandoned_total",
+                "counter",
+                "requests whose clients hung up first",
+                self.requests_abandoned.load(Ordering::Relaxed) as i64,
+            ),
+        ];
+        for (name, kind, meaning, value) in counted {
+            page.begin(name, kind, meaning);
+            page.line(name, "", value);
+        }
+        for Moment { name, kind, meaning, labels, value } in of_the_moment {
+            page.begin(name, kind, meaning);
+            page.line(name, labels, value);
+        }
+        page.text
+    }
+}
+
+/// A number that is asked for when it is wanted.
+pub struct Moment<'m> {
+    pub name: &'static str,
+    pub kind: &'static str,
+    pub meaning: &'static str,
+    pub labels: &'m str,
+    pub value: f64,
+}
+
+/// One metric for each label, made when first needed.
+struct Family<L, M>(RwLock<BTreeMap<L, Arc<M>>>);
+
+impl<L, M> Default for Family<L, M> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<L: Copy + Ord, M: Default> Family<L, M> {
+    fn of(&self, label: L) -> Arc<M> {
+        if let Some(metric) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&label) {
+            return Arc::clone(metric);
+        }
+        Arc::clone(self.0.write().unwrap_or_else(PoisonError::into_inner).entry(label).or_default())
+    }
+
+    fn all(&self) -> Vec<(L, Arc<M>)> {
+        let metrics = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        metrics.iter().map(|(label, metric)| (*label, Arc::clone(metric))).collect()
+    }
+}
+
+#[derive(Default)]
+struct Histogram {
+    /// One for each bound, and one for what is beyond them.
+    buckets: [AtomicU64; BOUNDS.len() + 1],
+    sum_micros: AtomicU64,
+}
+
+impl Histogram {
+    fn add(&self, micros: u64) {
+        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        self.sum_micros.fetch_add(micros, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn begin(&mut self, name: &str, kind: &str, meaning: &str) {
+        let _ = writeln!(self.text, "# HELP hornbook_{name} {meaning}\n# TYPE hornbook_{name} {kind}");
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: impl Display) {
+        let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
+        let _ = writeln!(self.text, "hornbook_{name}{open}{labels}{close} {value}");
+    }
+
+    fn counters(&mut self, name: &str, meaning: &str, label: &str, family: &Family<&'static str, AtomicU64>) {
+        self.begin(name, "counter", meaning);
+        for (value, count) in family.all() {
+            self.line(name, &format!("{label}=\"{value}\""), count.load(Ordering::Relaxed));
+        }
+    }
+
+    fn histograms(&mut self, name: &str, meaning: &str, label: &str, family: &Family<&'static str, Histogram>) {
+        self.begin(name, "histogram", meaning);
+        for (value, histogram) in family.all() {
+            let mut so_far = 0;
+            for (place, bucket) in histogram.buckets.iter().enumerate() {
+                so_far += bucket.load(Ordering::Relaxed);
+                let bound = BOUNDS.get(place).map_or("+Inf".to_owned(), |bound| seconds(*bound).to_string());
+                self.line(&format!("{name}_bucket"), &format!("{label}=\"{value}\",le=\"{bound}\""), so_far);
+            }
+            let sum = seconds(histogram.sum_micros.load(Ordering::Relaxed));
+            self.line(&format!("{name}_sum"), &format!("{label}=\"{value}\""), sum);
+            self.line(&format!("{name}_count"), &format!("{label}=\"{value}\""), so_far);
+        }
+    }
+}
+
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_counts_what_is_at_or_below_each_bound() {
+        let metrics = Metrics::default();
+        for micros in [50, 51, 999, 1_000, 20_000_000] {
+            metrics.answered("search", 200, micros);
+        }
+        let page = metrics.render(&[]);
+        for line in [
+            "hornbook_requests_total{operation=\"search\",status=\"200\"} 5",
+            "hornbook_request_seconds_bucket{operation=\"search\",le=\"0.00005\"} 1",
+            "hornbook_request_seconds_bucket{operation=\"search\",le=\"0.0001\"} 2",
+            "hornbook_request_seconds_bucket{operation=\"search\",le=\"0.001\"} 4",
+            "hornbook_request_seconds_bucket{operation=\"search\",le=\"10\"} 4",
+            "hornbook_request_seconds_bucket{operation=\"search\",le=\"+Inf\"} 5",
+            "hornbook_request_seconds_sum{operation=\"search\"} 20.0021",
+            "hornbook_request_seconds_count{operation=\"search\"} 5",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+        }
+    }
+
+    #[test]
+    fn every_line_is_a_comment_or_a_number_with_a_name() {
+        let metrics = Metrics::default();
+        metrics.answered("search", 200, 1);
+        metrics.stage("commit", 1);
+        metrics.error("overloaded");
+        metrics.connections.add(-1);
+        let moment = Moment { name: "ledger_up", kind: "gauge", meaning: "1", labels: "", value: 1.0 };
+        for line in metrics.render(&[moment]).lines().filter(|line| !line.starts_with("# ")) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert!(name.starts_with("hornbook_") && value.parse::<f64>().is_ok(), "{line}");
+        }
+    }
+}
