@@ -8,12 +8,18 @@ SOURCES ?= ../shared/corpora
 # How often the program is killed under load; the tests do it 100 times.
 KILLS ?= 1000
 
-.PHONY: help fuzz deny kills documents bench-corpus
+# How many clients of each kind keep the server waiting; the tests use 500.
+SLOW_CLIENTS ?= 9000
+
+.PHONY: help fuzz deny kills slow-clients smuggling unit-score documents bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
+	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent and as many half-spoken connections at once'
+	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
+	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     renew what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
@@ -29,6 +35,18 @@ deny:
 
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test -p hornbook --test accounts_process -- --nocapture killed_under_load
+
+slow-clients:
+	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test -p hornbook --test cli -- --nocapture slow_clients
+
+smuggling:
+	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || apt-get install --yes nginx-light haproxy
+	HORNBOOK_TEST_PROXIES=required cargo test -p hornbook --test cli -- --nocapture smuggled_past
+
+unit-score:
+	command -v systemd-analyze >/dev/null || apt-get install --yes systemd
+	mkdir -p target && systemd-analyze security --offline=true --threshold=15 --no-pager deploy/hornbook.service > target/unit-score.txt; \
+		status=$$?; tail -1 target/unit-score.txt; exit $$status
 
 documents:
 	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet -p hornbook --test http rendered_documents

@@ -19,10 +19,14 @@ use hornbook::config::Config;
 use hornbook::http::{HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CommandResult, Options};
+
+/// Snapshots, state, sockets, and what a reload opens for a moment.
+const FILES_BESIDE_CONNECTIONS: u64 = 200;
 
 const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 
@@ -90,6 +94,7 @@ impl Served {
         let mut settings = config.http()?;
         settings.tls = config.tls()?.map(Tls::load).transpose()?.map(Arc::new);
         warn_of_the_open(&settings, &log, &*clock);
+        make_room_for_connections(&settings, &log, &*clock);
         let metrics = Arc::new(Metrics::default());
         let observers =
             Observers { log: Arc::clone(&log), logged: config.logged(), metrics, clock: Arc::clone(&clock) };
@@ -161,6 +166,23 @@ fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     if let Some(metrics) = settings.metrics.filter(|metrics| is_open(*metrics)) {
         let message = "metrics need no key and this is not a loopback address: everybody who reaches it can read them";
         log.write(clock.now().wall, Level::Warning, message, &[("address", json!(metrics))]);
+    }
+}
+
+/// Each connection is an open file, and systems allow few unless they are asked.
+fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let may_open = match setrlimit(Resource::Nofile, wanted) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    let needed = settings.connections_max as u64 + FILES_BESIDE_CONNECTIONS;
+    if let Some(may_open) = may_open.filter(|may_open| *may_open < needed) {
+        let message = "fewer files may be open than connections are allowed; raise the limit (LimitNOFILE= of systemd, \
+                       ulimit -n) or lower server.connections_max";
+        let fields = [("mayOpen", json!(may_open)), ("needed", json!(needed))];
+        log.write(clock.now().wall, Level::Warning, message, &fields);
     }
 }
 

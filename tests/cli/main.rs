@@ -6,6 +6,11 @@ mod commands;
 mod evaluating;
 mod killed;
 mod serving;
+mod slow_clients;
+mod smuggling;
+
+#[path = "../support/bytes.rs"]
+mod bytes;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -14,6 +19,10 @@ use std::process::{Command, Output};
 fn hornbook() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
     command.current_dir(project());
+    // The tests' own settings are not the program's.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HORNBOOK_")) {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -22,7 +22,12 @@ impl Started {
     }
 
     /// With settings of its own.
-    fn with(data: &Path, settings: &[&str]) -> Self {
+    pub(crate) fn with(data: &Path, settings: &[&str]) -> Self {
+        Self::with_log(data, settings, Stdio::null())
+    }
+
+    /// The same with its log where it can be read.
+    pub(crate) fn with_log(data: &Path, settings: &[&str], log: Stdio) -> Self {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
         let mut child = hornbook()
             .arg("--data")
@@ -30,7 +35,7 @@ impl Started {
             .args(["--set", "server.listen=127.0.0.1:0"])
             .args(settings)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -41,7 +46,7 @@ impl Started {
         Self { child, address, key }
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let Self { address, key, .. } = self;
         let mut stream = TcpStream::connect(address).unwrap();
         let request = format!(
@@ -58,7 +63,7 @@ impl Started {
         assert!(status.success());
     }
 
-    fn stop(&mut self) -> Option<i32> {
+    pub(crate) fn stop(&mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()
     }

@@ -1,8 +1,7 @@
 //! The corpus of bad input: `bad_input/*.txt`, one case a line, `statuses | bytes`. Every answer beyond 399 must carry
 //! the Error object, whichever layer refused, and the connection must end after the last answer.
 //!
-//! `\r \n \t \0 \xHH \\` stand for bytes; `{text*N}` for a text N times; `{end}` for a Host, `Connection: close` and the
-//! end of the head; `{key}` for an `Authorization` header that is good.
+//! `support/bytes.rs` says how the bytes are written; `{key}` there is an `Authorization` header that is good.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,6 +13,7 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
+use crate::bytes::unescaped;
 use crate::house::{House, generous};
 
 const CASES_MIN: usize = 300;
@@ -98,52 +98,6 @@ fn read_cases(file: &Path, key: &str) -> Vec<Case> {
         Case { statuses, bytes: unescaped(bytes, key), place }
     };
     lines.map(read).collect()
-}
-
-fn unescaped(text: &str, key: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let filled = rest.strip_prefix('{').and_then(|rest| filled_in(rest, key));
-        if let Some((bytes, behind)) = filled {
-            out.extend_from_slice(&bytes);
-            rest = behind;
-            continue;
-        }
-        rest = &rest[first.len_utf8()..];
-        if first != '\\' {
-            out.extend_from_slice(first.to_string().as_bytes());
-            continue;
-        }
-        let (byte, length) = match rest.as_bytes() {
-            [b'r', ..] => (b'\r', 1),
-            [b'n', ..] => (b'\n', 1),
-            [b't', ..] => (b'\t', 1),
-            [b'0', ..] => (0, 1),
-            [b'\\', ..] => (b'\\', 1),
-            [b'x', ..] => (u8::from_str_radix(&rest[1..3], 16).unwrap(), 3),
-            _ => panic!("an escape that is none: \\{rest}"),
-        };
-        out.push(byte);
-        rest = &rest[length..];
-    }
-    out
-}
-
-/// What a pair of braces stands for, and what follows it.
-fn filled_in<'t>(inside: &'t str, key: &str) -> Option<(Vec<u8>, &'t str)> {
-    if let Some(behind) = inside.strip_prefix("end}") {
-        return Some((b"Host: law.example\r\nConnection: close\r\n\r\n".to_vec(), behind));
-    }
-    if let Some(behind) = inside.strip_prefix("key}") {
-        return Some((format!("Authorization: Bearer {key}\r\n").into_bytes(), behind));
-    }
-    let star = inside.match_indices('*').find_map(|(star, _)| {
-        let (number, behind) = inside[star + 1..].split_once('}')?;
-        Some((star, number.parse::<usize>().ok()?, behind))
-    });
-    let (star, times, behind) = star?;
-    Some((unescaped(&inside[..star], key).repeat(times), behind))
 }
 
 fn check(address: SocketAddr, case: &Case) -> Result<(), String> {

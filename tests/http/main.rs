@@ -9,10 +9,13 @@ mod http2;
 mod observed;
 mod operations;
 mod packing;
+mod patience;
 mod proxied;
 mod swaps;
 mod transport;
 mod zones;
 
+#[path = "../support/bytes.rs"]
+mod bytes;
 #[path = "../support/sample.rs"]
 mod sample;
