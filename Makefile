@@ -8,13 +8,17 @@ SOURCES ?= ../shared/corpora
 # How often the program is killed under load; the tests do it 100 times.
 KILLS ?= 1000
 
-.PHONY: help fuzz deny kills documents bench-corpus
+# The program that 'make conformance' looks at; built where empty.
+HORNBOOK ?=
+
+.PHONY: help fuzz deny kills documents conformance bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
 	@echo 'make documents     renew what is rendered from the operations table: docs/rendered and the table in README.md'
+	@echo 'make conformance   hold the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -32,6 +36,9 @@ kills:
 
 documents:
 	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet -p hornbook --test http rendered_documents
+
+conformance:
+	tests/conformance/run $(HORNBOOK)
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)
