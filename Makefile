@@ -11,7 +11,10 @@ KILLS ?= 1000
 # How many clients of each kind keep the server waiting; the tests use 500.
 SLOW_CLIENTS ?= 9000
 
-.PHONY: help fuzz deny kills slow-clients smuggling unit-score documents bench-corpus
+# The program that 'make conformance' looks at; built where empty.
+HORNBOOK ?=
+
+.PHONY: help fuzz deny kills slow-clients smuggling unit-score documents conformance bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
@@ -21,6 +24,7 @@ help:
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     renew what is rendered from the operations table: docs/rendered and the table in README.md'
+	@echo 'make conformance   hold the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -50,6 +54,9 @@ unit-score:
 
 documents:
 	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet -p hornbook --test http rendered_documents
+
+conformance:
+	tests/conformance/run $(HORNBOOK)
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)

@@ -28,6 +28,19 @@ pub(super) const COMMON_HEADERS: &[(&str, &str, &str)] = &[
     ("X-Corpus-Snapshot", "string", "The snapshot that the answer comes from."),
 ];
 
+/// Some character that is no white space, and none that is a control character.
+const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
+
+/// What each tag of the document gathers, in the order of the alphabet.
+const TAGS: &[(&str, &str)] = &[
+    ("browse", "Code bodies and what stands in them."),
+    ("formation", "Company formation."),
+    ("gis", "Zoning layers."),
+    ("node", "Provisions and containers, by id or citation."),
+    ("open", "Open to all, without a key."),
+    ("search", "What searches, and what every key may ask."),
+];
+
 pub(super) fn document(base_url: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
@@ -46,9 +59,11 @@ pub(super) fn document(base_url: &str) -> Value {
             "version": OPENAPI_VERSION,
             "description": "US federal and state law as uniform, citable records: search, provisions, browsing, zoning, \
                             coverage, accounts. Read-only JSON over HTTP; every metered call reports what is left.",
+            "contact": { "name": "The operator of this service", "url": base_url },
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "tags": TAGS.iter().map(|(name, meaning)| json!({ "name": name, "description": meaning })).collect::<Vec<_>>(),
         "servers": [{ "url": base_url }],
         "paths": paths,
         "components": {
@@ -72,6 +87,7 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     };
     json!({
         "operationId": operation.name,
+        "tags": [operation.tag()],
         "summary": operation.summary,
         "description": description(operation),
         "parameters": operation.parameters.iter().map(parameter).collect::<Vec<_>>(),
@@ -154,7 +170,8 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn schema_of(kind: Kind) -> Value {
     match kind {
-        Kind::Text => json!({ "type": "string", "pattern": "\\S" }),
+        // Control characters never reach a parameter, and white space alone is no text.
+        Kind::Text => json!({ "type": "string", "pattern": TEXT_PATTERN }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
@@ -163,6 +180,8 @@ fn schema_of(kind: Kind) -> Value {
         Kind::Uuids { most } => json!({
             "type": "array", "minItems": 1, "maxItems": most, "items": { "type": "string", "format": "uuid" },
         }),
-        Kind::ShortCode => json!({ "type": "string", "minLength": 2, "maxLength": 40 }),
+        Kind::ShortCode => json!({
+            "type": "string", "minLength": 2, "maxLength": 40, "pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$",
+        }),
     }
 }

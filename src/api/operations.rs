@@ -87,6 +87,14 @@ impl Operation {
         OPERATIONS.iter().find(|operation| operation.name == name)
     }
 
+    /// What documents list it under: the scope that opens it, the first where several do.
+    pub fn tag(&self) -> &'static str {
+        match self.access {
+            Access::Open => "open",
+            Access::Metered { any_of, .. } => any_of.names().next().unwrap_or("open"),
+        }
+    }
+
     /// Every error that a call may come to, in the order of their statuses.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
         let metered: &[ErrorCode] = match self.access {
@@ -99,8 +107,16 @@ impl Operation {
     }
 }
 
-const EVERY_CALL_ERRORS: &[ErrorCode] =
-    &[ErrorCode::ValidationError, ErrorCode::NotAcceptable, ErrorCode::Internal, ErrorCode::Overloaded];
+const EVERY_CALL_ERRORS: &[ErrorCode] = &[
+    ErrorCode::BadRequest,
+    ErrorCode::BodyTooLarge,
+    ErrorCode::UriTooLong,
+    ErrorCode::HeadersTooLarge,
+    ErrorCode::ValidationError,
+    ErrorCode::NotAcceptable,
+    ErrorCode::Internal,
+    ErrorCode::Overloaded,
+];
 
 const METERED_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidApiKey,

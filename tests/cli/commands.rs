@@ -40,11 +40,15 @@ fn build_verify_and_inspect_tell_what_they_did() {
         serde_json::from_str(&inspect(&["--json", "--node", "Arden Rev. Stat. § 24-2-201"])).unwrap();
     let id = json[0]["id"].as_str().unwrap();
     assert_eq!(inspect(&["--node", id]), node);
+    let cited = inspect(&["--node", "Arden Rev. Stat. § 12-2-104"]);
+    let line = "  cites Arden Rev. Stat. § 12-2-102, Arden Rev. Stat. § 12-2-104a, Arden Rev. Stat. § 12-1-105\n";
+    assert!(cited.contains(line) && cited.contains("  cited by Arden Rev. Stat. § "), "{cited}");
     let outline = inspect(&["--outline", "--jurisdiction", "XA-HOLLIS"]);
     assert!(outline.contains("Hollis County Code") && outline.contains("Millbrook Town Code"), "{outline}");
     assert!(!outline.contains("Arden Revised Statutes"), "{outline}");
     let summary: serde_json::Value = serde_json::from_str(&inspect(&["--json"])).unwrap();
     assert_eq!(summary["manifest"]["counts"]["zoningLayers"], 2);
+    assert!(summary["manifest"]["counts"]["references"].as_u64().unwrap() > 80, "{summary:#}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
     for operation in OPERATIONS {
         let described = &document["paths"][operation.path]["get"];
         assert_eq!(described["operationId"], operation.name);
+        let tags = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]);
+        assert!(tags.into_iter().any(|tag| *tag == described["tags"][0]), "{} has no known tag", operation.name);
         assert_eq!(described["parameters"].as_array().unwrap().len(), operation.parameters.len());
         for error in operation.all_errors() {
             assert!(described["responses"][error.status().to_string()].is_object(), "{} {error:?}", operation.name);

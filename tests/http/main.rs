@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad_input;
+mod charging;
 mod documents;
 mod encrypted;
 mod house;

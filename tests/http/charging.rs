@@ -1,0 +1,132 @@
+//! What is charged, as properties: several nodes cost one each that is found, and what a client holds already is free.
+
+use std::collections::HashSet;
+
+use hornbook_corpus::ids::NodeOrdinal;
+use proptest::prelude::*;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::house::{House, generous};
+use crate::sample::ENGINE;
+
+/// So many ids may be asked for at once.
+const IDS_MAX: usize = 50;
+
+/// Cases of each property; a case is a request or three.
+const CASES: u32 = 48;
+
+/// An id that was asked for, in a spelling that UUIDs allow.
+#[derive(Clone, Debug)]
+struct Wanted {
+    id: Uuid,
+    is_held: bool,
+    is_upper: bool,
+    spaced: bool,
+}
+
+impl Wanted {
+    fn written(&self) -> String {
+        let id = if self.is_upper { self.id.to_string().to_uppercase() } else { self.id.to_string() };
+        if self.spaced { format!("%20{id}%20") } else { id }
+    }
+}
+
+/// Few different ids, so that they repeat; about a third of them nobody's.
+fn wanted() -> impl Strategy<Value = Wanted> {
+    (0..20_u32, any::<bool>(), any::<bool>()).prop_map(|(number, is_upper, spaced)| {
+        let is_held = number % 3 != 0;
+        let id = match is_held {
+            true => ENGINE.snapshot().outline.id(NodeOrdinal(number)).unwrap().0,
+            false => Uuid::from_u128(u128::from(number)),
+        };
+        Wanted { id, is_held, is_upper, spaced }
+    })
+}
+
+fn ids_of(list: &Value, field: Option<&str>) -> Vec<String> {
+    let id = |entry: &Value| field.map_or(entry, |field| &entry[field]).as_str().unwrap().to_owned();
+    list.as_array().unwrap().iter().map(id).collect()
+}
+
+#[test]
+fn several_nodes_answer_each_id_once_and_cost_what_is_found() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    proptest!(ProptestConfig::with_cases(CASES), |(asked in prop::collection::vec(wanted(), 1..60))| {
+        let before = left();
+        let written: Vec<String> = asked.iter().map(Wanted::written).collect();
+        let answered = house.get(&format!("/api/v1/nodes?ids={}", written.join(",")), &key);
+        let mut seen = HashSet::new();
+        let once = asked.iter().filter(|wanted| seen.insert(wanted.id));
+        let (held, missing): (Vec<&Wanted>, Vec<&Wanted>) = once.partition(|wanted| wanted.is_held);
+        let text = |ids: Vec<&Wanted>| ids.iter().map(|wanted| wanted.id.to_string()).collect::<Vec<_>>();
+        if asked.len() > IDS_MAX {
+            let error = answered.error(422, "validation_error");
+            prop_assert!(error["details"][0]["message"].as_str().unwrap().contains("50"));
+        } else if held.is_empty() {
+            answered.error(404, "not_found");
+        } else {
+            prop_assert_eq!(answered.status, 200);
+            prop_assert_eq!(answered.number("x-credits-cost"), held.len() as u64);
+            let body = answered.json();
+            prop_assert_eq!(ids_of(&body["nodes"], Some("id")), text(held.clone()));
+            prop_assert_eq!(ids_of(&body["missing"], None), text(missing));
+            // Each is what it is alone.
+            let alone = house.get(&format!("/api/v1/node/{}", held[0].id), &key).json();
+            prop_assert_eq!(&body["nodes"][0], &alone);
+        }
+        let due = if answered.status == 200 { held.len() as u64 + 1 } else { 0 };
+        prop_assert_eq!(u64::from(before - left()), due, "a refusal is free");
+    });
+}
+
+/// What a client says it holds: the very version, one among others, a weak form of it, anything, or what it is not.
+fn held_tags() -> impl Strategy<Value = (fn(&str) -> String, bool)> {
+    prop_oneof![
+        Just((str::to_owned as fn(&str) -> String, true)),
+        Just(((|tag| format!("W/{tag}")) as fn(&str) -> String, true)),
+        Just(((|tag| format!("\"other\", {tag} , \"third\"")) as fn(&str) -> String, true)),
+        Just(((|_| "*".to_owned()) as fn(&str) -> String, true)),
+        Just(((|tag| tag.replacen('"', "\"x", 1)) as fn(&str) -> String, false)),
+        Just(((|tag| tag.trim_matches('"').to_owned()) as fn(&str) -> String, false)),
+        Just(((|_| "\"\"".to_owned()) as fn(&str) -> String, false)),
+    ]
+}
+
+#[test]
+fn a_version_that_is_held_is_not_sent_again_and_is_free() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+    let bearer = format!("Bearer {key}");
+    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let total = ENGINE.snapshot().outline.len();
+    proptest!(ProptestConfig::with_cases(CASES), |(
+        node in 0..total,
+        format in prop::sample::select(&["json", "md", "txt"][..]),
+        (held, is_known) in held_tags(),
+    )| {
+        let id = ENGINE.snapshot().outline.id(NodeOrdinal(node)).unwrap();
+        let path = format!("/api/v1/node/{id}?format={format}");
+        let first = house.get(&path, &key);
+        let tag = first.header("etag").to_owned();
+        prop_assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong version: {}", tag);
+        let before = left();
+        let again = house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", &held(&tag))]);
+        // Who held the packed form hears of that one.
+        prop_assert_eq!(again.header("etag").trim_start_matches("W/"), tag.as_str());
+        prop_assert_eq!(u64::from(before - left()), u64::from(!is_known));
+        if is_known {
+            prop_assert_eq!((again.status, again.body.len()), (304, 0));
+        } else {
+            prop_assert_eq!((again.status, &again.body), (200, &first.body), "the same bytes under one version");
+        }
+        // Another form is another version.
+        let other = if format == "md" { "txt" } else { "md" };
+        let other = house.get(&format!("/api/v1/node/{id}?format={other}"), &key);
+        prop_assert_ne!(other.header("etag"), tag.as_str());
+    });
+}
