@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use super::find::{Citations, Openings};
 use super::forms::{BodyForm, FormError, Forms};
-use super::matching::{self, Found, Home, Matcher};
+use super::home::Home;
+use super::matching::{self, Found, Matcher};
 use super::text::{END, Text};
 use super::value::{Body, BodyRef, Citation};
 

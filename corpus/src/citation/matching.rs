@@ -2,13 +2,13 @@
 //!
 //! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b) of section 1983 of
 //! title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in length, so looking everywhere
-//! in a text costs time in proportion to it. What a provision says of its own code (`section 5 of this title`, a bare `§ 13.1-345`,
-//! `Regulation .03 of this chapter`) is understood by its [`Home`].
+//! in a text costs time in proportion to it. What a provision says of its own code is understood in `home`.
 
 use std::ops::Range;
 
 use super::constitution;
 use super::forms::{Form, Forms};
+use super::home::Home;
 use super::number::{Mark, Rising, Shape};
 use super::tail::{self, Entry, Expected};
 use super::text::{SIGN, Text};
@@ -23,15 +23,15 @@ pub(super) struct Found {
 
 /// The code a citation means, with its title.
 #[derive(Clone, Copy)]
-struct Target<'t> {
-    body: BodyRef,
-    title: Option<&'t str>,
-    appendix: bool,
-    strict: bool,
+pub(super) struct Target<'t> {
+    pub(super) body: BodyRef,
+    pub(super) title: Option<&'t str>,
+    pub(super) appendix: bool,
+    pub(super) strict: bool,
 }
 
 impl Target<'_> {
-    fn citation(self, place: Place, subdivisions: Vec<Box<str>>) -> Citation {
+    pub(super) fn citation(self, place: Place, subdivisions: Vec<Box<str>>) -> Citation {
         let title = self.title.map(|title| title.to_ascii_uppercase().into());
         Citation { body: self.body, title, appendix: self.appendix, place, subdivisions }
     }
@@ -53,24 +53,6 @@ pub(super) struct Matcher<'g, 't> {
     pub(super) home: Option<Home<'t>>,
 }
 
-/// Where a text stands, for what it cites as `this title`, by a bare number or by the end of one.
-#[derive(Clone, Copy, Debug)]
-pub struct Home<'h> {
-    pub body: BodyRef,
-    /// The title (or chapter) of a titled form.
-    pub title: Option<&'h str>,
-    /// The number of the provision itself.
-    pub number: Option<&'h str>,
-}
-
-impl<'h> Home<'h> {
-    /// Where the provision with this citation stands. None in an appendix: `this title` is one of the act printed there.
-    pub fn of(citation: &'h Citation) -> Option<Self> {
-        let home = Self { body: citation.body, title: citation.title.as_deref(), number: citation.number() };
-        (!citation.appendix).then_some(home)
-    }
-}
-
 impl<'g, 't> Matcher<'g, 't> {
     /// The citation that begins exactly at `pos`, which must be where a word could begin.
     pub(super) fn at(&self, pos: usize) -> Option<Found> {
@@ -89,7 +71,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    fn form(&self, body: BodyRef) -> Option<&'g Form> {
+    pub(super) fn form(&self, body: BodyRef) -> Option<&'g Form> {
         self.forms.row(body)
     }
 
@@ -113,7 +95,7 @@ impl<'g, 't> Matcher<'g, 't> {
         self.after_name(pos, target, end)
     }
 
-    fn title_and_name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
+    pub(super) fn title_and_name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
         let (title, end) = tail::read_title(self.text, pos)?;
         let text = self.text;
         let after = text.skip_spaces(end);
@@ -297,73 +279,6 @@ impl<'g, 't> Matcher<'g, 't> {
         (!owns_number).then(|| (target, trim_end(text, end)))
     }
 
-    /// A bare `§ 13.1-345` or `section 414` where such numbers are the code's own; with what may follow it, it ends at `longest_end`.
-    fn bare_at_home(&self, list_end: usize, longest_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
-        let home = self.home?;
-        let form = self.form(home.body)?;
-        let title = home.title.filter(|_| form.title.is_some());
-        let target = Target { body: home.body, title, appendix: false, strict: true };
-        let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.belongs_elsewhere(form, longest_end);
-        is_own.then_some((target, list_end))
-    }
-
-    /// Whether what follows a bare number says whose it is: `of that Act`, `, respectively, of the Act`, `(21 U.S.C. 321)`.
-    fn belongs_elsewhere(&self, form: &Form, list_end: usize) -> bool {
-        let text = self.text;
-        let mut pos = text.skip_comma(list_end);
-        if form.has_telling_numbers() {
-            return text.word(pos, "of").is_some();
-        }
-        if matches!(text.sign(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
-            return true;
-        }
-        for _ in 0..2 {
-            if matches!(text.sign(pos), b')' | b']') {
-                pos = text.skip_comma(pos + 1);
-            }
-            if let Some(after) = text.word(pos, "respectively") {
-                pos = text.skip_comma(after);
-            }
-        }
-        text.word(pos, "of").is_some()
-    }
-
-    /// `Regulations .03 and .04C(1) of this chapter`: before its last period such a number is the provision's own.
-    fn neighbours(&self, pos: usize) -> Option<Found> {
-        let home = self.home?;
-        let text = self.text;
-        let (stem, _) = home.number?.rsplit_once('.')?;
-        let (_, unit, after) = tail::read_mark(text, pos)?;
-        let capital_first = self.form(home.body)?.shape.capital_is_subdivision;
-        let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
-        let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
-        let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
-        let items = entries.into_iter().map(|entry| {
-            let number = |end: &str| format!("{stem}.{end}").into();
-            let place = Place::Numbered {
-                unit,
-                number: number(&entry.first),
-                last: entry.last.as_deref().map(number),
-                wording: None,
-            };
-            (entry.range, target.citation(place, entry.subdivisions))
-        });
-        Some(Found { items: items.collect(), end: trim_end(text, chapter) })
-    }
-
-    /// `this title`, `this chapter`, `this Code` after `of`.
-    fn this_container(&self, pos: usize) -> Option<(Target<'t>, usize)> {
-        let home = self.home?;
-        let text = self.text;
-        let word = text.skip_spaces(text.word(pos, "this")?);
-        let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
-        let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
-        let is_titled = self.form(home.body)?.title.is_some();
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
-        (is_titled == home.title.is_some()).then_some((target, end))
-    }
-
     fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(Target<'t>, usize)> {
         let (title, end) = tail::read_title(self.text, pos)?;
         if let Some((target, name_end)) = self.name_without_number(end) {
@@ -393,13 +308,6 @@ impl<'g, 't> Matcher<'g, 't> {
             }
         }
         self.name(next)
-    }
-
-    /// What a title alone means. In a state's own text it may as well be a title of that state's code, so it means nothing there.
-    fn plain_us_code(&self) -> Option<Target<'t>> {
-        let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
-        let target = Target { body: self.us_code, title: None, appendix: false, strict: false };
-        self.home.is_none_or(is_federal).then_some(target)
     }
 
     /// `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
@@ -500,7 +408,7 @@ fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
 }
 
 /// Back over the spaces and commas that were skipped in looking for more.
-fn trim_end(text: Text<'_>, end: usize) -> usize {
+pub(super) fn trim_end(text: Text<'_>, end: usize) -> usize {
     let mut trimmed = end;
     while trimmed > 0 && matches!(text.slice(trimmed - 1, trimmed), " " | "," | "\n" | "\t" | "\r") {
         trimmed -= 1;

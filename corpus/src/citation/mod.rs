@@ -5,13 +5,14 @@
 //! and folds either to a [`CitationKey`]. It knows no snapshot: what is held comes in through [`Holdings`].
 //!
 //! Reading order: `value` (what a citation is), `forms` (the table), `text` (folding of what people type), `names` (which code
-//! a name means), `number` (section numbers and ranges), `matching` (a citation at one place), then the surfaces above it.
+//! a name means), `number` (section numbers and ranges), `matching` (a citation at one place), `home` (what a provision says of its own code), then the surfaces above it.
 
 mod constitution;
 mod find;
 mod format;
 mod forms;
 mod grammar;
+mod home;
 mod key;
 mod matching;
 mod names;
@@ -24,7 +25,7 @@ mod value;
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
+pub use home::Home;
 pub use key::CitationKey;
-pub use matching::Home;
 pub use resolve::{Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
 pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Place, Unit, Wording};
