@@ -279,3 +279,14 @@ impl Answered {
         body
     }
 }
+
+/// Looks again until it holds, for at most thirty seconds.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..3000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} never came");
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hornbook::accounts::scope::Scope;
 use hornbook::http::Patience;
 
-use crate::house::{Answered, House, generous};
+use crate::house::{Answered, House, generous, wait_until};
 
 /// A server that waits a second for anything.
 fn impatient() -> House {
@@ -28,17 +28,6 @@ fn rest(mut stream: TcpStream) -> Vec<u8> {
     bytes
 }
 
-/// Looks again until it holds, for at most thirty seconds.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..3000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("{what} never came");
-}
-
 #[test]
 fn who_says_nothing_is_closed_and_who_says_half_is_told_why() {
     let house = impatient();
@@ -48,6 +37,7 @@ fn who_says_nothing_is_closed_and_who_says_half_is_told_why() {
     let mut kept = connect(&house);
     kept.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     let mut dripping = connect(&house);
+    dripping.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
     let (reader, mut writer) = (dripping.try_clone().unwrap(), dripping.try_clone().unwrap());
     std::thread::spawn(move || {
         // Some progress at any time, and yet never a head.
@@ -55,7 +45,6 @@ fn who_says_nothing_is_closed_and_who_says_half_is_told_why() {
             std::thread::sleep(Duration::from_millis(50));
         }
     });
-    dripping.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
 
     assert_eq!(rest(silent), b"");
     Answered::read(&rest(half)).error(408, "request_timeout");
