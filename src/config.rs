@@ -495,6 +495,26 @@ mod tests {
     }
 
     #[test]
+    fn what_concerns_connections_is_checked_before_anything_listens() {
+        let with = |flags: &[(&str, &str)]| Config::load(None, [], pairs(flags)).unwrap();
+        for (flag, value, told) in [
+            ("server.listen", "8080", "an address and a port"),
+            ("server.listen", "", "an address and a port"),
+            ("metrics.listen", "localhost:9090", "an address and a port"),
+            ("server.proxies", "10.0.0.0/8, everybody", "addresses or networks"),
+        ] {
+            let error = with(&[(flag, value)]).http().unwrap_err().to_string();
+            assert!(error.contains(flag) && error.contains(told), "{error}");
+        }
+        let http = with(&[("server.proxies", "10.0.0.0/8, ::1"), ("server.proxy_protocol", "on")]).http().unwrap();
+        assert!(http.proxies.announce && http.metrics.is_none());
+        assert!(with(&[("tls.certificate", "a.pem")]).tls().unwrap_err().to_string().contains("tls.private_key"));
+        assert!(with(&[("tls.private_key", "a.pem")]).tls().unwrap_err().to_string().contains("tls.certificate"));
+        assert!(with(&[("tls.certificate", "a"), ("tls.private_key", "b")]).tls().unwrap().is_some());
+        assert_eq!(with(&[]).tls().unwrap(), None);
+    }
+
+    #[test]
     fn secrets_come_from_files_and_are_never_shown() {
         let directory = tempfile::tempdir().unwrap();
         let secret = directory.path().join("secret");

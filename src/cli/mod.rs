@@ -30,8 +30,9 @@ type CommandResult = Result<(), Box<dyn Error>>;
 /// changes again. `hornbook verify` proves that no byte of it changed, `hornbook inspect` shows what is in it and
 /// `hornbook search` finds the law in it; `hornbook resolve` says what a citation names, `hornbook suggest` completes
 /// headings and citations, `hornbook eval` and `hornbook bench` measure how good and how fast search is. Accounts, keys and credits are kept in the data directory and administered from here, whether a
-/// server runs or not. `hornbook serve` answers over HTTP. Without a command, hornbook builds the sample corpus into ./data
-/// where no snapshot is, makes a demo account, and serves.
+/// server runs or not. `hornbook serve` answers over HTTP, `hornbook reload` makes it take up the next snapshot, `hornbook
+/// healthcheck` asks whether it is ready. Without a command, hornbook builds the sample corpus into ./data where no snapshot
+/// is, makes a demo account, and serves.
 #[derive(Debug, Parser)]
 #[command(name = "hornbook", version, max_term_width = 100)]
 pub(crate) struct Cli {
