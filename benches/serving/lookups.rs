@@ -1,0 +1,89 @@
+//! Looking up: provisions, children and coverage, beside a bare hyper server that gives the same bytes.
+
+use std::time::Duration;
+
+use hornbook::bench::load::{Load, Pace};
+use hornbook::bench::url::Url;
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::snapshot::Snapshot;
+
+use crate::server::{Data, Running, get};
+use crate::{ROUNDS, bare, round, row, spread};
+
+/// How many different provisions and containers are asked for.
+const PLACES: usize = 64;
+
+const LOAD: Load = Load {
+    pace: Pace::Closed,
+    workers: 16,
+    warm_up: Duration::from_millis(300),
+    duration: Duration::from_millis(1000),
+};
+
+pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
+    let kinds =
+        [("node", nodes(snapshot)), ("browse", browsing(snapshot)), ("coverage", vec!["/api/v1/coverage".to_owned()])];
+    let server = data.serve(&["ledger.durability=window"]).0;
+    let recorded = data.folder.join("recorded");
+    std::fs::create_dir(&recorded).expect("a folder for answers");
+    let all: Vec<String> = kinds.iter().flat_map(|(_, paths)| paths.clone()).collect();
+    bare::record(&server, &data.key, &all, &recorded);
+    let bare = bare::start(&recorded);
+    for (name, paths) in &kinds {
+        let bytes: usize = paths.iter().map(|path| get(&bare.address, path, None).len()).sum();
+        println!("{name}: {} addresses, {} bytes an answer on average", paths.len(), bytes / paths.len());
+        let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut our_cpu, mut their_cpu) = (Vec::new(), Vec::new());
+        // Side by side in each round, so that a busy machine disturbs both.
+        for _ in 0..ROUNDS {
+            let (a_second, cpu) = asked(&server, &data.key, paths);
+            let (bare_a_second, bare_cpu) = asked(&bare, &data.key, paths);
+            ours.push(a_second);
+            theirs.push(bare_a_second);
+            ratios.push(100.0 * a_second / bare_a_second);
+            our_cpu.push(cpu);
+            their_cpu.push(bare_cpu);
+        }
+        row(&format!("{name}, over bare hyper"), "%", spread(ratios));
+        row(name, "a second", spread(ours));
+        row(&format!("{name}, bare hyper"), "a second", spread(theirs));
+        row(&format!("{name}, processor time of the server"), "us", spread(our_cpu));
+        row(&format!("{name}, processor time of bare hyper"), "us", spread(their_cpu));
+    }
+}
+
+/// Answers a second, and microseconds of the server's processor time for each.
+fn asked(server: &Running, key: &str, paths: &[String]) -> (f64, f64) {
+    let target =
+        Url::new(&server.base(), Some(key.to_owned()), paths.to_vec()).unwrap_or_else(|error| panic!("{error}"));
+    let before = server.cpu();
+    let measured = round(&target, &LOAD);
+    // The warm-up is the same load.
+    let all = measured.throughput * (LOAD.warm_up + LOAD.duration).as_secs_f64();
+    (measured.throughput, (server.cpu() - before) * 1e6 / all)
+}
+
+/// Provisions from all over the snapshot.
+fn nodes(snapshot: &Snapshot) -> Vec<String> {
+    let outline = &snapshot.outline;
+    let provisions: Vec<NodeOrdinal> =
+        (0..outline.len()).map(NodeOrdinal).filter(|node| outline.is_provision(*node)).collect();
+    let ids = some_of(&provisions).filter_map(|node| outline.id(*node));
+    ids.map(|id| format!("/api/v1/node/{id}")).collect()
+}
+
+/// Containers from all over the snapshot.
+fn browsing(snapshot: &Snapshot) -> Vec<String> {
+    let outline = &snapshot.outline;
+    let containers: Vec<NodeOrdinal> =
+        (0..outline.len()).map(NodeOrdinal).filter(|node| outline.children(*node).next().is_some()).collect();
+    let path = |node: &NodeOrdinal| {
+        let body = snapshot.code_body_of(*node)?;
+        Some(format!("/api/v1/browse?codeBodyId={}&parent={}", body.id, outline.id(*node)?))
+    };
+    some_of(&containers).filter_map(path).collect()
+}
+
+fn some_of(nodes: &[NodeOrdinal]) -> impl Iterator<Item = &NodeOrdinal> {
+    nodes.iter().step_by(nodes.len().div_ceil(PLACES).max(1))
+}

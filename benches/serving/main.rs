@@ -1,0 +1,109 @@
+//! Figures of serving, all of one run: `cargo bench --bench serving -- --snapshot DIR`. Without a snapshot it builds the
+//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, idle.
+//!
+//! The server is the program itself, a process of its own over a temporary data directory; what asks it is the generator of
+//! `hornbook bench`, on the same machine. Other work on the machine weighs on everything: ratios are taken turn by turn, and
+//! processor time is told beside wall time. `benches/README.md` explains the rows and keeps the last results.
+
+mod bare;
+mod idle;
+mod lookups;
+mod searches;
+mod server;
+
+use std::path::{Path, PathBuf};
+
+use hornbook::bench::load::Load;
+use hornbook::bench::result::{Round, TargetTold, measure};
+use hornbook::bench::{Target, queries};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+
+use crate::server::Data;
+
+/// How often each figure is taken.
+const ROUNDS: usize = 5;
+
+const STARTS: usize = 9;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let value = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1).cloned()
+    };
+    if let Some(folder) = value(bare::FLAG) {
+        return bare::serve(Path::new(&folder));
+    }
+    let only = value("--only");
+    let is_asked = |part: &str| only.as_deref().is_none_or(|only| only == part);
+
+    let scratch = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = value("--snapshot").map_or_else(|| sample(&scratch.path().join("sample")), PathBuf::from);
+    let snapshot = Snapshot::open(&path).unwrap_or_else(|error| panic!("{error}"));
+    let counts = &snapshot.manifest.counts;
+    println!("{}: {} provisions, {} chunks", snapshot.manifest.name, counts.provisions, counts.chunks);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load of the machine before: {load}");
+
+    let folder = scratch.path().join("data");
+    std::fs::create_dir(&folder).expect("a data directory");
+    let data = Data::prepare(&folder, &path);
+    if is_asked("ready") {
+        let starts = (0..STARTS).map(|_| data.serve(&[]).1.as_secs_f64() * 1e3).collect();
+        row("ready after the start of the process", "ms", spread(starts));
+    }
+    if is_asked("lookups") {
+        lookups::measure(&data, &snapshot);
+    }
+    if is_asked("searches") {
+        searches::measure(&data);
+    }
+    if is_asked("idle") {
+        idle::measure(&data);
+    }
+}
+
+fn sample(out: &Path) -> PathBuf {
+    let options = BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(out.to_owned()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    };
+    build(&options).unwrap_or_else(|error| panic!("{error}"));
+    out.to_owned()
+}
+
+/// Median, lowest and highest.
+struct Spread(f64, f64, f64);
+
+fn spread(mut rounds: Vec<f64>) -> Spread {
+    rounds.sort_by(f64::total_cmp);
+    Spread(rounds[rounds.len() / 2], rounds[0], rounds[rounds.len() - 1])
+}
+
+fn row(what: &str, unit: &str, Spread(median, lowest, highest): Spread) {
+    let digits = if median < 20.0 { 2 } else { 0 };
+    println!("| {what} | {median:.digits$} {unit} | {lowest:.digits$} - {highest:.digits$} |");
+}
+
+/// One round of a load, whose every answer must be a good one or a refusal.
+fn round(target: &dyn Target, load: &Load) -> Round {
+    let told = TargetTold {
+        name: String::new(),
+        is_url: true,
+        snapshot: None,
+        queries: 0,
+        queries_hash: queries::fingerprint(&[]),
+        mode: String::new(),
+        limit: 0,
+    };
+    let result = measure(target, told, load, 1, String::new(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert!(result.total.failed.is_empty(), "{:?}", result.total.failed);
+    result.total
+}

@@ -1,0 +1,200 @@
+//! Searching: capacity, latency below it, and what is done with twice as much.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hornbook::bench::load::{Arrivals, Load, Pace};
+use hornbook::bench::queries::{Query, read};
+use hornbook::bench::result::Round;
+use hornbook::bench::url::{Url, searches};
+use hornbook::bench::{Asked, BenchError, Outcome, Target, Worker};
+use hornbook::search::Mode;
+
+use crate::server::{Data, Running};
+use crate::{ROUNDS, round, row, spread};
+
+const PAGE: u32 = 20;
+const WARM_UP: Duration = Duration::from_millis(700);
+const DURATION: Duration = Duration::from_secs(4);
+
+/// Enough that the server always has something to do, and its queue stays short.
+const CLOSED_WORKERS: usize = 8;
+
+/// Below capacity there are never so many under way.
+const OPEN_WORKERS: usize = 64;
+
+/// At twice capacity as many wait as the server lets wait, 250 ms long.
+const OVERLOAD_WORKERS: usize = 400;
+
+const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
+
+/// The name of the sum of all stages among them.
+const SERVER: &str = "server";
+
+pub(crate) fn measure(data: &Data<'_>) {
+    for mode in ["window", "strict"] {
+        let (server, ready) = data.serve(&[&format!("ledger.durability={mode}")]);
+        println!("{mode}: ready after {:.0} ms", ready.as_secs_f64() * 1e3);
+        let mut rounds = Rounds::default();
+        for _ in 0..ROUNDS {
+            rounds.take(data, &server, mode == "window");
+        }
+        rounds.tell(mode);
+    }
+}
+
+#[derive(Default)]
+struct Rounds {
+    capacity: Vec<f64>,
+    cpu: Vec<f64>,
+    median: Vec<f64>,
+    p99: Vec<f64>,
+    within_1_ms: Vec<f64>,
+    within_4_ms: Vec<f64>,
+    seen_median: Vec<f64>,
+    seen_p99: Vec<f64>,
+    refused_below: Vec<f64>,
+    over: Overload,
+}
+
+#[derive(Default)]
+struct Overload {
+    of_peak: Vec<f64>,
+    p99: Vec<f64>,
+    times: Vec<f64>,
+    refused: Vec<f64>,
+    refusal_median: Vec<f64>,
+    refusal_p99: Vec<f64>,
+}
+
+impl Rounds {
+    fn take(&mut self, data: &Data<'_>, server: &Running, with_overload: bool) {
+        let target = Watched::new(server, &data.key);
+        let closed = Load { pace: Pace::Closed, workers: CLOSED_WORKERS, warm_up: WARM_UP, duration: DURATION };
+        let cpu = server.cpu();
+        let peak = round(&target, &closed).throughput;
+        self.cpu.push((server.cpu() - cpu) * 1e6 / (peak * (WARM_UP + DURATION).as_secs_f64()));
+        self.capacity.push(peak);
+
+        let open = |part: f64, workers: usize| Load {
+            pace: Pace::Open { per_second: part * peak, arrivals: Arrivals::Poisson },
+            workers,
+            ..closed
+        };
+        let before = data.within("search", BOUNDS);
+        let below = round(&target, &open(0.7, OPEN_WORKERS));
+        let [within_1_ms, within_4_ms] = data.within("search", BOUNDS).since(&before);
+        let took = |percent: f64| server_side(&below, percent);
+        self.median.push(took(50.0));
+        self.p99.push(took(99.0));
+        self.within_1_ms.push(within_1_ms);
+        self.within_4_ms.push(within_4_ms);
+        self.seen_median.push(below.latency.at(50.0));
+        self.seen_p99.push(below.latency.at(99.0));
+        self.refused_below.push(100.0 * below.refused as f64 / (below.refused + below.answered) as f64);
+
+        if with_overload {
+            target.refusals();
+            let over = round(&target, &open(2.0, OVERLOAD_WORKERS));
+            let refusals = target.refusals();
+            let of = &mut self.over;
+            of.of_peak.push(100.0 * over.throughput / peak);
+            of.p99.push(server_side(&over, 99.0));
+            of.times.push(server_side(&over, 99.0) / took(99.0));
+            of.refused.push(100.0 * over.refused as f64 / (over.refused + over.answered) as f64);
+            if let Some(last) = refusals.len().checked_sub(1) {
+                of.refusal_median.push(refusals[last / 2]);
+                of.refusal_p99.push(refusals[last * 99 / 100]);
+            }
+        }
+    }
+
+    fn tell(self, mode: &str) {
+        let row = |what: &str, unit: &str, values: Vec<f64>| {
+            if !values.is_empty() {
+                row(&format!("{mode}: {what}"), unit, spread(values));
+            }
+        };
+        row("capacity", "searches a second", self.capacity);
+        row("processor time of the server for a search", "us", self.cpu);
+        row("at 70 %: stages together, median", "us", self.median);
+        row("at 70 %: stages together, p99", "us", self.p99);
+        row("at 70 %: answered within 1 ms of the head's arrival", "%", self.within_1_ms);
+        row("at 70 %: answered within 4 ms of the head's arrival", "%", self.within_4_ms);
+        row("at 70 %: as clients see it, median", "us", self.seen_median);
+        row("at 70 %: as clients see it, p99", "us", self.seen_p99);
+        row("at 70 %: refused", "%", self.refused_below);
+        let over = self.over;
+        row("at 200 %: answered, over capacity", "%", over.of_peak);
+        row("at 200 %: stages together, p99", "us", over.p99);
+        row("at 200 %: that over the same at 70 %", "times", over.times);
+        row("at 200 %: refused", "%", over.refused);
+        row("at 200 %: a refusal as clients see it, median", "us", over.refusal_median);
+        row("at 200 %: a refusal as clients see it, p99", "us", over.refusal_p99);
+    }
+}
+
+/// Bounds of the server's own histogram.
+const BOUNDS: [&str; 2] = ["0.001", "0.004"];
+
+fn server_side(round: &Round, percent: f64) -> f64 {
+    let stage = round.stages.iter().find(|stage| stage.name == SERVER);
+    stage.map_or(0.0, |stage| stage.took.at(percent))
+}
+
+/// A server whose stages are summed, and whose refusals are timed from when they were asked for.
+struct Watched {
+    server: Url,
+    refusals: Mutex<Vec<f64>>,
+}
+
+impl Watched {
+    fn new(server: &Running, key: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
+        let file = |kind: &str| read(&folder.join(format!("{kind}.jsonl"))).unwrap_or_else(|error| panic!("{error}"));
+        // Any snapshot can be asked them all, if they are not held to their own jurisdiction.
+        let queries = JUDGED.into_iter().flat_map(file).map(|query| Query { jurisdiction: None, mode: None, ..query });
+        let paths = searches(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
+        let server = Url::new(&server.base(), Some(key.to_owned()), paths).unwrap_or_else(|error| panic!("{error}"));
+        Self { server, refusals: Mutex::default() }
+    }
+
+    /// Microseconds of the refusals since the last call, the shortest first.
+    fn refusals(&self) -> Vec<f64> {
+        let mut taken = std::mem::take(&mut *self.refusals.lock().unwrap_or_else(PoisonError::into_inner));
+        taken.sort_by(f64::total_cmp);
+        taken
+    }
+}
+
+impl Target for Watched {
+    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
+        Ok(Box::new(Watcher { worker: self.server.worker()?, watched: self }))
+    }
+}
+
+struct Watcher<'w> {
+    worker: Box<dyn Worker + 'w>,
+    watched: &'w Watched,
+}
+
+impl Worker for Watcher<'_> {
+    fn ask(&mut self, place: usize) -> Asked {
+        let began = Instant::now();
+        let mut asked = self.worker.ask(place);
+        match asked.outcome {
+            Outcome::Answered => {
+                let all = asked.stages.iter().map(|(_, took)| *took).sum();
+                asked.stages.push((Cow::Borrowed(SERVER), all));
+            }
+            Outcome::Refused => {
+                let mut refusals = self.watched.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+                refusals.push(began.elapsed().as_secs_f64() * 1e6);
+            }
+            Outcome::Failed(_) => {}
+        }
+        asked
+    }
+}

@@ -1,0 +1,166 @@
+//! Servers as processes of their own: started on a loopback port, watched through `/proc`, stopped by their own id.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Ticks a second in which `/proc` tells processor time.
+const TICKS: f64 = 100.0;
+
+/// Nothing that is asked here takes so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// So many calls and units that neither is ever what is measured, and room for ten thousand connections and one.
+const WIDE_OPEN: [&str; 5] = [
+    "server.listen=127.0.0.1:0",
+    "server.connections_per_address_max=12000",
+    "free.per_minute=1000000000",
+    "free.per_day=1000000000",
+    "free.monthly_units=1000000000",
+];
+
+/// A running server, ended when dropped.
+pub(crate) struct Running {
+    child: Child,
+    /// Host and port.
+    pub(crate) address: String,
+}
+
+/// A data directory over a snapshot.
+pub(crate) struct Data<'d> {
+    pub(crate) folder: &'d Path,
+    pub(crate) key: String,
+    metrics: String,
+}
+
+impl<'d> Data<'d> {
+    /// Links the snapshot, and lets the quick start make an account.
+    pub(crate) fn prepare(folder: &'d Path, snapshot: &Path) -> Self {
+        let snapshot = snapshot.canonicalize().expect("a snapshot");
+        symlink(snapshot, folder.join("current")).expect("a link to the snapshot");
+        // Free a moment ago; whoever takes it meanwhile is told of by the server that cannot start.
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a free port");
+        let mut data = Self { folder, key: String::new(), metrics: free.to_string() };
+        drop(Running::start(&mut data.hornbook(&[])));
+        let key = std::fs::read_to_string(folder.join("demo.key")).expect("the demo key");
+        key.trim().clone_into(&mut data.key);
+        data
+    }
+
+    /// The program as it is shipped; what it logs goes to a file, as it would to the journal.
+    fn hornbook(&self, settings: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+        let log = File::options().create(true).append(true).open(self.folder.join("log")).expect("a log");
+        command.arg("--data").arg(self.folder).stderr(log);
+        let metrics = format!("metrics.listen={}", self.metrics);
+        for setting in WIDE_OPEN.iter().chain(settings).chain([&&*metrics]) {
+            command.args(["--set", setting]);
+        }
+        command
+    }
+
+    /// `hornbook serve`, and how long it took from starting the process to its first yes on `/readyz`.
+    pub(crate) fn serve(&self, settings: &[&str]) -> (Running, Duration) {
+        let mut command = self.hornbook(settings);
+        command.arg("serve");
+        let began = Instant::now();
+        let running = Running::start(&mut command);
+        while !get(&running.address, "/readyz", None).starts_with(b"HTTP/1.1 200") {
+            assert!(began.elapsed() < PATIENCE, "{} does not become ready", running.address);
+        }
+        (running, began.elapsed())
+    }
+
+    /// How many answers of an operation there were, and which part of them the server says it gave within so many seconds.
+    pub(crate) fn within<const N: usize>(&self, operation: &str, seconds: [&str; N]) -> Counted<N> {
+        let page = String::from_utf8(get(&self.metrics, "/metrics", None)).expect("text");
+        let bucket = |bound: &str| {
+            let name = format!("hornbook_request_seconds_bucket{{operation=\"{operation}\",le=\"{bound}\"}} ");
+            let count = page.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok());
+            count.unwrap_or(0.0)
+        };
+        Counted { all: bucket("+Inf"), within: seconds.map(bucket) }
+    }
+}
+
+/// The server's own count.
+pub(crate) struct Counted<const N: usize> {
+    all: f64,
+    within: [f64; N],
+}
+
+impl<const N: usize> Counted<N> {
+    /// Percent within each bound since an earlier count.
+    pub(crate) fn since(&self, earlier: &Self) -> [f64; N] {
+        let all = self.all - earlier.all;
+        std::array::from_fn(|bound| 100.0 * (self.within[bound] - earlier.within[bound]) / all)
+    }
+}
+
+impl Running {
+    /// Anything that says on a line of its own where it listens.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("a process");
+        let out = child.stdout.take().expect("what it says");
+        let mut lines = BufReader::new(out).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
+        Self { child, address: address.expect("a server that says where it listens; its log says why not") }
+    }
+
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Seconds of processor time so far.
+    pub(crate) fn cpu(&self) -> f64 {
+        let stat = self.proc("stat");
+        // The name before may have spaces in it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / TICKS
+    }
+
+    /// Megabytes that are the process's own, without mapped files.
+    pub(crate) fn memory(&self) -> f64 {
+        let status = self.proc("status");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("memory of its own");
+        let kibibytes: f64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+        kibibytes * 1024.0 / 1e6
+    }
+
+    fn proc(&self, name: &str) -> String {
+        std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).expect("a process that runs")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let told = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        if told.is_err() || self.child.wait().is_err() {
+            let _ = self.child.kill();
+        }
+    }
+}
+
+pub(crate) fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("a connection");
+    stream.set_nodelay(true).expect("a socket");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+/// The whole answer as it comes, on a connection of its own.
+pub(crate) fn get(address: &str, path: &str, key: Option<&str>) -> Vec<u8> {
+    let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{key}Connection: close\r\n\r\n");
+    let mut stream = connect(address);
+    stream.write_all(request.as_bytes()).expect("a request sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    answer
+}
