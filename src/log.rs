@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -14,6 +15,10 @@ use crate::clock::UnixMillis;
 
 /// So many lines may wait to be written.
 const WAITING_MAX: usize = 16 << 10;
+
+/// How long a line waits for others to be written with it. Waking the thread for every line costs each request more than
+/// making its line does.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// How lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,10 +93,13 @@ impl Log {
 
 fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
     while let Ok(message) = waiting.recv() {
+        if matches!(message, Message::Line(_)) {
+            std::thread::sleep(GATHERED_FOR);
+        }
         // What comes together is written together. Nobody may read it any more; that is no reason not to serve.
         let mut text = Vec::new();
         let mut flushes = Vec::new();
-        for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX)) {
+        for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX - 1)) {
             match message {
                 Message::Line(line) => text.extend_from_slice(line.as_bytes()),
                 Message::Flush(done) => flushes.push(done),
@@ -176,6 +184,33 @@ mod tests {
         assert_eq!(json.lines().count(), 1);
         let line: Value = serde_json::from_str(&json).unwrap();
         assert_eq!((&line["message"], &line["why"]), (&json!("answered\nnot"), &json!("a \"b\"\nc")));
+    }
+
+    #[test]
+    fn lines_that_come_together_are_written_together_and_all_of_them() {
+        #[derive(Clone, Default)]
+        struct Counting(Arc<Mutex<(usize, usize)>>);
+        impl Write for Counting {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                let (writes, lines) = &mut *self.0.lock().unwrap();
+                *writes += 1;
+                *lines += bytes.iter().filter(|byte| **byte == b'\n').count();
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let counting = Counting::default();
+        let log = Log::start(Form::Text, counting.clone());
+        let all = WAITING_MAX / 2;
+        for _ in 0..all {
+            log.write(UnixMillis(0), Level::Info, "a", &[]);
+        }
+        log.flush();
+        let (writes, lines) = *counting.0.lock().unwrap();
+        assert_eq!(lines, all);
+        assert!(writes * 50 < all, "{writes} writes of {all} lines");
     }
 
     #[test]
