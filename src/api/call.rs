@@ -6,8 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::task::JoinHandle;
 
@@ -23,12 +22,6 @@ use crate::accounts::idempotency::Idempotency;
 use crate::accounts::ids::{AccountId, Credits};
 use crate::accounts::pace::PaceLeft;
 use crate::clock::Now;
-
-/// How long a call may wait for its turn to work before it is told to come back.
-const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
-
-/// More than this many calls for each permit do not wait at all: their turn would not come in time.
-const QUEUED_PER_PERMIT: usize = 128;
 
 /// What a door hands over.
 #[derive(Debug)]
@@ -186,15 +179,8 @@ impl Service {
             Weight::Light => Ok((Turn::Here, None)),
             Weight::Heavy => {
                 let began = Instant::now();
-                let place = InQueue::enter(&self.waiting);
-                if place.behind >= QUEUED_PER_PERMIT * self.permits_max {
-                    return Err(ApiError::overloaded());
-                }
-                let permit = Arc::clone(&self.permits).acquire_owned();
-                match tokio::time::timeout(QUEUE_WAIT_MAX, permit).await {
-                    Ok(Ok(permit)) => Ok((Turn::OnThread(permit), Some(stage("queue", began)))),
-                    Ok(Err(_)) | Err(_) => Err(ApiError::overloaded()),
-                }
+                let permit = self.queue.turn(self.clock.now().steady).await?;
+                Ok((Turn::OnThread(permit), Some(stage("queue", began))))
             }
         }
     }
@@ -205,24 +191,6 @@ type Stage = (&'static str, u32);
 
 fn stage(name: &'static str, began: Instant) -> Stage {
     (name, u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX))
-}
-
-/// A place among those who wait, left when dropped.
-struct InQueue<'q> {
-    waiting: &'q AtomicUsize,
-    behind: usize,
-}
-
-impl<'q> InQueue<'q> {
-    fn enter(waiting: &'q AtomicUsize) -> Self {
-        Self { waiting, behind: waiting.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl Drop for InQueue<'_> {
-    fn drop(&mut self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// Runs work whose debit is on its way. The debit stays outside of what may unwind, and goes back if the work fails.

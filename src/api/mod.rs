@@ -2,8 +2,9 @@
 //!
 //! `operations` is the table that everything is rendered from; each operation has a file of its own with the types of
 //! its answer; `call` is the way in for every door; `parameters`, `error` and `reply` are what calls are made of;
-//! `corpus` is the snapshot as operations see it, `renewal` how the next one takes its place; `documents`, with `discovery`
-//! and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP.
+//! `queue` is where heavy work waits for its turn; `corpus` is the snapshot as operations see it, `renewal` how the next
+//! one takes its place; `documents`, with `discovery` and `openapi`, are the table as it is read by programs and people.
+//! Nothing here knows hyper or MCP.
 
 mod browse;
 pub mod call;
@@ -23,6 +24,7 @@ mod nodes;
 mod openapi;
 pub mod operations;
 pub mod parameters;
+mod queue;
 mod references;
 pub mod renewal;
 pub mod reply;
@@ -30,7 +32,6 @@ mod resolve;
 mod search;
 mod suggest;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
@@ -38,6 +39,7 @@ use tokio::sync::Semaphore;
 use crate::accounts::Accounts;
 use crate::clock::Clock;
 use corpus::Corpus;
+use queue::Queue;
 
 /// The version in the path prefix.
 pub const API_VERSION: &str = "v1";
@@ -66,10 +68,7 @@ pub struct Service {
     accounts: Arc<Accounts>,
     clock: Arc<dyn Clock>,
     base_url: String,
-    permits: Arc<Semaphore>,
-    permits_max: usize,
-    /// How many calls wait for a permit.
-    waiting: AtomicUsize,
+    queue: Queue,
     started_at_millis: u64,
 }
 
@@ -78,8 +77,6 @@ impl Service {
         let Parts { corpus, accounts, clock, base_url, permits } = parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
-        let permits_max = permits.max(1);
-        let permits = Arc::new(Semaphore::new(permits_max));
         let corpus = RwLock::new(corpus);
         Self {
             corpus,
@@ -87,9 +84,7 @@ impl Service {
             accounts,
             clock,
             base_url,
-            permits,
-            permits_max,
-            waiting: AtomicUsize::new(0),
+            queue: Queue::new(permits),
             started_at_millis,
         }
     }
@@ -114,12 +109,12 @@ impl Service {
 
     /// Each lets one piece of heavy work run.
     pub fn permits(&self) -> &Arc<Semaphore> {
-        &self.permits
+        self.queue.permits()
     }
 
     /// How many calls wait for a permit.
     pub fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+        self.queue.waiting()
     }
 
     /// Where to buy credits.
