@@ -151,13 +151,14 @@ impl Door {
         let door = Arc::clone(self);
         let service = service_fn(move |request| {
             let (door, refused) = (Arc::clone(&door), refusals.take(&request));
-            async move {
+            // hyper keeps room for the work of a request as long as the connection lasts: for a pointer, as it is.
+            Box::pin(async move {
                 let forwarded = peer.is_proxy.then(|| door.settings.proxies.forwarded_for(request.headers())).flatten();
                 let place = forwarded.map(|address| door.crowd.enter_address(address));
                 let is_one_too_many = matches!(place, Some(None));
                 let refused = refused.or_else(|| is_one_too_many.then(ApiError::overloaded));
                 door.app.handle(request, forwarded.unwrap_or(peer.address), refused).await
-            }
+            })
         });
         let connection = self.builder.serve_connection(io, service).into_owned();
         // A connection that breaks off is its client's affair.
