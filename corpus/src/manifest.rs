@@ -378,6 +378,6 @@ mod tests {
         fs::write(dir.path().join(FILE_NAME), &newer).unwrap();
         fs::write(dir.path().join(HASH_FILE_NAME), own_hash_line(&newer)).unwrap();
         let error = Manifest::open(dir.path()).unwrap_err().to_string();
-        assert!(error.contains("format 99, this hornbook reads 1"), "{error}");
+        assert!(error.contains(&format!("format 99, this hornbook reads {FORMAT}")), "{error}");
     }
 }
