@@ -83,7 +83,8 @@ fn virginia_cites_its_own_code_and_what_is_not_held_is_left_out() {
         ("Va. Code § 53.1-24", va(&["42.1-76"])),
         ("Va. Code § 56-231.41", va(&["13.1-620", "13.1-825"])),
         ("Va. Code § 13.1-345", va(&[])),
-        ("Va. Code § 56-232", va(&["56-233", "56-235", "56-240", "56-246", "56-250", "13.1-620", "15.2-5101"])),
+        // It cites § 15.2-5101 too, of a title that is not among the sources.
+        ("Va. Code § 56-232", va(&["56-233", "56-235", "56-240", "56-246", "56-250", "13.1-620"])),
     ];
     for (cited, expected) in all {
         let found = outgoing(&snapshot, cited);
