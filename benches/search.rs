@@ -5,6 +5,9 @@
 //! of `tests/quality` that they can answer; several show how cost grows. Without one it builds the sample, which proves that
 //! it runs and nothing else.
 
+#[path = "support/sample.rs"]
+mod sample;
+
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +19,6 @@ use hornbook::search::{Engine, Mode, QUERY_CHARS_MAX, SearchRequest, StageMicros
 use hornbook_corpus::analyzer::{ANALYZER_ID, LawTokenizer};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::query::QueryParser;
 use tantivy::snippet::SnippetGenerator;
@@ -42,25 +43,11 @@ fn main() {
     let mut snapshots: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
     if snapshots.is_empty() {
-        snapshots.push(sample(&scratch.path().join("sample")));
+        snapshots.push(sample::sample(&scratch.path().join("sample")));
     }
     for path in snapshots {
         measure(&path);
     }
-}
-
-fn sample(out: &Path) -> PathBuf {
-    let options = BuildOptions {
-        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
-        sources: None,
-        destination: Destination::Folder(out.to_owned()),
-        strict: false,
-        replace: false,
-        fresh: false,
-        progress: Progress::Silent,
-    };
-    build(&options).unwrap_or_else(|error| panic!("{error}"));
-    out.to_owned()
 }
 
 fn measure(path: &Path) {

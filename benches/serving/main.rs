@@ -8,6 +8,8 @@
 mod bare;
 mod idle;
 mod lookups;
+#[path = "../support/sample.rs"]
+mod sample;
 mod searches;
 mod server;
 
@@ -17,8 +19,6 @@ use hornbook::bench::load::Load;
 use hornbook::bench::result::{Round, TargetTold, measure};
 use hornbook::bench::{Target, queries};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
 
 use crate::server::Data;
 
@@ -40,7 +40,7 @@ fn main() {
     let is_asked = |part: &str| only.as_deref().is_none_or(|only| only == part);
 
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
-    let path = value("--snapshot").map_or_else(|| sample(&scratch.path().join("sample")), PathBuf::from);
+    let path = value("--snapshot").map_or_else(|| sample::sample(&scratch.path().join("sample")), PathBuf::from);
     let snapshot = Snapshot::open(&path).unwrap_or_else(|error| panic!("{error}"));
     let counts = &snapshot.manifest.counts;
     println!("{}: {} provisions, {} chunks", snapshot.manifest.name, counts.provisions, counts.chunks);
@@ -63,20 +63,6 @@ fn main() {
     if is_asked("idle") {
         idle::measure(&data);
     }
-}
-
-fn sample(out: &Path) -> PathBuf {
-    let options = BuildOptions {
-        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
-        sources: None,
-        destination: Destination::Folder(out.to_owned()),
-        strict: false,
-        replace: false,
-        fresh: false,
-        progress: Progress::Silent,
-    };
-    build(&options).unwrap_or_else(|error| panic!("{error}"));
-    out.to_owned()
 }
 
 /// Median, lowest and highest.

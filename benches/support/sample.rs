@@ -1,0 +1,20 @@
+//! The sample corpus as a snapshot, for a bench that was given none: it proves that the bench runs and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+
+pub(crate) fn sample(out: &Path) -> PathBuf {
+    let options = BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(out.to_owned()),
+        strict: false,
+        replace: false,
+        fresh: false,
+        progress: Progress::Silent,
+    };
+    build(&options).unwrap_or_else(|error| panic!("{error}"));
+    out.to_owned()
+}
