@@ -20,7 +20,7 @@ fn search(request: &SearchRequest<'_>) -> SearchResponse {
 
 fn first(query: &str, mode: Mode) -> String {
     let response = search(&SearchRequest { mode, ..SearchRequest::new(query) });
-    response.hits.first().map_or_else(String::new, |hit| ENGINE.hydrate(hit).unwrap().citation)
+    response.hits.first().map_or_else(String::new, |hit| ENGINE.hydrate(hit).unwrap().citation.to_owned())
 }
 
 fn nodes(response: &SearchResponse) -> Vec<NodeOrdinal> {
@@ -81,7 +81,7 @@ fn a_range_cites_all_that_stands_between_its_ends() {
         for mode in Mode::ALL {
             let response = everything(typed, mode, None);
             let cited = response.hits.iter().filter(|hit| hit.explain.as_ref().unwrap().cited);
-            let citations: Vec<String> = cited.map(|hit| ENGINE.hydrate(hit).unwrap().citation).collect();
+            let citations: Vec<&str> = cited.map(|hit| ENGINE.hydrate(hit).unwrap().citation).collect();
             let expected = ["12-2-104", "12-2-104a", "12-2-105", "12-2-106"].map(|n| format!("Arden Rev. Stat. § {n}"));
             assert_eq!(citations, expected, "'{typed}'");
         }

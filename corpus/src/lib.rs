@@ -6,6 +6,7 @@
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod analyzer;
+pub mod cards;
 pub mod catalogue;
 pub mod chunks;
 pub mod citation;

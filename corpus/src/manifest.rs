@@ -20,7 +20,7 @@ pub const FILE_NAME: &str = "manifest.json";
 pub const HASH_FILE_NAME: &str = "manifest.blake3";
 
 /// Raised when any file's meaning changes so that older programs would answer wrongly.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The builder's closing report; it tells times, so it is no part of a snapshot's identity.
 pub const REPORT_FILE_NAME: &str = "report.json";

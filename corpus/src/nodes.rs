@@ -242,7 +242,7 @@ impl Nodes {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn record(n: u32) -> NodeRecord {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::analyzer;
+use crate::cards::Cards;
 use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
 use crate::citation::{CitationKey, Grammar};
@@ -133,6 +134,7 @@ pub struct Snapshot {
     pub catalogue: Catalogue,
     pub outline: Outline,
     pub nodes: Nodes,
+    pub cards: Cards,
     pub texts: Texts,
     pub tags: Tags,
     pub chunks: ChunkTable,
@@ -159,6 +161,7 @@ impl Snapshot {
             dir: dir.to_owned(),
             catalogue: Catalogue::open(dir, node_count)?,
             nodes: Nodes::open(dir)?,
+            cards: Cards::open(dir)?,
             texts: Texts::open(dir)?,
             tags: Tags::open(dir)?,
             chunks: ChunkTable::open(dir)?,
@@ -194,6 +197,7 @@ impl Snapshot {
         let chunks = u64::from(self.chunks.chunk_count());
         let checks = [
             (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
+            (crate::cards::FILE_NAME, self.cards.node_count() as u64, nodes),
             (crate::chunks::FILE_NAME, u64::from(self.chunks.node_count()), nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.node_count() as u64, nodes),
             (crate::references::FILE_NAME, self.references.node_count() as u64, nodes),
@@ -228,14 +232,18 @@ impl Snapshot {
         let grammar = self.grammar();
         let mut found = Vec::new();
         for (node, kind) in self.citations.candidates(key) {
-            let record = self.nodes.get(node)?;
-            let own = match kind {
-                CitationKind::Canonical => std::slice::from_ref(&record.citation),
-                CitationKind::Parallel => &record.parallel_citations,
-                CitationKind::Former => &record.former_citations,
+            let bears = |own: &str| grammar.key_or_folded(own) == *key;
+            // The index keeps hashes: what the node says itself has the last word.
+            let is_borne = match kind {
+                CitationKind::Canonical => bears(self.cards.get(node)?.citation),
+                CitationKind::Parallel => {
+                    self.nodes.with(node, |record| record.parallel_citations.iter().any(|own| bears(own)))?
+                }
+                CitationKind::Former => {
+                    self.nodes.with(node, |record| record.former_citations.iter().any(|own| bears(own)))?
+                }
             };
-            // The index keeps hashes: the record has the last word.
-            if own.iter().any(|own| grammar.key_or_folded(own) == *key) {
+            if is_borne {
                 found.push((node, kind));
             }
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::embed::TokenId;
 use crate::ids::{ChunkOrdinal, NodeOrdinal};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
+use crate::vectors::prefetch;
 
 pub const FILE_NAME: &str = "tokens.bin";
 
@@ -82,6 +83,11 @@ impl TokenSets {
 
     pub fn node_count(&self) -> usize {
         self.contexts.count()
+    }
+
+    /// Says that a set will be read soon.
+    pub fn fetch_ahead(set: &[TokenId]) {
+        prefetch(set);
     }
 
     /// Sorted and unique; empty for a chunk that has none or does not exist.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::Path;
 
+use hornbook_corpus::cards::CardWriter;
 use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
 use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter, Chunker};
 use hornbook_corpus::citation::Grammar;
@@ -209,6 +210,7 @@ fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Juris
 struct Writers {
     outline: Vec<OutlineNode>,
     nodes: NodeWriter,
+    cards: CardWriter,
     texts: TextWriter,
     tags: TagWriter,
     chunks: ChunkTableWriter,
@@ -227,6 +229,7 @@ impl Writers {
         Ok(Self {
             outline: Vec::with_capacity(nodes),
             nodes: NodeWriter::create(dir)?,
+            cards: CardWriter::create(dir)?,
             texts: TextWriter::create(dir)?,
             tags: TagWriter::default(),
             chunks: ChunkTableWriter::create(dir)?,
@@ -247,6 +250,7 @@ impl Writers {
 
     fn finish(self, dir: &Path) -> Result<Probes, CompileError> {
         self.nodes.finish()?;
+        self.cards.finish()?;
         self.texts.finish()?;
         self.tags.finish(dir)?;
         self.chunks.finish()?;
@@ -456,6 +460,7 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
     }
     writers.suggestions.push(ordinal, &content.heading, &content.citation, node.status.is_living());
     writers.nodes.push(&record)?;
+    writers.cards.push(&record)?;
     Ok(())
 }
 

@@ -19,16 +19,17 @@ const CHILDREN_LIGHT: usize = 64;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Children")]
-pub(super) struct BrowseReply {
+pub(super) struct BrowseReply<'s> {
     /// In the order of the code.
-    nodes: Vec<Child>,
+    nodes: Vec<Child<'s>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Child {
+#[schemars(rename = "Child")]
+struct Child<'s> {
     #[serde(flatten)]
-    link: NodeLink,
+    link: NodeLink<'s>,
     #[schemars(with = "String")]
     status: Status,
     /// None below a provision without parts.
@@ -60,7 +61,7 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     }))
 }
 
-fn child(corpus: &Corpus, node: NodeOrdinal) -> Result<Child, ApiError> {
+fn child(corpus: &Corpus, node: NodeOrdinal) -> Result<Child<'_>, ApiError> {
     let outline = &corpus.snapshot().outline;
     Ok(Child { link: corpus.link(node)?, status: outline.status(node), child_count: outline.children(node).count() })
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use hornbook_corpus::cards::Card;
 use hornbook_corpus::catalogue::Catalogue;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::NodesError;
@@ -30,12 +31,13 @@ impl fmt::Debug for Corpus {
 }
 
 /// A node to walk to.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-pub struct NodeLink {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "NodeLink")]
+pub struct NodeLink<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
-    pub citation: String,
-    pub heading: String,
+    pub citation: &'s str,
+    pub heading: &'s str,
 }
 
 impl Corpus {
@@ -72,10 +74,8 @@ impl Corpus {
         id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}; run 'hornbook verify'")))
     }
 
-    pub fn link(&self, node: NodeOrdinal) -> Result<NodeLink, ApiError> {
-        let names = |citation: &str, heading: &str| (citation.to_owned(), heading.to_owned());
-        let (citation, heading) =
-            self.snapshot().nodes.with(node, |record| names(&record.citation, &record.heading))?;
+    pub fn link(&self, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
+        let Card { citation, heading, .. } = self.snapshot().cards.get(node)?;
         Ok(NodeLink { id: self.node_id(node)?, citation, heading })
     }
 

@@ -28,7 +28,7 @@ pub(super) struct NodeReply<'s> {
     /// The full text; empty for a container.
     text: &'s str,
     /// The code body and the headings of the ancestors, outermost first.
-    breadcrumb: Vec<String>,
+    breadcrumb: Vec<&'s str>,
     #[schemars(with = "Option<String>")]
     jurisdiction: Option<&'s ShortCode>,
     code_body: Option<&'s str>,
@@ -40,11 +40,11 @@ pub(super) struct NodeReply<'s> {
     #[schemars(with = "String")]
     status: Status,
     /// The ancestors, outermost first.
-    path: Vec<NodeLink>,
-    parent: Option<NodeLink>,
+    path: Vec<NodeLink<'s>>,
+    parent: Option<NodeLink<'s>>,
     /// For reading on: of a provision the nearest ones of its code body, of a container its siblings.
-    previous: Option<NodeLink>,
-    next: Option<NodeLink>,
+    previous: Option<NodeLink<'s>>,
+    next: Option<NodeLink<'s>>,
     child_count: usize,
     tags: Vec<&'s str>,
     notes: Vec<NoteReply<'s>>,
@@ -55,7 +55,7 @@ pub(super) struct NodeReply<'s> {
     wordings: Vec<WordingReply<'s>>,
     former_citations: Vec<String>,
     parallel_citations: Vec<String>,
-    references: NodeReferences,
+    references: NodeReferences<'s>,
     provenance: Provenance<'s>,
 }
 
@@ -117,10 +117,10 @@ impl<'s> NodeReply<'s> {
         let record = snapshot.nodes.get(node)?;
         let body = snapshot.code_body_of(node);
         let ancestors: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();
-        let path: Vec<NodeLink> =
+        let path: Vec<NodeLink<'_>> =
             ancestors.into_iter().rev().map(|above| corpus.link(above)).collect::<Result<_, _>>()?;
-        let headings = path.iter().map(|above| above.heading.clone());
-        let breadcrumb = body.map(|body| body.name.clone()).into_iter().chain(headings).collect();
+        let headings = path.iter().map(|above| above.heading);
+        let breadcrumb = body.map(|body| body.name.as_str()).into_iter().chain(headings).collect();
         let (previous, next) = corpus.neighbours(node);
         let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(node)).transpose();
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
@@ -132,7 +132,7 @@ impl<'s> NodeReply<'s> {
             code_body: body.map(|body| body.name.as_str()),
             code_body_id: body.map(|body| body.id),
             status: record.status,
-            parent: path.last().cloned(),
+            parent: path.last().copied(),
             path,
             previous: link(previous)?,
             next: link(next)?,

@@ -21,29 +21,30 @@ pub(super) const DIRECTIONS: &[&str] = &["out", "in"];
 /// Cross references of a provision, both ways.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NodeReferences")]
-pub(super) struct NodeReferences {
+pub(super) struct NodeReferences<'s> {
     /// The provisions held that its text cites, in the order of mention.
-    out: ReferenceList,
+    out: ReferenceList<'s>,
     /// The provisions whose text cites it, in the order of the code.
-    r#in: ReferenceList,
+    r#in: ReferenceList<'s>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct ReferenceList {
+#[schemars(rename = "ReferenceList")]
+struct ReferenceList<'s> {
     /// How many there are.
     total: usize,
     /// The first 20; `/api/v1/node/{id}/references` has all.
-    nodes: Vec<NodeLink>,
+    nodes: Vec<NodeLink<'s>>,
 }
 
-impl NodeReferences {
-    pub(super) fn of(corpus: &Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+impl<'s> NodeReferences<'s> {
+    pub(super) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
         let references = &corpus.snapshot().references;
         Ok(Self { out: list(corpus, references.outgoing(node))?, r#in: list(corpus, references.incoming(node))? })
     }
 }
 
-fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<ReferenceList, ApiError> {
+fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<ReferenceList<'_>, ApiError> {
     let total = nodes.len();
     let nodes = nodes.take(SHOWN_WITH_NODE).map(|node| corpus.link(node)).collect::<Result<_, _>>()?;
     Ok(ReferenceList { total, nodes })
@@ -53,7 +54,7 @@ fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> R
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "References")]
-pub(super) struct ReferencesReply {
+pub(super) struct ReferencesReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
     /// `out`: what it cites; `in`: what cites it.
@@ -62,7 +63,7 @@ pub(super) struct ReferencesReply {
     page_size: u32,
     /// How many there are on all pages.
     total: usize,
-    nodes: Vec<NodeLink>,
+    nodes: Vec<NodeLink<'s>>,
 }
 
 pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {

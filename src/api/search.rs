@@ -40,8 +40,8 @@ struct SearchResultItem<'s> {
     #[schemars(with = "uuid::Uuid")]
     node_id: NodeId,
     /// To be cited verbatim.
-    citation: String,
-    heading: String,
+    citation: &'s str,
+    heading: &'s str,
     #[schemars(with = "Option<String>")]
     jurisdiction: Option<&'s ShortCode>,
     code_body: Option<&'s str>,
@@ -159,8 +159,8 @@ fn item<'s>(score: f32, shown: &ShownHit<'s>) -> SearchResultItem<'s> {
     let provision = &shown.provision;
     SearchResultItem {
         node_id: provision.id,
-        citation: provision.citation.clone(),
-        heading: provision.heading.clone(),
+        citation: provision.citation,
+        heading: provision.heading,
         jurisdiction: provision.code_body.map(|body| &body.jurisdiction),
         code_body: provision.code_body.map(|body| body.name.as_str()),
         code_body_id: provision.code_body.map(|body| body.id),

@@ -234,7 +234,7 @@ fn facts(
 ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut above: Vec<String> = Vec::new();
     for ancestor in snapshot.outline.ancestors(node) {
-        above.insert(0, snapshot.nodes.get(ancestor)?.heading);
+        above.insert(0, snapshot.cards.get(ancestor)?.heading.to_owned());
     }
     let body = snapshot.code_body_of(node).map_or("", |body| body.name.as_str());
     let mut lines = vec![format!(
@@ -294,7 +294,7 @@ fn cited_line(snapshot: &Snapshot, nodes: &[NodeOrdinal]) -> Result<String, Node
 }
 
 fn citations(snapshot: &Snapshot, nodes: impl Iterator<Item = NodeOrdinal>) -> Result<Vec<String>, NodesError> {
-    nodes.map(|node| snapshot.nodes.with(node, |record| record.citation.to_string())).collect()
+    nodes.map(|node| Ok(snapshot.cards.get(node)?.citation.to_owned())).collect()
 }
 
 fn texts(values: &[String]) -> Vec<&str> {
@@ -305,7 +305,7 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
     let record = snapshot.nodes.get(node)?;
     let mut breadcrumb = Vec::new();
     for ancestor in snapshot.outline.ancestors(node) {
-        breadcrumb.insert(0, snapshot.nodes.get(ancestor)?.heading);
+        breadcrumb.insert(0, snapshot.cards.get(ancestor)?.heading.to_owned());
     }
     let mut wordings = Vec::new();
     for wording in &record.wordings {

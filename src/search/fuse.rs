@@ -97,17 +97,18 @@ pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Can
     let living = candidates.partition_point(|candidate| !candidate.is_dead);
     let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(living);
     for (place, candidate) in candidates[..living].iter().enumerate() {
-        if let Some(span) = whole_text(snapshot, candidate.node) {
-            spans.push((span.length, place, span));
+        let text = snapshot.cards.text(candidate.node).unwrap_or_default();
+        if text.length > 0 {
+            spans.push((text.length, place, text));
         }
     }
     // Only texts of one length need to be compared.
     spans.sort_unstable_by_key(|&(length, place, _)| (length, place));
     let mut repeats = vec![false; living];
     for equally_long in spans.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-        let mut firsts: Vec<&str> = Vec::new();
+        let mut firsts: Vec<&[u8]> = Vec::new();
         for &(_, place, span) in equally_long {
-            let Ok(text) = snapshot.texts.get(span) else { continue };
+            let Ok(text) = snapshot.texts.bytes(span) else { continue };
             match firsts.contains(&text) {
                 true => repeats[place] = true,
                 false => firsts.push(text),
@@ -123,16 +124,6 @@ pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Can
             candidates[place] = candidate;
         }
     }
-}
-
-/// The run of text that a provision's chunks cut up; nothing for one without text.
-fn whole_text(snapshot: &Snapshot, node: NodeOrdinal) -> Option<Span> {
-    let chunks = snapshot.chunks.chunks_of(node);
-    let first = snapshot.chunks.chunk(ChunkOrdinal(chunks.start)).filter(|_| !chunks.is_empty())?.text;
-    let last = snapshot.chunks.chunk(ChunkOrdinal(chunks.end.checked_sub(1)?))?.text;
-    let end = last.offset.checked_add(u64::from(last.length))?;
-    let length = u32::try_from(end.checked_sub(first.offset)?).ok()?;
-    (length > 0).then_some(Span { offset: first.offset, length })
 }
 
 #[cfg(test)]

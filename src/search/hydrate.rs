@@ -1,5 +1,6 @@
 //! Hits with what a person reads: citation, heading, and where they belong.
 
+use hornbook_corpus::cards::Card;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::nodes::{ArchivedNodeRecord, NodesError};
@@ -13,8 +14,8 @@ use super::{Engine, Hit, SearchError};
 pub struct HydratedHit<'s> {
     pub node: NodeOrdinal,
     pub id: NodeId,
-    pub citation: String,
-    pub heading: String,
+    pub citation: &'s str,
+    pub heading: &'s str,
     pub status: Status,
     pub code_body: Option<&'s CodeBody>,
     /// The current text, then those of other wordings.
@@ -25,10 +26,11 @@ impl Engine {
     /// Reads what a hit is called.
     pub fn hydrate(&self, hit: &Hit) -> Result<HydratedHit<'_>, SearchError> {
         let snapshot = self.snapshot();
-        let read = snapshot
-            .nodes
-            .with(hit.node, |record| (record.citation.to_string(), record.heading.to_string(), texts_of(record)));
-        let (citation, heading, texts) = read?;
+        let Card { citation, heading, text, wordings } = snapshot.cards.get(hit.node)?;
+        let texts = match wordings {
+            0 => vec![text],
+            _ => snapshot.nodes.with(hit.node, texts_of)?,
+        };
         let id = self.id_of(hit.node)?;
         Ok(HydratedHit {
             node: hit.node,

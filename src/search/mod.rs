@@ -336,8 +336,8 @@ impl Engine {
             let bearers = self.keyword.with_citation_term(term, range, NUMBER_CANDIDATES_MAX)?;
             let mut found = Vec::new();
             for node in bearers.into_iter().map(NodeOrdinal) {
-                let citation = self.snapshot.nodes.with(node, |record| record.citation.to_string())?;
-                if understand::number_of(&citation).as_deref() == Some(term) {
+                let citation = self.snapshot.cards.get(node)?.citation;
+                if understand::number_of(citation).as_deref() == Some(term) {
                     found.push(node);
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
     Body, Citation, CitationKey, Coverage, Holdings, Inventory, Place, RANGE_MAX, Resolution,
 };
@@ -151,8 +152,8 @@ impl Engine {
     }
 
     fn cited_node(&self, node: NodeOrdinal) -> Result<CitedNode, SearchError> {
-        let (citation, heading) =
-            self.snapshot().nodes.with(node, |record| (record.citation.to_string(), record.heading.to_string()))?;
+        let Card { citation, heading, .. } = self.snapshot().cards.get(node)?;
+        let (citation, heading) = (citation.to_owned(), heading.to_owned());
         let status = self.snapshot().outline.status(node);
         Ok(CitedNode { node_id: self.id_of(node)?, citation, heading, status, node })
     }
@@ -172,7 +173,7 @@ impl Engine {
         nodes.dedup();
         let mut ranges = Vec::new();
         for node in nodes.into_iter().map(NodeOrdinal) {
-            let citation = snapshot.nodes.with(node, |record| snapshot.grammar().parse(&record.citation))?;
+            let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation);
             let is_range = |citation: &Citation| matches!(citation.place, Place::Numbered { last: Some(_), .. });
             ranges.extend(citation.ok().filter(is_range).map(|citation| (citation, node)));
         }
@@ -240,7 +241,7 @@ impl Holdings for Held<'_> {
         if !snapshot.outline.is_provision(node) {
             return Ok(None);
         }
-        let citation = snapshot.nodes.with(node, |record| snapshot.grammar().parse(&record.citation))?;
+        let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation);
         Ok(Some(citation.is_ok_and(|citation| range.covers(&citation))))
     }
 }

@@ -1,6 +1,7 @@
 //! Suggestions while someone types, and words they may have meant.
 
 use hornbook_corpus::analyzer::TokenRole;
+use hornbook_corpus::cards::Card;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::suggest::{Closeness, SuggestedKind};
@@ -47,17 +48,16 @@ impl Engine {
         let found = snapshot.suggestions.complete(within_bounds(text), limit, range);
         let suggestions = found.into_iter().map(|suggested| {
             let node = suggested.node(|node| snapshot.outline.status(node).is_living());
-            let (heading, citation) =
-                snapshot.nodes.with(node, |record| (record.heading.to_string(), record.citation.to_string()))?;
+            let Card { heading, citation, .. } = snapshot.cards.get(node)?;
             let (kind, text) = match suggested.kind {
                 SuggestedKind::Heading => ("heading", heading),
-                SuggestedKind::Citation => ("citation", citation.clone()),
+                SuggestedKind::Citation => ("citation", citation),
             };
             Ok(Suggestion {
                 kind,
-                text,
+                text: text.to_owned(),
                 node_id: self.id_of(node)?,
-                citation,
+                citation: citation.to_owned(),
                 status: snapshot.outline.status(node),
                 count: suggested.nodes.len() as u32,
                 is_guess: suggested.closeness >= Closeness::NearlyBegins,

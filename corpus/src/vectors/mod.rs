@@ -23,7 +23,7 @@ pub use graph::{ChunkLinks, GraphFile, GraphView, GraphWriteError, GraphWriter, 
 pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};
 
-use arch::prefetch;
+pub(crate) use arch::prefetch;
 use quantise::Query;
 use ranked::{Best, Ranked};
 use scan::{Request, ScanScratch, best_estimated, scan};

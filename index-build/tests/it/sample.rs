@@ -42,6 +42,9 @@ fn every_node_is_found_by_id_key_and_citation_and_its_words_match_their_hash() {
             assert!(snapshot.cited(&record.citation).unwrap().contains(&(node, CitationKind::Canonical)));
             let text = snapshot.texts.get(record.text).unwrap();
             assert_eq!(record.text_sha256, <[u8; 32]>::from(Sha256::digest(text.as_bytes())), "{}", record.citation);
+            let card = snapshot.cards.get(node).unwrap();
+            assert_eq!((card.citation, card.heading), (record.citation.as_str(), record.heading.as_str()));
+            assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
             assert_eq!(snapshot.tags.of(node), record.tags);
             assert_eq!(snapshot.outline.status(node), record.status);
             assert!(snapshot.catalogue.sources.get(usize::from(record.source)).is_some());

@@ -215,13 +215,13 @@ pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Resu
         if queries.len() == count {
             break;
         }
-        let heading = snapshot.nodes.with(node, |record| record.heading.to_string())?;
+        let heading = snapshot.cards.get(node)?.heading;
         if heading.contains(char::is_alphabetic) {
             let grades = vec![(node, GRADE_MAX)];
             queries.push(ReadyQuery {
                 id: format!("n{node}"),
                 kind: "heading".into(),
-                query: heading,
+                query: heading.to_owned(),
                 range: None,
                 grades,
             });

@@ -1,0 +1,180 @@
+//! Cards, `cards.bin`: what a list shows of each node, mapped.
+//!
+//! A page of results or a table of contents names twenty nodes. Their records say the same and everything else, but each
+//! must be sought in a tree, copied and validated; a card is a few bounds and two slices of the map.
+
+use std::path::{Path, PathBuf};
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::ids::NodeOrdinal;
+use crate::nodes::{NodeRecord, NodesError};
+use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
+use crate::texts::Span;
+
+pub const FILE_NAME: &str = "cards.bin";
+const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 1 };
+
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Entry {
+    text_offset: u64,
+    names_offset: u64,
+    text_length: u32,
+    citation_length: u32,
+    heading_length: u32,
+    wordings: u32,
+}
+
+/// Writes cards in ordinal order.
+#[derive(Debug)]
+pub struct CardWriter {
+    out: SectionWriter,
+    entries: Vec<Entry>,
+    names_offset: u64,
+}
+
+impl CardWriter {
+    pub fn create(dir: &Path) -> Result<Self, SectionFileError> {
+        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 2)?;
+        out.begin("names")?;
+        Ok(Self { out, entries: Vec::new(), names_offset: 0 })
+    }
+
+    pub fn push(&mut self, record: &NodeRecord) -> Result<(), SectionFileError> {
+        let NodeRecord { citation, heading, text, wordings, .. } = record;
+        self.out.write(citation.as_bytes())?;
+        self.out.write(heading.as_bytes())?;
+        self.entries.push(Entry {
+            text_offset: text.offset,
+            names_offset: self.names_offset,
+            text_length: text.length,
+            citation_length: citation.len() as u32,
+            heading_length: heading.len() as u32,
+            wordings: wordings.len() as u32,
+        });
+        self.names_offset += (citation.len() + heading.len()) as u64;
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<(), SectionFileError> {
+        self.out.section("entries", &self.entries)?;
+        self.out.finish()
+    }
+}
+
+/// What a list shows of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card<'s> {
+    pub citation: &'s str,
+    pub heading: &'s str,
+    /// The current text.
+    pub text: Span,
+    /// How many other wordings the record has.
+    pub wordings: u32,
+}
+
+/// The mapped cards.
+#[derive(Clone, Debug)]
+pub struct Cards {
+    path: PathBuf,
+    entries: Column<Entry>,
+    names: Column<u8>,
+}
+
+impl Cards {
+    pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        Ok(Self { path: file.path().to_owned(), entries: file.column("entries")?, names: file.column("names")? })
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn get(&self, node: NodeOrdinal) -> Result<Card<'_>, NodesError> {
+        self.read(node).ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal: node })
+    }
+
+    /// Where the current text of a node lies, if there is such a node.
+    pub fn text(&self, node: NodeOrdinal) -> Option<Span> {
+        let entry = self.entries.get(node.index())?;
+        Some(Span { offset: entry.text_offset, length: entry.text_length })
+    }
+
+    fn read(&self, node: NodeOrdinal) -> Option<Card<'_>> {
+        let entry = self.entries.get(node.index())?;
+        let start = usize::try_from(entry.names_offset).ok()?;
+        let middle = start.checked_add(entry.citation_length as usize)?;
+        let end = middle.checked_add(entry.heading_length as usize)?;
+        let words = |from, to| std::str::from_utf8(self.names.get(from..to)?).ok();
+        Some(Card {
+            citation: words(start, middle)?,
+            heading: words(middle, end)?,
+            text: self.text(node)?,
+            wordings: entry.wordings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::nodes::tests::record;
+
+    fn records(names: &[(String, String)]) -> Vec<NodeRecord> {
+        let names = (0..).zip(names);
+        let named = |(n, (citation, heading)): (u32, &(String, String))| NodeRecord {
+            citation: citation.clone(),
+            heading: heading.clone(),
+            ..record(n)
+        };
+        names.map(named).collect()
+    }
+
+    fn write(dir: &Path, records: &[NodeRecord]) {
+        let mut writer = CardWriter::create(dir).unwrap();
+        records.iter().for_each(|record| writer.push(record).unwrap());
+        writer.finish().unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn cards_say_what_records_say(names in prop::collection::vec(("\\PC{0,12}", "\\PC{0,30}"), 0..30)) {
+            let dir = tempfile::tempdir().unwrap();
+            let records = records(&names);
+            write(dir.path(), &records);
+            let cards = Cards::open(dir.path()).unwrap();
+            prop_assert_eq!(cards.node_count(), records.len());
+            for (node, record) in (0..).map(NodeOrdinal).zip(&records) {
+                let NodeRecord { citation, heading, text, wordings, .. } = record;
+                let wordings = wordings.len() as u32;
+                prop_assert_eq!(cards.get(node).unwrap(), Card { citation, heading, text: *text, wordings });
+            }
+            let beyond = NodeOrdinal(records.len() as u32);
+            let error = cards.get(beyond).unwrap_err().to_string();
+            prop_assert!(error.contains(FILE_NAME) && error.contains("hornbook verify"), "{}", error);
+        }
+
+        #[test]
+        fn damaged_bytes_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let dir = tempfile::tempdir().unwrap();
+            let names = [("§ 1".to_owned(), "Höfe".to_owned()), ("§ 2".to_owned(), String::new())];
+            write(dir.path(), &records(&names));
+            let path = dir.path().join(FILE_NAME);
+            let mut bytes = fs::read(&path).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+            let Ok(cards) = Cards::open(dir.path()) else { return Ok(()) };
+            for node in [0, 1, 2, u32::MAX].map(NodeOrdinal) {
+                let _ = cards.get(node);
+            }
+        }
+    }
+}
