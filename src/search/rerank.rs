@@ -20,6 +20,9 @@ const SAMPLED_MAX: usize = 16_384;
 /// So many tokens of a query are heeded, the rarest.
 const TOKENS_MAX: usize = 32;
 
+/// How many passages before it is read the sets of one are asked for.
+const FETCHED_AHEAD: usize = 6;
+
 /// How rare each token of the embedder is.
 pub(super) struct TokenRarity(Vec<f32>);
 
@@ -110,6 +113,11 @@ impl Lookup {
     }
 }
 
+/// The tokens above a passage and in it.
+fn sets_of(sets: &TokenSets, (node, chunk): (NodeOrdinal, Option<ChunkOrdinal>)) -> [&[TokenId]; 2] {
+    [sets.of_context(node), chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default()]
+}
+
 thread_local! {
     static LOOKUP: RefCell<Lookup> = RefCell::new(Lookup::new());
 }
@@ -132,11 +140,13 @@ impl Interaction {
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
             let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
-            let score = |&(node, chunk): &(NodeOrdinal, Option<ChunkOrdinal>)| {
-                let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();
-                interaction.score(lookup, [sets.of_context(node), text])
+            // Where the sets lie is looked up for all of them before any is read: so many memory accesses go on at once.
+            let found: Vec<[&[TokenId]; 2]> = passages.iter().map(|passage| sets_of(sets, *passage)).collect();
+            let score = |(place, read): (usize, &[&[TokenId]; 2])| {
+                found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::fetch_ahead(set));
+                interaction.score(lookup, *read)
             };
-            let scores = passages.iter().map(score).collect();
+            let scores = found.iter().enumerate().map(score).collect();
             touched.iter().for_each(|&token| lookup.clear(token));
             scores
         })

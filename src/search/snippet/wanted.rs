@@ -4,8 +4,6 @@
 //! letters are those of a term, two or, of a longer term, three: stems keep them, but for `dying` and its kind, which is
 //! why `i` and `y` count as one.
 
-use std::collections::HashMap;
-
 use crate::search::understand::{QueryKind, QueryWord};
 
 /// So many words are looked for, the rarest.
@@ -42,13 +40,42 @@ const fn classes() -> [u8; 256] {
 
 static CLASS_OF: [u8; 256] = classes();
 
+/// What a byte may be in a text: what stands between words, a letter or digit, one that a word of the query begins with,
+/// the first byte of a character beyond ASCII, or a later one.
+const SPACE: u8 = 0;
+const LETTER: u8 = 1;
+const FIRST: u8 = LETTER | MAY_BEGIN;
+const LEAD: u8 = 4;
+const CONTINUED: u8 = 8;
+
+/// The bit that tells first letters from others; of what stands before, that it was a letter.
+const MAY_BEGIN: u8 = 2;
+
+const fn kinds() -> [u8; 256] {
+    let classes = classes();
+    let mut kinds = [SPACE; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match (classes[byte], byte) {
+            (NO_CLASS, _) => SPACE,
+            (BEYOND_ASCII, 0x80..0xc0) => CONTINUED,
+            (BEYOND_ASCII, _) => LEAD,
+            _ => LETTER,
+        };
+        byte += 1;
+    }
+    kinds
+}
+
 /// The words of a query, ready to be found in texts.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// Which word a term stands for.
-    word_of: HashMap<String, u8>,
+    /// Which word each term stands for, sorted.
+    word_of: Vec<(String, u8)>,
     /// In the order of the query.
     words: Vec<WantedWord>,
+    /// What each byte is to [`Wanted::next_candidate`].
+    kinds: [u8; 256],
     /// For each first letter the second ones, and at [`NO_CLASS`] whether a term ends with the first.
     openings: [u64; CLASSES],
     /// The same of those terms alone that are too short for their third letter to say anything.
@@ -87,8 +114,9 @@ impl Wanted {
 
     pub(super) fn of<'q>(words: impl Iterator<Item = (&'q QueryWord, u32)>, kind: QueryKind) -> Self {
         let mut wanted = Self {
-            word_of: HashMap::new(),
+            word_of: Vec::new(),
             words: Vec::new(),
+            kinds: const { kinds() },
             openings: [0; CLASSES],
             short_openings: [0; CLASSES],
             thirds: [0; THIRDS_LEN],
@@ -97,11 +125,14 @@ impl Wanted {
         };
         for (number, (word, weight)) in (0_u8..).zip(words.take(WORDS_MAX)) {
             for term in word.whole.iter().chain(&word.parts) {
-                wanted.word_of.entry(term.clone()).or_insert(number);
+                wanted.word_of.push((term.clone(), number));
                 wanted.add_opening(term.as_bytes());
             }
             wanted.words.push(WantedWord { weight, anchor: anchor_of(word) });
         }
+        // Of several words that have a term, it stands for the first.
+        wanted.word_of.sort();
+        wanted.word_of.dedup_by(|later, first| later.0 == first.0);
         let mut rarest_first: Vec<u8> = (0..wanted.words.len() as u8).collect();
         rarest_first.sort_by_key(|&word| std::cmp::Reverse(wanted.weight(word)));
         Self { rarest_first, ..wanted }
@@ -110,6 +141,9 @@ impl Wanted {
     fn add_opening(&mut self, term: &[u8]) {
         let first = term.first().map_or(NO_CLASS, |&byte| CLASS_OF[usize::from(byte)]);
         let Some(seconds) = self.openings.get_mut(usize::from(first)) else { return };
+        for letter in [term[0], term[0].to_ascii_uppercase()] {
+            self.kinds[usize::from(letter)] = FIRST;
+        }
         let second = later_class(term.get(1).copied());
         *seconds |= 1 << second;
         match later_class(term.get(2).copied()) {
@@ -148,7 +182,8 @@ impl Wanted {
 
     /// Which word of the query a term is.
     pub(super) fn word_of(&self, term: &str) -> Option<u8> {
-        self.word_of.get(term).copied()
+        let place = self.word_of.binary_search_by(|(known, _)| known.as_str().cmp(term)).ok()?;
+        Some(self.word_of[place].1)
     }
 
     pub(super) fn weight(&self, word: u8) -> u32 {
@@ -160,18 +195,30 @@ impl Wanted {
     }
 
     /// Where words that may be one of the query's begin, in order; `text` is read from `at` on.
+    ///
+    /// One loop without a branch at the end of every word, which no processor could foretell: what a byte is says a table.
     #[inline]
-    pub(super) fn next_candidate(&self, text: &[u8], mut at: usize) -> Option<usize> {
-        loop {
-            at += text.get(at..)?.iter().position(|&byte| CLASS_OF[usize::from(byte)] != NO_CLASS)?;
-            let byte = text[at];
-            match CLASS_OF[usize::from(byte)] {
-                BEYOND_ASCII if may_be_letter(byte, text.get(at + 1).copied()) => return Some(at),
-                BEYOND_ASCII => at += character_len(byte),
-                first if self.admits(first, &text[at + 1..]) => return Some(at),
-                _ => at = end_of_run(text, at),
+    pub(super) fn next_candidate(&self, text: &[u8], at: usize) -> Option<usize> {
+        let mut before = SPACE;
+        for (place, &byte) in text.iter().enumerate().skip(at) {
+            let kind = self.kinds[usize::from(byte)];
+            // Taken together, because either alone is as good as chance: a first letter where no letter stood.
+            if kind & (before ^ MAY_BEGIN) & MAY_BEGIN != 0
+                && self.admits(CLASS_OF[usize::from(byte)], &text[place + 1..])
+            {
+                return Some(place);
             }
+            before = match kind {
+                LEAD => match may_be_letter(byte, text.get(place + 1).copied()) {
+                    true if before == SPACE => return Some(place),
+                    true => MAY_BEGIN,
+                    false => SPACE,
+                },
+                CONTINUED => before,
+                _ => (kind & LETTER) * MAY_BEGIN,
+            };
         }
+        None
     }
 
     /// What to look for in a long text, the rarest word first.
@@ -225,19 +272,6 @@ fn third_place(first: u8, second: u8, third: u8) -> (usize, u64) {
     ((mixed >> 27) as usize % THIRDS_LEN, 1 << (mixed >> 21 & 63))
 }
 
-/// Past the letters and digits that begin at `at`.
-fn end_of_run(text: &[u8], mut at: usize) -> usize {
-    while let Some(run) = text[at..].iter().position(|&byte| CLASS_OF[usize::from(byte)] >= NO_CLASS) {
-        at += run;
-        let byte = text[at];
-        if CLASS_OF[usize::from(byte)] == NO_CLASS || !may_be_letter(byte, text.get(at + 1).copied()) {
-            return at;
-        }
-        at = (at + character_len(byte)).min(text.len());
-    }
-    text.len()
-}
-
 /// Whether a character beyond ASCII that begins with these bytes may be a letter or a fraction: signs such as § and the
 /// dashes and quotes are not.
 fn may_be_letter(first: u8, second: Option<u8>) -> bool {
@@ -245,14 +279,5 @@ fn may_be_letter(first: u8, second: Option<u8>) -> bool {
         (0xc2, second) => matches!(second, Some(0xbc..=0xbe)),
         (0xe2, second) => second == Some(0x85),
         _ => first >= 0xc3,
-    }
-}
-
-fn character_len(first: u8) -> usize {
-    match first {
-        0xf0.. => 4,
-        0xe0.. => 3,
-        0xc0.. => 2,
-        _ => 1,
     }
 }
