@@ -31,10 +31,10 @@ pub(super) use known::KnownWord;
 use plan::Plan;
 use window::{WINDOW, Window};
 
-/// So many lists of places are read for the phrases of a query, a list being the places of one word in one provision.
+/// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
 /// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
 /// without being looked for next to the others, and what has all of them in a row is ranked first all the same.
-const PLACES_READ_MAX: usize = 30_000;
+const PLACES_READ_MAX: usize = 1_000_000;
 
 /// The fields of the index with their statistics.
 pub(super) struct KeywordLeg {
@@ -174,10 +174,7 @@ impl KeywordLeg {
         let mut budget = Budget(PLACES_READ_MAX);
         for (_, phrase) in by_rarity.into_iter().filter(|(_, phrase)| phrase.len() > 1) {
             let required = constraints.required.take().unwrap_or_default();
-            constraints.required = Some(match budget.terms_checked(phrase.len(), required.len()) {
-                0 => required,
-                checked => self.having_so_many_in_a_row(phrase, &required, checked)?,
-            });
+            constraints.required = Some(self.having_in_a_row_within(&mut budget, phrase, required)?);
         }
         if !excluded.is_empty() {
             constraints.excluded = Bits::from_fn(self.document_count, |_| false);
@@ -189,14 +186,15 @@ impl KeywordLeg {
                 }
                 continue;
             }
-            let candidates = match &constraints.required {
+            let mut candidates = match &constraints.required {
                 Some(required) => self.having_all(phrase, required)?,
                 None => self.with_all(phrase, range)?,
             };
             // What is not known to say it is not excluded.
-            if budget.terms_checked(phrase.len(), candidates.len()) == phrase.len() {
-                let found = self.having_in_a_row(phrase, &candidates)?;
-                found.into_iter().for_each(|doc| constraints.excluded.set(doc));
+            let mut rows = self.rows_of(phrase)?;
+            if budget.terms_checked(&costs(&rows, &candidates)?) == phrase.len() {
+                candidates.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
+                candidates.into_iter().for_each(|doc| constraints.excluded.set(doc));
             }
         }
         Ok(constraints)
@@ -263,20 +261,36 @@ impl KeywordLeg {
 
     /// Which of some documents, ascending, have the terms in a row in heading or text.
     pub(super) fn having_in_a_row(&self, phrase: &[String], docs: &[u32]) -> io::Result<Vec<u32>> {
-        self.having_so_many_in_a_row(phrase, docs, phrase.len())
-    }
-
-    /// The same, looking at the places of the rarest `checked` terms alone.
-    fn having_so_many_in_a_row(&self, phrase: &[String], docs: &[u32], checked: usize) -> io::Result<Vec<u32>> {
         if phrase.len() == 1 {
             return self.having_all(phrase, docs);
         }
-        let mut readers = Vec::with_capacity(2);
-        for field in self.said() {
-            readers.extend(PhraseReader::open(field, phrase, checked)?);
+        let mut rows = self.rows_of(phrase)?;
+        Ok(docs.iter().copied().filter(|&doc| rows.iter_mut().any(|row| row.is_in(doc))).collect())
+    }
+
+    /// The same as far as the budget goes, of documents that have all of the terms: beyond that, those that have the
+    /// rarest of them as they stand in the phrase, or just have them.
+    fn having_in_a_row_within(
+        &self,
+        budget: &mut Budget,
+        phrase: &[String],
+        mut docs: Vec<u32>,
+    ) -> io::Result<Vec<u32>> {
+        let mut rows = self.rows_of(phrase)?;
+        let checked = budget.terms_checked(&costs(&rows, &docs)?);
+        if checked > 0 {
+            rows.iter_mut().for_each(|row| row.check_rarest(checked));
+            docs.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
         }
-        let has = |doc: &u32| readers.iter_mut().any(|reader| reader.is_in(*doc));
-        Ok(docs.iter().copied().filter(has).collect())
+        Ok(docs)
+    }
+
+    fn rows_of(&self, phrase: &[String]) -> io::Result<Vec<PhraseReader<'_>>> {
+        let mut rows = Vec::with_capacity(2);
+        for field in self.said() {
+            rows.extend(PhraseReader::open(field, phrase)?);
+        }
+        Ok(rows)
     }
 
     /// Which terms of the query a document has, for whoever wants to know why it was found.
@@ -318,17 +332,36 @@ impl KeywordLeg {
     }
 }
 
-/// How many lists of places a query may still have read.
+/// What a query may still have read to look for words in a row.
 struct Budget(usize);
 
 impl Budget {
-    /// Of how many terms of a phrase the places are looked at, in so many documents: of all that it has, or where that
-    /// would cost too much of the two rarest, or else of none.
-    fn terms_checked(&mut self, terms: usize, docs: usize) -> usize {
-        let checked = [terms, 2.min(terms)].into_iter().find(|terms| terms * docs <= self.0).unwrap_or(0);
-        self.0 -= checked * docs;
+    /// How many of the rarest terms of a phrase are looked at, each by what that costs: as many as the rest of the budget
+    /// lets, for one alone shows nothing and costs nothing.
+    fn terms_checked(&mut self, costs: &[usize]) -> usize {
+        let mut spent = 0;
+        let within = costs.iter().take_while(|&&cost| {
+            spent += cost;
+            spent <= self.0
+        });
+        let checked = match within.count() {
+            0 | 1 => 0,
+            checked => checked,
+        };
+        self.0 -= costs[..checked].iter().sum::<usize>();
         checked
     }
+}
+
+/// What each term of a phrase costs to be looked at, over heading and text, rarest first.
+fn costs(rows: &[PhraseReader<'_>], docs: &[u32]) -> io::Result<Vec<usize>> {
+    let mut costs = Vec::new();
+    for row in rows {
+        let of_field = row.cost_of_each(docs)?;
+        costs.resize(of_field.len().max(costs.len()), 0);
+        costs.iter_mut().zip(of_field).for_each(|(sum, cost)| *sum += cost);
+    }
+    Ok(costs)
 }
 
 /// A phrase of stop words alone would have to be looked for in nearly every provision; it ranks, but is neither required

@@ -72,9 +72,8 @@ impl FieldReader {
         Ok(())
     }
 
-    fn positions(&self, term: &str) -> io::Result<Option<SegmentPostings>> {
-        let term = Term::from_field_text(self.field, term);
-        self.inverted.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)
+    fn positions_of(&self, entry: &TermInfo) -> io::Result<SegmentPostings> {
+        self.inverted.read_postings_from_terminfo(entry, IndexRecordOption::WithFreqsAndPositions)
     }
 }
 
@@ -136,9 +135,17 @@ impl Cursor<'_> {
     /// What the term's occurrences count in a document at or after those asked for before; zero if it has none.
     #[inline]
     pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
+        match self.frequency_at(doc) {
+            0 => 0.0,
+            frequency => self.worth(doc, frequency),
+        }
+    }
+
+    /// How often the term stands in a document at or after those asked for before.
+    fn frequency_at(&mut self, doc: u32) -> u32 {
         match self.is_in(doc) {
-            true => self.worth(doc, self.blocks.freqs().get(self.at).copied().unwrap_or(1)),
-            false => 0.0,
+            true => self.blocks.freqs().get(self.at).copied().unwrap_or(1),
+            false => 0,
         }
     }
 
@@ -194,47 +201,82 @@ impl<'a> AllTerms<'a> {
     }
 }
 
+/// From so many documents, evenly spread, it is estimated how often a term stands in all of them.
+const SAMPLED: usize = 48;
+
+/// Finding a list of places and unpacking its block costs as much as reading so many places.
+const LIST_COST: usize = 64;
+
 /// A phrase in one field.
-pub(super) struct PhraseReader {
-    /// Rarest first, each with its place in the phrase.
-    terms: Vec<(u32, SegmentPostings)>,
+pub(super) struct PhraseReader<'a> {
+    field: &'a FieldReader,
+    /// Rarest first.
+    terms: Vec<PhraseTerm>,
     starts: Vec<u32>,
     positions: Vec<u32>,
 }
 
-impl PhraseReader {
-    /// Checks the places of the rarest `checked` terms. `None` if a term stands nowhere in the field.
-    pub(super) fn open(field: &FieldReader, phrase: &[String], checked: usize) -> io::Result<Option<Self>> {
+/// A term of a phrase, with its place in it.
+struct PhraseTerm {
+    place: u32,
+    entry: TermInfo,
+    postings: SegmentPostings,
+}
+
+impl<'a> PhraseReader<'a> {
+    /// `None` if a term stands nowhere in the field.
+    pub(super) fn open(field: &'a FieldReader, phrase: &[String]) -> io::Result<Option<Self>> {
         let mut terms = Vec::with_capacity(phrase.len());
         for (place, term) in (0..).zip(phrase) {
-            let Some(postings) = field.positions(term)? else { return Ok(None) };
-            terms.push((place, postings));
+            let Some(entry) = field.entry(term)? else { return Ok(None) };
+            let postings = field.positions_of(&entry)?;
+            terms.push(PhraseTerm { place, entry, postings });
         }
-        terms.sort_by_key(|(place, postings)| (postings.doc_freq(), *place));
-        terms.truncate(checked);
-        Ok(Some(Self { terms, starts: Vec::new(), positions: Vec::new() }))
+        terms.sort_by_key(|term| (term.entry.doc_freq, term.place));
+        Ok(Some(Self { field, terms, starts: Vec::new(), positions: Vec::new() }))
+    }
+
+    /// Looks at the places of so many terms alone, the rarest.
+    pub(super) fn check_rarest(&mut self, terms: usize) {
+        self.terms.truncate(terms);
+    }
+
+    /// What reading the places of each term in some documents costs, rarest term first: one for each place, and
+    /// [`LIST_COST`] for each document that has some. A few documents tell it for all.
+    pub(super) fn cost_of_each(&self, docs: &[u32]) -> io::Result<Vec<usize>> {
+        let step = docs.len().div_ceil(SAMPLED).max(1);
+        let mut costs = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            let mut cursor = self.field.cursor_of(&term.entry)?;
+            let found = docs.iter().step_by(step).map(|&doc| match cursor.frequency_at(doc) {
+                0 => 0,
+                places => LIST_COST + places as usize,
+            });
+            costs.push(found.sum::<usize>() * docs.len() / docs.len().div_ceil(step).max(1));
+        }
+        Ok(costs)
     }
 
     /// Whether a document at or after those asked for before has the phrase.
     pub(super) fn is_in(&mut self, doc: u32) -> bool {
-        self.terms.iter_mut().all(|(_, postings)| seek(postings, doc) == doc) && self.stands_here()
+        self.terms.iter_mut().all(|term| seek(&mut term.postings, doc) == doc) && self.stands_here()
     }
 
     /// Whether the terms stand in a row in the document that all of them are at.
     fn stands_here(&mut self) -> bool {
-        let Self { terms, starts, positions } = self;
-        let Some(((place, rarest), others)) = terms.split_first_mut() else { return false };
-        rarest.positions(starts);
-        starts.retain(|start| start >= place);
-        starts.iter_mut().for_each(|start| *start -= *place);
-        for (place, postings) in others {
+        let Self { terms, starts, positions, .. } = self;
+        let Some((rarest, others)) = terms.split_first_mut() else { return false };
+        rarest.postings.positions(starts);
+        starts.retain(|start| *start >= rarest.place);
+        starts.iter_mut().for_each(|start| *start -= rarest.place);
+        for term in others {
             if starts.is_empty() {
                 return false;
             }
-            postings.positions(positions);
+            term.postings.positions(positions);
             let mut rest = positions.as_slice();
             starts.retain(|start| {
-                let wanted = start + *place;
+                let wanted = start + term.place;
                 // Cheaper than halving: what was read through to be decoded may be read through once more.
                 let passed = rest.iter().take_while(|&&position| position < wanted).count();
                 rest = &rest[passed..];

@@ -223,11 +223,12 @@ proptest! {
 #[test]
 fn places_are_read_while_the_budget_lasts() {
     let mut budget = Budget(100);
-    assert_eq!(budget.terms_checked(4, 10), 4);
-    assert_eq!(budget.terms_checked(4, 20), 2, "all four would be 80 of the 60 that are left");
-    assert_eq!(budget.terms_checked(3, 11), 0);
-    assert_eq!(budget.terms_checked(2, 10), 2);
-    assert_eq!(budget.terms_checked(2, 1), 0);
+    assert_eq!(budget.terms_checked(&[10, 10, 15]), 3);
+    assert_eq!(budget.terms_checked(&[10, 25, 31]), 2, "all three would cost 66 of the 65 that are left");
+    assert_eq!(budget.terms_checked(&[20, 11]), 0, "one term alone shows nothing");
+    assert_eq!(budget.terms_checked(&[20, 10, 1]), 2);
+    assert_eq!(budget.terms_checked(&[1, 1]), 0);
+    assert_eq!(Budget(5).terms_checked(&[]), 0);
 }
 
 /// What is too common to be looked for place by place asks for its rarest words in a row, or for its words.
@@ -240,7 +241,8 @@ fn phrases_of_common_words_ask_for_less() {
         _ => "of harbor vessel permit",
     };
     let document = |doc| Document { heading: String::new(), text: text(doc).into(), breadcrumb: String::new() };
-    let documents: Vec<Document> = (0..16_000).map(document).collect();
+    // Each has each word once: a list of places costs 65 of the million.
+    let documents: Vec<Document> = (0..12_000).map(document).collect();
     let (_dir, index) = written(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let range = OrdinalRange { start: 0, end: documents.len() as u32 };
@@ -252,19 +254,41 @@ fn phrases_of_common_words_ask_for_less() {
         kinds.dedup();
         kinds
     };
-    // Of 12,000 that have all of the words two places each are looked at, those of the rarest.
+    // Of 9,000 that have all of the words one list each costs more than half of it, so that no two are looked at.
     assert_eq!(with(&["the harbor"], &[], range), [0, 1, 2]);
-    assert!(with(&["harbor the"], &[], range).is_empty());
-    assert_eq!(with(&["the harbor vessel permit"], &[], range), [0, 1, 2]);
-    // In a part of them every place is looked at.
+    assert_eq!(with(&["harbor the"], &[], range), [0, 1, 2]);
+    // Of 6,000 two are, those of the rarest.
+    let half = OrdinalRange { start: 0, end: 8_000 };
+    assert!(with(&["harbor the"], &[], half).is_empty());
+    assert_eq!(with(&["the harbor vessel permit"], &[], half), [0, 1, 2]);
+    // Of 3,000 every one is.
     let part = OrdinalRange { start: 0, end: 4_000 };
     assert_eq!(with(&["the harbor vessel permit"], &[], part), [1]);
     // Where the first phrase takes what there is, the next asks for its words alone.
-    assert_eq!(with(&["the harbor", "harbor vessel"], &[], range), [0, 1, 2]);
+    assert_eq!(with(&["the harbor", "harbor vessel"], &[], half), [0, 1, 2]);
     assert_eq!(with(&["the harbor", "harbor vessel"], &[], part), [0, 1]);
     // Nothing is excluded that was not seen to say it.
-    assert_eq!(with(&[], &["permit of the harbor"], range), [0, 1, 2, 3]);
+    assert_eq!(with(&[], &["permit of the harbor"], half), [0, 1, 2, 3]);
     assert_eq!(with(&[], &["permit of the harbor"], part), [1, 3]);
+}
+
+/// Long provisions cost more than short ones.
+#[test]
+fn a_few_documents_tell_what_all_of_them_cost() {
+    let text = |doc: u32| "of the harbor ".repeat(if doc < 100 { 50 } else { 1 });
+    let document = |doc| Document { heading: String::new(), text: text(doc), breadcrumb: String::new() };
+    let documents: Vec<Document> = (0..200).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let all: Vec<u32> = (0..200).collect();
+    let of = |docs: &[u32]| {
+        let rows = leg.rows_of(&row("the harbor")).unwrap();
+        costs(&rows, docs).unwrap()
+    };
+    assert_eq!(of(&all[100..]), [6_500, 6_500]);
+    assert_eq!(of(&all[..100]), [11_400, 11_400]);
+    assert_eq!(of(&all), [17_900, 17_900]);
+    assert_eq!(of(&[]), [0, 0]);
 }
 
 /// Enough documents for several windows and for lists of many blocks, where common words are sought and not read through.
