@@ -1,7 +1,7 @@
 //! Fusion: one order out of what the legs found.
 //!
-//! Each leg's scores are brought to the scale from 0 to 1 and summed: fusion by ranks alone lets the weaker leg drag the
-//! better one down. What the keyword leg is worth depends on the kind of query and on how much of it the best match has.
+//! Each leg's scores are divided by its best one and summed: fusion by ranks alone lets the weaker leg drag the better one
+//! down, and a scale from the worst candidate to the best would change with how many candidates there are. What the keyword leg is worth depends on the kind of query and on how much of it the best match has.
 //! The head of the result, everything that a leg ranks high, is fused once and is the same for every page; behind it stand
 //! the other keyword matches by their scores.
 
@@ -78,12 +78,10 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: Weights) {
         scores.fold(0.0_f32, f32::max)
     };
     let keyword_max = Some(keyword_max_of(false)).filter(|&max| max > 0.0).unwrap_or_else(|| keyword_max_of(true));
-    let similarities = || candidates.iter().filter_map(|candidate| candidate.similarity);
-    let (least, most) = similarities().fold((f32::MAX, f32::MIN), |(least, most), s| (least.min(s), most.max(s)));
-    let spread = (most - least).max(1e-6);
+    let similarity_max = candidates.iter().filter_map(|candidate| candidate.similarity).fold(1e-6, f32::max);
     for candidate in candidates.iter_mut() {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
-        let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity - least) / spread);
+        let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity / similarity_max).max(0.0));
         let semantic = (1.0 - weights.interaction) * similarity + weights.interaction * candidate.interaction;
         let in_a_row = if candidate.in_a_row { weights.in_a_row } else { 0.0 };
         let sum = weights.keyword * keyword + weights.semantic * semantic + in_a_row;

@@ -77,8 +77,8 @@ impl Tuning {
         likeness_floor: 0.4,
         likeness_power: 2.0,
         coverage_power: 4.0,
-        question: KindTuning { keyword: 0.2, interaction: 0.4, in_a_row: 0.0, chunk_candidates: 160 },
-        topic: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.3, chunk_candidates: 64 },
+        question: KindTuning { keyword: 0.2, interaction: 0.3, in_a_row: 0.0, chunk_candidates: 160 },
+        topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, chunk_candidates: 64 },
         phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, chunk_candidates: 64 },
     };
 }
