@@ -20,6 +20,7 @@ const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 1 };
 struct Entry {
     text_offset: u64,
     names_offset: u64,
+    text_sha256_start: [u8; 8],
     text_length: u32,
     citation_length: u32,
     heading_length: u32,
@@ -42,12 +43,13 @@ impl CardWriter {
     }
 
     pub fn push(&mut self, record: &NodeRecord) -> Result<(), SectionFileError> {
-        let NodeRecord { citation, heading, text, wordings, .. } = record;
+        let NodeRecord { citation, heading, text, text_sha256, wordings, .. } = record;
         self.out.write(citation.as_bytes())?;
         self.out.write(heading.as_bytes())?;
         self.entries.push(Entry {
             text_offset: text.offset,
             names_offset: self.names_offset,
+            text_sha256_start: text_sha256[..8].try_into().expect("a hash has more bytes"),
             text_length: text.length,
             citation_length: citation.len() as u32,
             heading_length: heading.len() as u32,
@@ -70,6 +72,8 @@ pub struct Card<'s> {
     pub heading: &'s str,
     /// The current text.
     pub text: Span,
+    /// The first bytes of its SHA-256, to tell whether a copy is still the same.
+    pub text_sha256_start: [u8; 8],
     /// How many other wordings the record has.
     pub wordings: u32,
 }
@@ -112,6 +116,7 @@ impl Cards {
             citation: words(start, middle)?,
             heading: words(middle, end)?,
             text: self.text(node)?,
+            text_sha256_start: entry.text_sha256_start,
             wordings: entry.wordings,
         })
     }
@@ -151,9 +156,10 @@ mod tests {
             let cards = Cards::open(dir.path()).unwrap();
             prop_assert_eq!(cards.node_count(), records.len());
             for (node, record) in (0..).map(NodeOrdinal).zip(&records) {
-                let NodeRecord { citation, heading, text, wordings, .. } = record;
-                let wordings = wordings.len() as u32;
-                prop_assert_eq!(cards.get(node).unwrap(), Card { citation, heading, text: *text, wordings });
+                let card = cards.get(node).unwrap();
+                prop_assert_eq!((card.citation, card.heading), (record.citation.as_str(), record.heading.as_str()));
+                prop_assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
+                prop_assert!(record.text_sha256.starts_with(&card.text_sha256_start));
             }
             let beyond = NodeOrdinal(records.len() as u32);
             let error = cards.get(beyond).unwrap_err().to_string();

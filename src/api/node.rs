@@ -96,7 +96,7 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let id = NodeId(asked.arguments.uuid("id"));
     let node = asked.corpus.node(id)?;
     let format = asked.format;
-    let hash = asked.corpus.snapshot().nodes.with(node, |record| hex(&record.text_sha256[..8]))?;
+    let hash = hex(&asked.corpus.snapshot().cards.get(node)?.text_sha256_start);
     // Text, snapshot and form: everything else in the answer follows from these.
     let version = format!("{hash}-{}-{}", asked.corpus.id(), format.name());
     let corpus = Arc::clone(asked.corpus);
@@ -245,5 +245,7 @@ fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

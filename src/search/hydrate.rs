@@ -26,7 +26,7 @@ impl Engine {
     /// Reads what a hit is called.
     pub fn hydrate(&self, hit: &Hit) -> Result<HydratedHit<'_>, SearchError> {
         let snapshot = self.snapshot();
-        let Card { citation, heading, text, wordings } = snapshot.cards.get(hit.node)?;
+        let Card { citation, heading, text, wordings, .. } = snapshot.cards.get(hit.node)?;
         let texts = match wordings {
             0 => vec![text],
             _ => snapshot.nodes.with(hit.node, texts_of)?,

@@ -44,7 +44,7 @@ pub struct Neighbour {
 pub struct Effort {
     /// How many points a walk through the graph keeps; more find more and take longer.
     pub ef: usize,
-    /// Up to how many chunks of a shard are scanned exactly in place of walking its graph.
+    /// Up to how many chunks of a part of a shard are scanned exactly in place of walking its graph; of a whole one a quarter.
     pub scan_chunks_max: u32,
 }
 
@@ -53,6 +53,9 @@ impl Default for Effort {
         Self { ef: 48, scan_chunks_max: 40_000 }
     }
 }
+
+/// A walk through the whole of a shard passes nothing in vain: it pays for so much fewer chunks.
+const WHOLE_WALKS_CHEAPER: u32 = 4;
 
 /// How many rows before it is read a row is asked for.
 const PREFETCHED_AHEAD: usize = 4;
@@ -161,7 +164,9 @@ impl VectorIndex {
                 continue;
             }
             let request = Request { kernel: self.kernel, rows, query, range: OrdinalRange { start, end } };
-            if end - start <= effort.scan_chunks_max {
+            let is_whole = end - start == shard.chunks.len();
+            let scanned_max = effort.scan_chunks_max / if is_whole { WHOLE_WALKS_CHEAPER } else { 1 };
+            if end - start <= scanned_max {
                 scan(&request, k, scan_scratch, found);
             } else {
                 walk(&request, &graph, &shard, effort.ef.max(k), walk_scratch);

@@ -45,6 +45,7 @@ fn every_node_is_found_by_id_key_and_citation_and_its_words_match_their_hash() {
             let card = snapshot.cards.get(node).unwrap();
             assert_eq!((card.citation, card.heading), (record.citation.as_str(), record.heading.as_str()));
             assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
+            assert!(record.text_sha256.starts_with(&card.text_sha256_start));
             assert_eq!(snapshot.tags.of(node), record.tags);
             assert_eq!(snapshot.outline.status(node), record.status);
             assert!(snapshot.catalogue.sources.get(usize::from(record.source)).is_some());
