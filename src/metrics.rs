@@ -21,6 +21,8 @@ pub struct Metrics {
     connections_refused: Family<&'static str, AtomicU64>,
     reloads: Family<&'static str, AtomicU64>,
     pub connections: Gauge,
+    /// Those without a request under way.
+    pub connections_waiting: Gauge,
     pub connections_accepted: AtomicU64,
     pub requests_under_way: Gauge,
     /// Their clients hung up first.
@@ -81,6 +83,12 @@ impl Metrics {
                 self.connections_accepted.load(Ordering::Relaxed) as i64,
             ),
             ("connections", "gauge", "connections now", self.connections.0.load(Ordering::Relaxed)),
+            (
+                "connections_waiting",
+                "gauge",
+                "connections without a request under way, for which no buffers are kept",
+                self.connections_waiting.0.load(Ordering::Relaxed),
+            ),
             ("requests_under_way", "gauge", "requests now", self.requests_under_way.0.load(Ordering::Relaxed)),
             (
                 "requests_abandoned_total",

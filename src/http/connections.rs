@@ -7,19 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::guard::{Guard, Refusals};
+use super::conversation::Protocols;
+use super::guard::{Exchange, Guard};
 use super::stream::Stream;
 use super::{App, HttpSettings, proxies};
 use crate::api::error::ApiError;
-
-/// hyper's own limit on the time of a head lies so far behind ours, which answers in words.
-const HYPER_WAITS_LONGER: Duration = Duration::from_secs(10);
 
 /// How long requests under way may take once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -30,22 +26,15 @@ const LAST_REQUEST_WITHIN: Duration = Duration::from_secs(2);
 /// After a failed accept: without a pause, running out of file descriptors becomes a busy loop.
 pub(super) const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
-/// More than any head that passes.
-const READ_BUFFER_BYTES: usize = 64 << 10;
-
-const STREAMS_MAX: u32 = 64;
-
-/// Beyond what the gate takes, so that it can refuse in words; h2 itself answers beyond this with a bare 431.
-const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
-
 pub(super) async fn serve(
     listener: TcpListener,
     settings: HttpSettings,
     app: Arc<App>,
     stop: impl Future<Output = ()>,
 ) {
-    let graceful = GracefulShutdown::new();
-    let door = Arc::new(Door { builder: builder(&settings), crowd: Arc::new(Crowd::new(&settings)), settings, app });
+    let (closing, _) = watch::channel(());
+    let crowd = Arc::new(Crowd::new(&settings));
+    let door = Arc::new(Door { protocols: Protocols::new(), crowd, settings, app });
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -53,39 +42,22 @@ pub(super) async fn serve(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, address)) => door.let_in(stream, address, graceful.watcher()),
+            Ok((stream, address)) => door.let_in(stream, address, closing.subscribe()),
             Err(_) => tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await,
         }
     }
     door.app.draining.store(true, Ordering::Relaxed);
     // Whoever the kernel let in before is served too.
     while let Ok(Ok((stream, address))) = timeout(Duration::ZERO, listener.accept()).await {
-        door.let_in(stream, address, graceful.watcher());
+        door.let_in(stream, address, closing.subscribe());
     }
     drop(listener);
-    let _ = timeout(DRAIN_WITHIN, door.close(graceful)).await;
-}
-
-/// Every builder gets a timer: without one, hyper's header timeout is silently off.
-fn builder(settings: &HttpSettings) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(settings.patience.head + settings.patience.idle + HYPER_WAITS_LONGER)
-        .max_buf_size(READ_BUFFER_BYTES)
-        .half_close(false);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS_MAX)
-        .max_header_list_size(HTTP2_HEADER_BYTES_MAX);
-    builder
+    let _ = timeout(DRAIN_WITHIN, door.close(closing)).await;
 }
 
 /// Where connections come in.
 struct Door {
-    builder: auto::Builder<TokioExecutor>,
+    protocols: Protocols,
     crowd: Arc<Crowd>,
     settings: HttpSettings,
     app: Arc<App>,
@@ -100,7 +72,7 @@ struct Peer {
 }
 
 impl Door {
-    fn let_in(self: &Arc<Self>, stream: TcpStream, address: SocketAddr, watcher: Watcher) {
+    fn let_in(self: &Arc<Self>, stream: TcpStream, address: SocketAddr, closing: watch::Receiver<()>) {
         let metrics = &self.app.observers.metrics;
         metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
         let address = address.ip().to_canonical();
@@ -115,13 +87,13 @@ impl Door {
         tokio::spawn(async move {
             let connections = &door.app.observers.metrics.connections;
             connections.add(1);
-            door.converse(stream, peer, watcher).await;
+            door.converse(stream, peer, closing).await;
             connections.add(-1);
             drop(place);
         });
     }
 
-    async fn converse(self: &Arc<Self>, mut stream: TcpStream, mut peer: Peer, watcher: Watcher) {
+    async fn converse(self: &Arc<Self>, mut stream: TcpStream, mut peer: Peer, mut closing: watch::Receiver<()>) {
         let HttpSettings { patience, proxies, tls, .. } = &self.settings;
         let metrics = &self.app.observers.metrics;
         // Answers are written whole: waiting for more to send only delays them.
@@ -141,17 +113,17 @@ impl Door {
         }
         let stream = match tls {
             None => Stream::Plain(stream),
-            Some(tls) => match timeout(patience.head, tls.acceptor().accept(stream)).await {
+            // A handshake takes much room, and not for long.
+            Some(tls) => match Box::pin(timeout(patience.head, tls.acceptor().accept(stream))).await {
                 Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
                 Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
             },
         };
-        let refusals = Refusals::default();
-        let io = TokioIo::new(Guard::new(stream, *patience, refusals.clone()));
+        let exchange = Exchange::default();
+        let guard = Guard::new(stream, *patience, exchange.clone());
         let door = Arc::clone(self);
         let service = service_fn(move |request| {
-            let (door, refused) = (Arc::clone(&door), refusals.take(&request));
-            // hyper keeps room for the work of a request as long as the connection lasts: for a pointer, as it is.
+            let (door, refused) = (Arc::clone(&door), exchange.refusal(&request));
             Box::pin(async move {
                 let forwarded = peer.is_proxy.then(|| door.settings.proxies.forwarded_for(request.headers())).flatten();
                 let place = forwarded.map(|address| door.crowd.enter_address(address));
@@ -160,20 +132,20 @@ impl Door {
                 door.app.handle(request, forwarded.unwrap_or(peer.address), refused).await
             })
         });
-        let connection = self.builder.serve_connection(io, service).into_owned();
-        // A connection that breaks off is its client's affair.
-        let _ = watcher.watch(connection).await;
+        let closed = async { drop(closing.changed().await) };
+        self.protocols.converse(guard, service, &metrics.connections_waiting, closed).await;
         drop(announced_place);
     }
 
     /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
     /// those that are still silent are closed.
-    async fn close(&self, graceful: GracefulShutdown) {
+    async fn close(&self, closing: watch::Sender<()>) {
         let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
         while !self.crowd.is_empty() && Instant::now() < closed_silently {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        graceful.shutdown().await;
+        let _ = closing.send(());
+        closing.closed().await;
     }
 }
 

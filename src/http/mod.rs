@@ -1,8 +1,8 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
 //! `connections` accepts, caps and drains; `proxies` tells whose a connection is, `tls` encrypts, `stream` is either;
-//! `patience` closes those that keep us waiting; `guard` lets only heads that `head` finds good reach hyper; `gate` refuses
-//! what is still wrong with a request; `routes` knows the paths; `accept` what the client wants to read; `answer` turns
+//! `patience` closes those that keep us waiting; `conversation` goes from request to request; `guard` lets only heads that
+//! `head` finds good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `accept` what the client wants to read; `answer` turns
 //! outcomes into responses, `packing` compresses them, `documents` keeps those that are rendered once, `headers` dresses
 //! them, `cross_origin` tells browsers who may read them; `account` tells log and metrics of each request, `observe` those
 //! who watch; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
@@ -11,6 +11,7 @@ mod accept;
 mod account;
 mod answer;
 mod connections;
+mod conversation;
 mod cross_origin;
 mod documents;
 mod gate;

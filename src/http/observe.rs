@@ -1,6 +1,7 @@
 //! The listener for those who watch the service: metrics and probes, without keys, and without TLS.
 
 use std::convert::Infallible;
+use std::future::{pending, ready};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,13 +9,13 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::guard::{Guard, Patience, Refusals};
+use super::conversation::Protocols;
+use super::guard::{Exchange, Guard, Patience};
 use super::{App, Reply, answer, no_such_path};
-use crate::metrics::Moment;
+use crate::metrics::{Gauge, Moment};
 
 /// Watchers are few; more are made to wait.
 const CONNECTIONS_MAX: usize = 16;
@@ -23,32 +24,31 @@ const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Durat
 
 /// Answers until it is dropped.
 pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
+    let protocols = Arc::new(Protocols::new());
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
             continue;
         };
-        let (app, refusals) = (Arc::clone(&app), Refusals::default());
-        let io = TokioIo::new(Guard::new(stream, PATIENCE, refusals.clone()));
-        let service = service_fn(move |request| {
-            let answer = watched(&app, &refusals, &request);
-            async move { Ok::<_, Infallible>(answer) }
-        });
-        let mut builder = hyper::server::conn::http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE.head + PATIENCE.idle);
-        let connection = builder.serve_connection(io, service);
+        let (app, exchange) = (Arc::clone(&app), Exchange::default());
+        let guard = Guard::new(stream, PATIENCE, exchange.clone());
+        let protocols = Arc::clone(&protocols);
         tokio::spawn(async move {
-            // A connection that breaks off is its client's affair.
-            let _ = connection.await;
+            let service = service_fn(|request| {
+                let answer = watched(&app, &exchange, &request);
+                ready(Ok::<_, Infallible>(answer))
+            });
+            // Ended with the runtime, and not counted among those of clients.
+            protocols.converse(guard, service, &Gauge::default(), pending()).await;
             drop(place);
         });
     }
 }
 
-fn watched(app: &App, refusals: &Refusals, request: &Request<Incoming>) -> Reply {
+fn watched(app: &App, exchange: &Exchange, request: &Request<Incoming>) -> Reply {
     let id = app.next_id();
-    let mut reply = match (refusals.take(request), request.uri().path()) {
+    let mut reply = match (exchange.refusal(request), request.uri().path()) {
         (Some(error), _) => answer::failed(&error.into(), &id, None),
         (None, "/metrics" | "/healthz" | "/readyz") if !matches!(*request.method(), Method::GET | Method::HEAD) => {
             answer::method_not_allowed(request.method(), &id)

@@ -14,6 +14,7 @@ mod patience;
 mod proxied;
 mod swaps;
 mod transport;
+mod waiting;
 mod zones;
 
 #[path = "../support/bytes.rs"]

@@ -1,0 +1,132 @@
+//! One connection, request by request: hyper is there only while a request is.
+//!
+//! hyper keeps two buffers of 8 kB for as long as its connection lasts, and what it remembers of the last answer. Most
+//! kept connections wait most of the time, so between two requests of HTTP/1 there is nothing but the [`Guard`], which
+//! holds no buffer then. Building hyper's connection anew costs less than keeping ten thousand of them.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::Service;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Reply;
+use super::guard::{Arrived, Guard};
+use crate::metrics::Gauge;
+
+/// More than any head that passes.
+const READ_BUFFER_BYTES: usize = 64 << 10;
+
+const STREAMS_MAX: u32 = 64;
+
+/// Beyond what the gate takes, so that it can refuse in words; h2 itself answers beyond this with a bare 431.
+const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
+
+/// How hyper's part in a connection ended.
+enum Ended {
+    /// The next request may follow.
+    Answered,
+    /// One of both sides wanted no more requests.
+    Closed,
+    BrokenOff,
+}
+
+/// Either version of HTTP, as it is spoken here.
+pub(super) struct Protocols {
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
+}
+
+impl Protocols {
+    pub(super) fn new() -> Self {
+        let mut http1 = http1::Builder::new();
+        // How long a head may take is the guard's affair, which answers in words.
+        http1.max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).max_header_list_size(HTTP2_HEADER_BYTES_MAX);
+        Self { http1, http2 }
+    }
+
+    /// Answers what is asked until either side ends the connection, or `stop` is done: then a request under way is the
+    /// last. `waiting` counts the connections that wait for a request.
+    pub(super) async fn converse<S, A>(
+        &self,
+        mut guard: Guard<S>,
+        service: A,
+        waiting: &Gauge,
+        stop: impl Future<Output = ()>,
+    ) where
+        S: AsyncRead + AsyncWrite + Unpin,
+        A: Service<Request<Incoming>, Response = Reply, Error = Infallible> + Unpin,
+        A::Future: Unpin + Send + 'static,
+    {
+        let mut stop = pin!(stop);
+        let exchange = guard.exchange();
+        loop {
+            waiting.add(1);
+            let arrived = poll_fn(|context| match guard.poll_request(context) {
+                Poll::Pending => stop.as_mut().poll(context).map(|()| Ok(Arrived::Nothing)),
+                ready @ Poll::Ready(_) => ready,
+            });
+            let arrived = arrived.await;
+            waiting.add(-1);
+            match arrived {
+                Ok(Arrived::Request) => {}
+                Ok(Arrived::Frames) => return Box::pin(self.converse_in_frames(guard, service, stop)).await,
+                Ok(Arrived::Nothing) => break,
+                // A connection that breaks off is its client's affair.
+                Err(_) => return,
+            }
+            let mut connection = self.http1.serve_connection(TokioIo::new(&mut guard), &service);
+            let mut is_last = false;
+            let ended = poll_fn(|context| {
+                let mut polled = connection.poll_without_shutdown(context);
+                if polled.is_pending() && !is_last && stop.as_mut().poll(context).is_ready() {
+                    is_last = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                    polled = connection.poll_without_shutdown(context);
+                }
+                match polled {
+                    Poll::Ready(Ok(())) => Poll::Ready(Ended::Closed),
+                    Poll::Ready(Err(_)) => Poll::Ready(Ended::BrokenOff),
+                    // All of the answer is gone, and hyper would wait for the next request.
+                    Poll::Pending if exchange.is_answered() && !is_last => Poll::Ready(Ended::Answered),
+                    Poll::Pending => Poll::Pending,
+                }
+            });
+            let ended = ended.await;
+            drop(connection);
+            match ended {
+                Ended::Answered => {}
+                Ended::Closed => break,
+                Ended::BrokenOff => return,
+            }
+        }
+        let _ = poll_fn(|context| Pin::new(&mut guard).poll_shutdown(context)).await;
+    }
+
+    /// The same over HTTP/2, whose connections hyper has from their preface to their end.
+    async fn converse_in_frames<S, A>(&self, guard: Guard<S>, service: A, mut stop: Pin<&mut impl Future<Output = ()>>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        A: Service<Request<Incoming>, Response = Reply, Error = Infallible>,
+        A::Future: Send + 'static,
+    {
+        let mut connection = pin!(self.http2.serve_connection(TokioIo::new(guard), service));
+        let mut is_told = false;
+        let ended = poll_fn(|context| {
+            if !is_told && stop.as_mut().poll(context).is_ready() {
+                is_told = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            connection.as_mut().poll(context)
+        });
+        let _ = ended.await;
+    }
+}
