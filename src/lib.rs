@@ -6,6 +6,7 @@ pub mod api;
 pub mod bench;
 pub mod clock;
 pub mod config;
+mod decimal;
 pub mod http;
 pub mod log;
 pub mod metrics;

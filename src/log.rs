@@ -3,7 +3,7 @@
 //! Nobody waits for whoever reads the log: what a full queue cannot take is counted as lost. No line holds a key beyond
 //! its shown beginning, a token, or what was searched for.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::clock::UnixMillis;
+use crate::decimal;
 
 /// So many lines may wait to be written.
 const WAITING_MAX: usize = 16 << 10;
@@ -19,6 +20,9 @@ const WAITING_MAX: usize = 16 << 10;
 /// How long a line waits for others to be written with it. Waking the thread for every line costs each request more than
 /// making its line does.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
+
+/// Most lines are shorter.
+const LINE_BYTES: usize = 384;
 
 /// How lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,10 +71,18 @@ impl Log {
     }
 
     pub fn write(&self, at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) {
-        let line = match self.form {
-            Form::Text => text_line(at, level, message, fields),
-            Form::Json => json_line(at, level, message, fields),
-        };
+        self.tell(at, level, message, |line| {
+            for (name, value) in fields {
+                line.value(name, value);
+            }
+        });
+    }
+
+    /// The same for what is told often: `tell` adds the fields one by one, and nothing is made for them.
+    pub fn tell(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
+        let mut line = Line::begin(self.form, at, level, message);
+        tell(&mut line);
+        let line = line.end();
         if self.queue.try_send(Message::Line(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -112,27 +124,92 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
     }
 }
 
-/// `2026-05-14T12:00:00.000Z info answered operation=search status=200`.
-fn text_line(at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) -> String {
-    let mut line = format!("{at} {} {}", level.name(), one_line(message));
-    for (name, value) in fields {
-        let plain = value.as_str().filter(|text| !text.is_empty() && text.bytes().all(is_plain));
-        let _ = match plain {
-            Some(text) => write!(line, " {name}={text}"),
-            None => write!(line, " {name}={value}"),
-        };
-    }
-    line.push('\n');
-    line
+/// A line under way: `2026-05-14T12:00:00.000Z info answered operation=search status=200`, or the same as a JSON object.
+pub struct Line {
+    form: Form,
+    text: String,
 }
 
-fn json_line(at: UnixMillis, level: Level, message: &str, fields: Fields<'_>) -> String {
-    let mut line = format!("{{\"at\":\"{at}\",\"level\":\"{}\",\"message\":{}", level.name(), Value::from(message));
-    for (name, value) in fields {
-        let _ = write!(line, ",\"{name}\":{value}");
+impl Line {
+    fn begin(form: Form, at: UnixMillis, level: Level, message: &str) -> Self {
+        let mut line = Self { form, text: String::with_capacity(LINE_BYTES) };
+        let _ = match form {
+            Form::Text => write!(line.text, "{at} {} {}", level.name(), one_line(message)),
+            Form::Json => write!(line.text, "{{\"at\":\"{at}\",\"level\":\"{}\",\"message\":", level.name())
+                .map(|()| line.quote(message)),
+        };
+        line
     }
-    line.push_str("}\n");
-    line
+
+    fn end(mut self) -> String {
+        self.text.push_str(if self.form == Form::Json { "}\n" } else { "\n" });
+        self.text
+    }
+
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        match self.form == Form::Text && !value.is_empty() && value.bytes().all(is_plain) {
+            true => self.text.push_str(value),
+            false => self.quote(value),
+        }
+    }
+
+    /// What consists of letters, digits, dots and colons.
+    pub fn plain(&mut self, name: &str, value: impl Display) {
+        self.name(name);
+        let quote = if self.form == Form::Json { "\"" } else { "" };
+        let _ = write!(self.text, "{quote}{value}{quote}");
+    }
+
+    pub fn number(&mut self, name: &str, value: impl Into<u64>) {
+        self.name(name);
+        decimal::push(&mut self.text, value.into());
+    }
+
+    /// Microseconds as milliseconds.
+    pub fn millis(&mut self, name: &str, micros: u64) {
+        self.name(name);
+        decimal::push_millis(&mut self.text, micros);
+    }
+
+    /// Microseconds by name, as milliseconds.
+    pub fn millis_by_name(&mut self, name: &str, micros: &[(&'static str, u32)]) {
+        self.name(name);
+        for (place, (name, micros)) in micros.iter().enumerate() {
+            self.text.push_str(if place == 0 { "{\"" } else { ",\"" });
+            self.text.push_str(name);
+            self.text.push_str("\":");
+            decimal::push_millis(&mut self.text, u64::from(*micros));
+        }
+        self.text.push_str(if micros.is_empty() { "{}" } else { "}" });
+    }
+
+    fn value(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.text(name, text),
+            value => {
+                self.name(name);
+                let _ = write!(self.text, "{value}");
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str) {
+        let (before, behind) = match self.form {
+            Form::Text => (" ", "="),
+            Form::Json => (",\"", "\":"),
+        };
+        for part in [before, name, behind] {
+            self.text.push_str(part);
+        }
+    }
+
+    fn quote(&mut self, text: &str) {
+        let _ = match text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+            true => write!(self.text, "\"{text}\""),
+            false => write!(self.text, "{}", Value::from(text)),
+        };
+    }
 }
 
 /// What came from outside cannot begin a line of its own.
@@ -184,6 +261,42 @@ mod tests {
         assert_eq!(json.lines().count(), 1);
         let line: Value = serde_json::from_str(&json).unwrap();
         assert_eq!((&line["message"], &line["why"]), (&json!("answered\nnot"), &json!("a \"b\"\nc")));
+    }
+
+    #[test]
+    fn a_line_told_field_by_field_is_the_one_made_of_values() {
+        for form in [Form::Text, Form::Json] {
+            let memory = Memory::default();
+            let log = Log::start(form, memory.clone());
+            log.tell(UnixMillis(0), Level::Info, "a", |line| {
+                line.text("plain", "x");
+                line.text("empty", "");
+                line.text("odd", "a \"b\"\n\u{e9}");
+                line.plain("address", "::1");
+                line.number("count", 7_u32);
+                line.millis("ms", 12_345);
+                line.millis_by_name("stages", &[("queue", 1500), ("work", 7)]);
+                line.millis_by_name("none", &[]);
+            });
+            let stages = json!({ "queue": 1.5, "work": 0.007 });
+            let fields = [
+                ("plain", json!("x")),
+                ("empty", json!("")),
+                ("odd", json!("a \"b\"\n\u{e9}")),
+                ("address", json!("::1")),
+                ("count", json!(7)),
+                ("ms", json!(12.345)),
+                ("stages", stages),
+                ("none", json!({})),
+            ];
+            log.write(UnixMillis(0), Level::Info, "a", &fields);
+            log.flush();
+            let text = String::from_utf8(memory.0.lock().unwrap().clone()).unwrap();
+            // The same number may be written with more digits.
+            let text = text.replace("1.500", "1.5");
+            let (told, made) = text.trim_end().split_once('\n').unwrap();
+            assert_eq!(told, made);
+        }
     }
 
     #[test]

@@ -41,24 +41,24 @@ impl Gauge {
 
 impl Metrics {
     pub fn answered(&self, operation: &'static str, status: u16, micros: u64) {
-        self.requests.of((operation, status)).fetch_add(1, Ordering::Relaxed);
-        self.latencies.of(operation).add(micros);
+        self.requests.of((operation, status), |count| count.fetch_add(1, Ordering::Relaxed));
+        self.latencies.of(operation, |times| times.add(micros));
     }
 
     pub fn stage(&self, name: &'static str, micros: u64) {
-        self.stages.of(name).add(micros);
+        self.stages.of(name, |times| times.add(micros));
     }
 
     pub fn error(&self, code: &'static str) {
-        self.errors.of(code).fetch_add(1, Ordering::Relaxed);
+        self.errors.of(code, |count| count.fetch_add(1, Ordering::Relaxed));
     }
 
     pub fn connection_refused(&self, why: &'static str) {
-        self.connections_refused.of(why).fetch_add(1, Ordering::Relaxed);
+        self.connections_refused.of(why, |count| count.fetch_add(1, Ordering::Relaxed));
     }
 
     pub fn reloaded(&self, result: &'static str) {
-        self.reloads.of(result).fetch_add(1, Ordering::Relaxed);
+        self.reloads.of(result, |count| count.fetch_add(1, Ordering::Relaxed));
     }
 
     /// Everything counted, and these numbers of the moment.
@@ -128,11 +128,13 @@ impl<L, M> Default for Family<L, M> {
 }
 
 impl<L: Copy + Ord, M: Default> Family<L, M> {
-    fn of(&self, label: L) -> Arc<M> {
-        if let Some(metric) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&label) {
-            return Arc::clone(metric);
+    fn of<T>(&self, label: L, change: impl FnOnce(&M) -> T) -> T {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(metric) = known.get(&label) {
+            return change(metric);
         }
-        Arc::clone(self.0.write().unwrap_or_else(PoisonError::into_inner).entry(label).or_default())
+        drop(known);
+        change(self.0.write().unwrap_or_else(PoisonError::into_inner).entry(label).or_default())
     }
 
     fn all(&self) -> Vec<(L, Arc<M>)> {

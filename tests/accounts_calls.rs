@@ -45,9 +45,9 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
 
     let receipt = call(&accounts, &owner.keys[0], 5, None, now).unwrap();
     let headers = receipt.headers();
-    assert_eq!(headers[0], ("X-Credits-Remaining", 0));
-    assert_eq!(headers[1], ("X-RateLimit-Limit", 30));
-    assert_eq!(headers[2], ("X-Research-Allotment-Remaining", 995));
+    assert_eq!(headers[0], ("x-credits-remaining", 0));
+    assert_eq!(headers[1], ("x-ratelimit-limit", 30));
+    assert_eq!(headers[2], ("x-research-allotment-remaining", 995));
     for _ in 1..30 {
         call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     }

@@ -189,15 +189,19 @@ impl Reservation {
             let receipt = call.receipt(call.remaining, None);
             return Ok(PendingDebit { call, placed, outcome: Outcome::Known(receipt), claim: None });
         }
-        let (promise, ticket) = ticket();
         let claim = self.claim.take().map(Arc::new);
+        let mut awaited = None;
         let queued = call.shared.queue.debit(call.now.steady, |queued| {
-            let promise = (queued == Queued::AwaitCommit).then_some(promise);
+            let promise = (queued == Queued::AwaitCommit).then(|| {
+                let (promise, ticket) = ticket();
+                awaited = Some(ticket);
+                promise
+            });
             Post { claim: claim.clone(), promise, ..call.post(PostKind::Debit, &placed) }
         });
-        let outcome = match queued {
-            Ok(Queued::AwaitCommit) => Outcome::Awaited(ticket),
-            Ok(Queued::AnswerNow) => Outcome::Known(call.receipt(call.remaining, None)),
+        let outcome = match queued.map(|_| awaited) {
+            Ok(Some(ticket)) => Outcome::Awaited(ticket),
+            Ok(None) => Outcome::Known(call.receipt(call.remaining, None)),
             Err(error) => {
                 call.key.account.purse.release(call.hold);
                 return Err(error);
@@ -299,12 +303,12 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The headers of every success response.
+    /// The headers of every success response, named as they are sent.
     pub fn headers(&self) -> [(&'static str, u64); 3] {
         [
-            ("X-Credits-Remaining", self.credits_remaining()),
-            ("X-RateLimit-Limit", self.left.limits.per_minute.into()),
-            ("X-Research-Allotment-Remaining", self.remaining.allotment.into()),
+            ("x-credits-remaining", self.credits_remaining()),
+            ("x-ratelimit-limit", self.left.limits.per_minute.into()),
+            ("x-research-allotment-remaining", self.remaining.allotment.into()),
         ]
     }
 

@@ -7,8 +7,12 @@
 use std::collections::VecDeque;
 
 use crate::clock::{Day, Now, SteadyMicros};
+use crate::decimal;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
+
+/// Most of the headers are shorter.
+const HEADER_BYTES: usize = 64;
 
 /// Days kept per key, the most recently used last.
 const DAYS_KEPT: usize = 3;
@@ -32,20 +36,32 @@ pub struct PaceLeft {
 }
 
 impl PaceLeft {
-    /// The headers beside `X-RateLimit-Limit`. The first two speak of whichever limit is nearer.
+    /// The headers beside `X-RateLimit-Limit`, named as they are sent. The first two speak of whichever limit is nearer.
     pub fn headers(&self) -> [(&'static str, String); 4] {
         let Self { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
             self;
         let reset = if in_day < in_minute { day_reset_sec } else { minute_reset_sec };
-        let policy = format!("\"minute\";q={per_minute};w=60, \"day\";q={per_day};w=86400");
-        let left = format!("\"minute\";r={in_minute};t={minute_reset_sec}, \"day\";r={in_day};t={day_reset_sec}");
+        let [per_minute, per_day, in_minute, in_day] = [*per_minute, *per_day, *in_minute, *in_day].map(u64::from);
+        let policy = joined(["\"minute\";q=", ";w=60, \"day\";q="], [per_minute, per_day]) + ";w=86400";
+        let names = ["\"minute\";r=", ";t=", ", \"day\";r=", ";t="];
+        let left = joined(names, [in_minute, *minute_reset_sec, in_day, *day_reset_sec]);
         [
-            ("X-RateLimit-Remaining", in_minute.min(in_day).to_string()),
-            ("X-RateLimit-Reset", reset.to_string()),
-            ("RateLimit-Policy", policy),
-            ("RateLimit", left),
+            ("x-ratelimit-remaining", in_minute.min(in_day).to_string()),
+            ("x-ratelimit-reset", reset.to_string()),
+            ("ratelimit-policy", policy),
+            ("ratelimit", left),
         ]
     }
+}
+
+/// Each text with the number behind it.
+fn joined<const N: usize>(texts: [&str; N], numbers: [u64; N]) -> String {
+    let mut all = String::with_capacity(HEADER_BYTES);
+    for (text, number) in texts.into_iter().zip(numbers) {
+        all.push_str(text);
+        decimal::push(&mut all, number);
+    }
+    all
 }
 
 /// Refused; waiting that long succeeds, unless others of the same key are faster.

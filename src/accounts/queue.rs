@@ -1,6 +1,7 @@
 //! What waits for the ledger's writer, and when it should start.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub enum Durability {
 
 pub(crate) struct Queue {
     state: Mutex<Waiting>,
+    /// As `closed` says, for those who only ask.
+    is_closed: AtomicBool,
     arrived: Condvar,
     durability: Durability,
 }
@@ -63,7 +66,7 @@ pub(crate) enum Queued {
 
 impl Queue {
     pub(crate) fn new(durability: Durability) -> Self {
-        Self { state: Mutex::default(), arrived: Condvar::new(), durability }
+        Self { state: Mutex::default(), is_closed: AtomicBool::new(false), arrived: Condvar::new(), durability }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
@@ -71,6 +74,9 @@ impl Queue {
     }
 
     pub(crate) fn check_open(&self) -> Result<(), LedgerError> {
+        if !self.is_closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
         self.lock().closed.map_or(Ok(()), Err)
     }
 
@@ -159,19 +165,25 @@ impl Queue {
 
     /// Refuses everything new with this error.
     pub(crate) fn close(&self, error: LedgerError) {
-        self.lock().closed = Some(error);
+        let mut waiting = self.lock();
+        self.set_closed(&mut waiting, Some(error));
+    }
+
+    fn set_closed(&self, waiting: &mut Waiting, closed: Option<LedgerError>) {
+        waiting.closed = closed;
+        self.is_closed.store(closed.is_some(), Ordering::Release);
     }
 
     pub(crate) fn open(&self) {
         let mut waiting = self.lock();
         if !waiting.stopping {
-            waiting.closed = None;
+            self.set_closed(&mut waiting, None);
         }
     }
 
     pub(crate) fn stop(&self) {
         let mut waiting = self.lock();
-        waiting.closed = Some(LedgerError::Closed);
+        self.set_closed(&mut waiting, Some(LedgerError::Closed));
         waiting.stopping = true;
         self.arrived.notify_all();
     }

@@ -6,8 +6,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 enum Answer<T> {
-    Awaited(Option<Waker>),
+    Awaited(Option<Waiter>),
     Given(Option<T>),
+}
+
+enum Waiter {
+    /// A thread sleeps. Waking nobody would cost a call of the kernel all the same.
+    Blocked,
+    Task(Waker),
 }
 
 struct Slot<T> {
@@ -39,13 +45,14 @@ impl<T> Promise<T> {
 
     fn give(&self, value: Option<T>) {
         let mut answer = self.0.lock();
-        if let Answer::Awaited(waker) = &mut *answer {
-            let waker = waker.take();
+        if let Answer::Awaited(waiter) = &mut *answer {
+            let waiter = waiter.take();
             *answer = Answer::Given(value);
             drop(answer);
-            self.0.given.notify_one();
-            if let Some(waker) = waker {
-                waker.wake();
+            match waiter {
+                Some(Waiter::Blocked) => self.0.given.notify_one(),
+                Some(Waiter::Task(waker)) => waker.wake(),
+                None => {}
             }
         }
     }
@@ -61,8 +68,9 @@ impl<T> Ticket<T> {
     pub(crate) fn wait(self) -> Option<T> {
         let mut answer = self.0.lock();
         loop {
-            if let Answer::Given(value) = &mut *answer {
-                return value.take();
+            match &mut *answer {
+                Answer::Given(value) => return value.take(),
+                Answer::Awaited(waiter) => *waiter = Some(Waiter::Blocked),
             }
             answer = self.0.given.wait(answer).unwrap_or_else(PoisonError::into_inner);
         }
@@ -75,8 +83,8 @@ impl<T> Future for Ticket<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
         match &mut *self.0.lock() {
             Answer::Given(value) => Poll::Ready(value.take()),
-            Answer::Awaited(waker) => {
-                *waker = Some(context.waker().clone());
+            Answer::Awaited(waiter) => {
+                *waiter = Some(Waiter::Task(context.waker().clone()));
                 Poll::Pending
             }
         }

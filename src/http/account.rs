@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use serde_json::{Value, json};
-
 use super::Reply;
 use crate::clock::Clock;
 use crate::log::{Level, Log};
@@ -96,25 +94,32 @@ impl UnderWay<'_> {
     }
 
     fn log(&self, request: &Request<'_>, note: &Note, status: u16, micros: u64) {
-        let mut fields: Vec<(&'static str, Value)> = vec![
-            ("request", json!(request.id)),
-            ("client", json!(request.client)),
-            ("method", json!(request.method)),
-            ("status", json!(status)),
-            ("ms", json!(millis(micros))),
-        ];
-        fields.extend(note.operation.map(|operation| ("operation", json!(operation))));
-        fields.extend(note.key.as_ref().map(|key| ("key", json!(key))));
-        fields.extend((note.cost > 0).then(|| ("cost", json!(note.cost))));
-        fields.extend(note.error.map(|error| ("error", json!(error))));
-        fields.extend(note.internal.as_ref().map(|why| ("why", json!(why))));
-        if !note.stages.is_empty() {
-            let stages =
-                note.stages.iter().map(|(name, micros)| ((*name).to_owned(), json!(millis(u64::from(*micros)))));
-            fields.push(("stages", Value::Object(stages.collect())));
-        }
         let level = if status >= 500 { Level::Error } else { Level::Info };
-        self.observers.log.write(self.observers.clock.now().wall, level, "answered", &fields);
+        self.observers.log.tell(self.observers.clock.now().wall, level, "answered", |line| {
+            line.text("request", request.id);
+            line.plain("client", request.client);
+            line.text("method", request.method);
+            line.number("status", status);
+            line.millis("ms", micros);
+            if let Some(operation) = note.operation {
+                line.text("operation", operation);
+            }
+            if let Some(key) = &note.key {
+                line.text("key", key);
+            }
+            if note.cost > 0 {
+                line.number("cost", note.cost);
+            }
+            if let Some(error) = note.error {
+                line.text("error", error);
+            }
+            if let Some(why) = &note.internal {
+                line.text("why", why);
+            }
+            if !note.stages.is_empty() {
+                line.millis_by_name("stages", &note.stages);
+            }
+        });
     }
 
     fn micros(&self) -> u64 {
@@ -130,8 +135,4 @@ impl Drop for UnderWay<'_> {
             metrics.requests_abandoned.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-fn millis(micros: u64) -> f64 {
-    micros as f64 / 1e3
 }

@@ -40,14 +40,14 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     if let Some(version) = version {
         let is_packed = head.contains_key(CONTENT_ENCODING);
-        headers::set(head, "etag", &tag(&version, is_packed));
+        headers::set(head, "etag", tag(&version, is_packed));
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
         headers::paging(head, pages, address.0, address.1);
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
-    headers::set(head, "cache-control", cache);
+    headers::set_fixed(head, "cache-control", cache);
     vary(head, "Authorization, Accept, Accept-Encoding");
     let note = Note::of(&mut response);
     note.stages = reply.stages;
@@ -99,7 +99,7 @@ fn vary(head: &mut HeaderMap, by: &'static str) {
 pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap) -> Reply {
     let mut response = not_modified(version, asked);
     let head = response.headers_mut();
-    headers::set(head, "cache-control", "private, no-cache");
+    headers::set_fixed(head, "cache-control", "private, no-cache");
     vary(head, "Authorization, Accept, Accept-Encoding");
     if let Some(left) = left {
         headers::pace(head, &left);
@@ -114,7 +114,7 @@ fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     let weak = tag(version, true);
     let held = gate::text(asked, "if-none-match").unwrap_or_default();
     let holds_weak = held.split(',').any(|held| held.trim() == weak);
-    headers::set(response.headers_mut(), "etag", &tag(version, holds_weak));
+    headers::set(response.headers_mut(), "etag", tag(version, holds_weak));
     response
 }
 
@@ -132,9 +132,9 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = respond(status, content_type(Format::Json), body.into());
     let head = response.headers_mut();
-    headers::set(head, "cache-control", "no-store");
+    headers::set_fixed(head, "cache-control", "no-store");
     if let Some(seconds) = error.retry_after_sec {
-        headers::set(head, "retry-after", &seconds.to_string());
+        headers::set(head, "retry-after", seconds);
     }
     if let Some(left) = left {
         headers::pace(head, left);
@@ -144,8 +144,8 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     note.internal.clone_from(&error.internal);
     let head = response.headers_mut();
     match error.code {
-        ErrorCode::InvalidApiKey => headers::set(head, "www-authenticate", "Bearer realm=\"hornbook\""),
-        ErrorCode::MethodNotAllowed => headers::set(head, "allow", METHODS),
+        ErrorCode::InvalidApiKey => headers::set_fixed(head, "www-authenticate", "Bearer realm=\"hornbook\""),
+        ErrorCode::MethodNotAllowed => headers::set_fixed(head, "allow", METHODS),
         _ => {}
     }
     response
@@ -159,7 +159,7 @@ pub(super) fn method_not_allowed(method: &Method, id: &str) -> Reply {
 pub(super) fn options() -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
-    headers::set(response.headers_mut(), "allow", METHODS);
+    headers::set_fixed(response.headers_mut(), "allow", METHODS);
     response
 }
 
@@ -176,30 +176,30 @@ pub(super) fn document(rendered: &Rendered, asked: &HeaderMap) -> Reply {
             };
             let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
             packing::is_packed(&mut response, coding);
-            headers::set(response.headers_mut(), "etag", &tag(rendered.version(), coding != Coding::Identity));
+            headers::set(response.headers_mut(), "etag", tag(rendered.version(), coding != Coding::Identity));
             response
         }
     };
     let head = response.headers_mut();
     for (name, value) in rendered.document().headers() {
-        headers::set(head, name, &value);
+        headers::set(head, name, value);
     }
-    headers::set(head, "cache-control", "public, max-age=300");
+    headers::set_fixed(head, "cache-control", "public, max-age=300");
     vary(head, "Accept-Encoding");
     response
 }
 
 pub(super) fn metrics(page: String) -> Reply {
     let mut response = respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", page.into());
-    headers::set(response.headers_mut(), "cache-control", "no-store");
+    headers::set_fixed(response.headers_mut(), "cache-control", "no-store");
     response
 }
 
 pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
     let mut response = respond(status, content_type(Format::Json), json!({ "status": word }).to_string().into());
-    headers::set(response.headers_mut(), "cache-control", "no-store");
+    headers::set_fixed(response.headers_mut(), "cache-control", "no-store");
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers::set(response.headers_mut(), "retry-after", "2");
+        headers::set_fixed(response.headers_mut(), "retry-after", "2");
     }
     response
 }
@@ -208,7 +208,7 @@ pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
 pub(super) fn drop_body(response: &mut Reply) {
     let length = response.body().size_hint().exact().unwrap_or(0);
     if response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT {
-        headers::set(response.headers_mut(), "content-length", &length.to_string());
+        headers::set(response.headers_mut(), "content-length", length);
     }
     *response.body_mut() = Full::new(Bytes::new());
 }
@@ -216,7 +216,8 @@ pub(super) fn drop_body(response: &mut Reply) {
 fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Reply {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
-    headers::set(response.headers_mut(), "content-type", content_type);
-    headers::set(response.headers_mut(), "x-content-type-options", "nosniff");
+    *response.headers_mut() = headers::room();
+    headers::set_fixed(response.headers_mut(), "content-type", content_type);
+    headers::set_fixed(response.headers_mut(), "x-content-type-options", "nosniff");
     response
 }

@@ -6,48 +6,63 @@ use hyper::header::{HeaderName, HeaderValue};
 use crate::accounts::admission::Receipt;
 use crate::accounts::pace::PaceLeft;
 use crate::api::reply::Pages;
+use crate::decimal;
+
+/// A stage as it is told; few are longer.
+const STAGE_BYTES: usize = 24;
+
+/// Room for those of any answer but one to other origins.
+const HEADERS: usize = 20;
+
+/// Headers that need not grow while they are set.
+pub(super) fn room() -> HeaderMap {
+    HeaderMap::with_capacity(HEADERS)
+}
 
 /// Sets a header whose value is ours; one that cannot stand in a header is left out.
-pub(super) fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
+pub(super) fn set(headers: &mut HeaderMap, name: &'static str, value: impl TryInto<HeaderValue>) {
+    if let Ok(value) = value.try_into() {
         headers.insert(HeaderName::from_static(name), value);
     }
 }
 
-/// A name in the way the contract writes it; what is sent is in lower case anyhow.
-fn set_named(headers: &mut HeaderMap, name: &str, value: &str) {
-    if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
-        headers.insert(name, value);
-    }
+/// The same where the value is always this one.
+pub(super) fn set_fixed(headers: &mut HeaderMap, name: &'static str, value: &'static str) {
+    headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
 }
 
 /// What a call cost and what is left: only a receipt can tell.
 pub(super) fn paid(headers: &mut HeaderMap, receipt: &Receipt) {
     for (name, value) in receipt.headers() {
-        set_named(headers, name, &value.to_string());
+        set(headers, name, value);
     }
     let cost = if receipt.is_replay() { 0 } else { receipt.charged().0 };
-    set(headers, "x-credits-cost", &cost.to_string());
+    set(headers, "x-credits-cost", cost);
     if receipt.is_replay() {
-        set(headers, "idempotency-replayed", "true");
+        set_fixed(headers, "idempotency-replayed", "true");
     }
     pace(headers, &receipt.left());
 }
 
 /// How many calls are left.
 pub(super) fn pace(headers: &mut HeaderMap, left: &PaceLeft) {
-    set(headers, "x-ratelimit-limit", &left.limits.per_minute.to_string());
+    set(headers, "x-ratelimit-limit", left.limits.per_minute);
     for (name, value) in left.headers() {
-        set_named(headers, name, &value);
+        set(headers, name, value);
     }
 }
 
-/// `understand;dur=0.012, keyword;dur=0.3`, in milliseconds.
+/// `understand;dur=0.012, keyword;dur=0.300`, in milliseconds.
 pub(super) fn timing(headers: &mut HeaderMap, stages: &[(&'static str, u32)]) {
-    let stages: Vec<String> =
-        stages.iter().map(|(name, micros)| format!("{name};dur={}", f64::from(*micros) / 1000.0)).collect();
-    if !stages.is_empty() {
-        set(headers, "server-timing", &stages.join(", "));
+    let mut text = String::with_capacity(STAGE_BYTES * stages.len());
+    for (name, micros) in stages {
+        text.push_str(if text.is_empty() { "" } else { ", " });
+        text.push_str(name);
+        text.push_str(";dur=");
+        decimal::push_millis(&mut text, u64::from(*micros));
+    }
+    if !text.is_empty() {
+        set(headers, "server-timing", text);
     }
 }
 
@@ -68,7 +83,7 @@ pub(super) fn paging(headers: &mut HeaderMap, pages: Pages, path: &str, query: &
         links.push(("next", pages.page + 1));
     }
     let links: Vec<String> = links.iter().map(|(rel, page)| format!("<{}>; rel=\"{rel}\"", address(*page))).collect();
-    set(headers, "link", &links.join(", "));
+    set(headers, "link", links.join(", "));
 }
 
 /// As a part of a query is written.

@@ -153,12 +153,12 @@ impl App {
             None => self.answer(&request, &corpus, &id).await,
         };
         let mut response = packing::pack(response, request.headers()).await;
-        headers::set(response.headers_mut(), "x-request-id", &id);
+        headers::set(response.headers_mut(), "x-request-id", id.as_str());
         headers::set(response.headers_mut(), "x-corpus-snapshot", corpus.id());
         self.origins.dress(response.headers_mut(), origin);
         if self.draining.load(Ordering::Relaxed) {
             // The last answer of this connection: its client asks elsewhere, and loses nothing.
-            headers::set(response.headers_mut(), "connection", "close");
+            headers::set_fixed(response.headers_mut(), "connection", "close");
         }
         if is_head {
             answer::drop_body(&mut response);

@@ -58,7 +58,7 @@ fn watched(app: &App, exchange: &Exchange, request: &Request<Incoming>) -> Reply
         (None, "/readyz") => app.readiness(),
         (None, path) => answer::failed(&no_such_path(path).into(), &id, None),
     };
-    super::headers::set(reply.headers_mut(), "x-request-id", &id);
+    super::headers::set(reply.headers_mut(), "x-request-id", id);
     if request.method() == Method::HEAD {
         answer::drop_body(&mut reply);
     }

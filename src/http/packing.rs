@@ -82,7 +82,7 @@ struct Packed;
 pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
     response.extensions_mut().insert(Packed);
     if coding != Coding::Identity {
-        headers::set(response.headers_mut(), "content-encoding", coding.names()[0]);
+        headers::set_fixed(response.headers_mut(), "content-encoding", coding.names()[0]);
     }
 }
 
@@ -126,7 +126,7 @@ async fn whole(body: Full<Bytes>) -> Bytes {
 fn weaken_tag(head: &mut HeaderMap) {
     let strong = head.get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
     if let Some(weak) = strong.map(|tag| format!("W/{tag}")) {
-        headers::set(head, "etag", &weak);
+        headers::set(head, "etag", weak);
     }
 }
 

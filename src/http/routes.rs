@@ -16,7 +16,7 @@ pub(super) fn route(segments: &[String]) -> Option<Target> {
     match names.as_slice() {
         ["healthz"] => Some(Target::Live),
         ["readyz"] => Some(Target::Ready),
-        names => document(names).or_else(|| operation(names)),
+        names => operation(names).or_else(|| document(names)),
     }
 }
 
@@ -25,9 +25,14 @@ fn document(names: &[&str]) -> Option<Target> {
     Document::ALL.into_iter().find(|document| document.paths().iter().any(stands_at)).map(Target::Document)
 }
 
+/// Where all operations stand.
+const OPERATIONS_BELOW: &str = "/api/v1/";
+
 fn operation(names: &[&str]) -> Option<Target> {
+    // Compared once, not for every row.
+    let ["api", "v1", names @ ..] = names else { return None };
     OPERATIONS.iter().find_map(|operation| {
-        let parameters = fit(operation.path, names)?;
+        let parameters = fit(operation.path.strip_prefix(OPERATIONS_BELOW)?, names)?;
         Some(Target::Operation(operation, parameters))
     })
 }
@@ -36,7 +41,7 @@ fn operation(names: &[&str]) -> Option<Target> {
 fn fit(template: &'static str, names: &[&str]) -> Option<Vec<(&'static str, String)>> {
     let mut parameters = Vec::new();
     let mut names = names.iter();
-    for part in template.split('/').skip(1) {
+    for part in template.split('/') {
         let name = names.next()?;
         match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
             Some(parameter) => parameters.push((parameter, (*name).to_owned())),
