@@ -47,7 +47,7 @@ impl Protocols {
     pub(super) fn new() -> Self {
         let mut http1 = http1::Builder::new();
         // How long a head may take is the guard's affair, which answers in words.
-        http1.max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
+        http1.timer(TokioTimer::new()).max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).max_header_list_size(HTTP2_HEADER_BYTES_MAX);
         Self { http1, http2 }
