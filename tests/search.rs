@@ -1,9 +1,10 @@
 //! Searching the sample corpus through the library, as every door does.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::search::{
-    Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit, Tuning,
+    Abandoned, Mode, QUERY_CHARS_MAX, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse, ShownHit, Tuning,
 };
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -392,6 +393,25 @@ proptest! {
                 (Err(SearchError::EmptyQuery), Err(SearchError::EmptyQuery)) => prop_assert!(query.trim().is_empty()),
                 (first, _) => prop_assert!(false, "{first:?}"),
             }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_ends_at_the_next_stage() {
+    for mode in Mode::ALL {
+        let (asked, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        let is_abandoned = || asked.fetch_add(1, Ordering::Relaxed) + 1 == last.load(Ordering::Relaxed);
+        let plain = SearchRequest { mode, ..SearchRequest::new("security deposit landlord") };
+        let watched = SearchRequest { abandoned: Abandoned::when(&is_abandoned), ..plain };
+        assert_eq!(nodes(&search(&watched)), nodes(&search(&plain)));
+        let stages = asked.load(Ordering::Relaxed);
+        assert!(stages >= 4, "asked {stages} times in mode {}", mode.as_str());
+        for stage in 1..=stages {
+            asked.store(0, Ordering::Relaxed);
+            last.store(stage, Ordering::Relaxed);
+            assert!(matches!(ENGINE.search(&watched), Err(SearchError::Abandoned)));
+            assert_eq!(asked.load(Ordering::Relaxed), stage, "it went on");
         }
     }
 }

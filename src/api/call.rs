@@ -6,6 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tokio::task::JoinHandle;
@@ -72,8 +73,10 @@ pub(super) struct Prepared {
     pub(super) units: u32,
     pub(super) version: Option<String>,
     pub(super) weight: Weight,
-    pub(super) work: Box<dyn FnOnce() -> Result<Reply, ApiError> + Send>,
+    pub(super) work: Work,
 }
+
+pub(super) type Work = Box<dyn FnOnce(&Caller) -> Result<Reply, ApiError> + Send>;
 
 /// How long work takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +89,14 @@ pub(super) enum Weight {
 
 impl Prepared {
     pub(super) fn new(weight: Weight, work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self::watchful(weight, move |_| work())
+    }
+
+    /// Work that looks now and then whether its caller is still there.
+    pub(super) fn watchful(
+        weight: Weight,
+        work: impl FnOnce(&Caller) -> Result<Reply, ApiError> + Send + 'static,
+    ) -> Self {
         Self { units: 1, version: None, weight, work: Box::new(work) }
     }
 }
@@ -104,7 +115,7 @@ impl Service {
     async fn open_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
         let (turn, queued) = self.turn(prepared.weight).await?;
-        let mut reply = turn.work(prepared.work).await?;
+        let mut reply = turn.work(prepared.work, &self.given_up).await?;
         reply.stages.extend(queued);
         Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version }))
     }
@@ -123,11 +134,11 @@ impl Service {
         // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
         let (turn, queued) = self.turn(prepared.weight).await.map_err(failed)?;
         let (mut reply, receipt) = match reserved {
-            Reserved::Replay(receipt) => (turn.work(prepared.work).await.map_err(failed)?, receipt),
+            Reserved::Replay(receipt) => (turn.work(prepared.work, &self.given_up).await.map_err(failed)?, receipt),
             Reserved::Fresh(reservation) => {
                 // Charged before the work runs: a client that hangs up must not search for free.
                 let debit = reservation.begin().map_err(|error| failed(error.into()))?;
-                paid_work(debit, turn, prepared.work).await.map_err(failed)?
+                paid_work(debit, turn.work(prepared.work, &self.given_up)).await.map_err(failed)?
             }
         };
         reply.stages.extend(queued);
@@ -194,8 +205,11 @@ fn stage(name: &'static str, began: Instant) -> Stage {
 }
 
 /// Runs work whose debit is on its way. The debit stays outside of what may unwind, and goes back if the work fails.
-async fn paid_work(debit: PendingDebit, turn: Turn, work: Work) -> Result<(Reply, Receipt), ApiError> {
-    match turn.work(work).await {
+async fn paid_work(
+    debit: PendingDebit,
+    work: impl Future<Output = Result<Reply, ApiError>>,
+) -> Result<(Reply, Receipt), ApiError> {
+    match work.await {
         Ok(mut reply) => {
             let began = Instant::now();
             let receipt = debit.settle().await?;
@@ -210,7 +224,29 @@ async fn paid_work(debit: PendingDebit, turn: Turn, work: Work) -> Result<(Reply
     }
 }
 
-type Work = Box<dyn FnOnce() -> Result<Reply, ApiError> + Send>;
+/// Whoever waits for work under way.
+#[derive(Default)]
+pub(super) struct Caller {
+    has_left: AtomicBool,
+    is_noticed: AtomicBool,
+    /// How much work noticed it so far.
+    given_up: Arc<AtomicU64>,
+}
+
+impl Caller {
+    fn leave(&self) {
+        self.has_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Work that is told so ends: nobody reads what would come of it.
+    pub(super) fn has_left(&self) -> bool {
+        let has_left = self.has_left.load(Ordering::Relaxed);
+        if has_left && !self.is_noticed.swap(true, Ordering::Relaxed) {
+            self.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+        has_left
+    }
+}
 
 /// The right to work now.
 enum Turn {
@@ -219,16 +255,21 @@ enum Turn {
 }
 
 impl Turn {
-    async fn work(self, work: Work) -> Result<Reply, ApiError> {
+    async fn work(self, work: Work, given_up: &Arc<AtomicU64>) -> Result<Reply, ApiError> {
+        let caller = Caller { given_up: Arc::clone(given_up), ..Caller::default() };
         match self {
-            Self::Here => unbroken(work),
+            // Nothing can tell that the caller left before this is done.
+            Self::Here => unbroken(|| work(&caller)),
             Self::OnThread(permit) => {
-                let mut thread = StopsUnbegun(tokio::task::spawn_blocking(move || {
+                let caller = Arc::new(caller);
+                let waited_for = Arc::clone(&caller);
+                let thread = tokio::task::spawn_blocking(move || {
                     // Given back when the work ends, not when its caller hangs up.
                     let _permit = permit;
-                    unbroken(work)
-                }));
-                (&mut thread.0)
+                    unbroken(|| work(&waited_for))
+                });
+                let mut waiting = Waiting { thread, caller };
+                (&mut waiting.thread)
                     .await
                     .unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))
             }
@@ -236,12 +277,17 @@ impl Turn {
     }
 }
 
-/// Work of a caller who hung up before it began is not done; what began runs to its end, a millisecond away.
-struct StopsUnbegun<T>(JoinHandle<T>);
+/// A caller who waits for a thread. One who hangs up leaves: work that did not begin is not done, and what began learns of
+/// it when it looks.
+struct Waiting<T> {
+    thread: JoinHandle<T>,
+    caller: Arc<Caller>,
+}
 
-impl<T> Drop for StopsUnbegun<T> {
+impl<T> Drop for Waiting<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        self.caller.leave();
+        self.thread.abort();
     }
 }
 
@@ -281,6 +327,8 @@ pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::api::error::ErrorCode;
 
@@ -292,6 +340,32 @@ mod tests {
         for unknown in [None, Some(""), Some("v1"), Some("\"v\""), Some("\"v11\"")] {
             assert!(!is_known("v1", unknown), "{unknown:?}");
         }
+    }
+
+    #[test]
+    fn work_whose_caller_hangs_up_learns_of_it_and_is_counted_once() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let given_up = Arc::new(AtomicU64::new(0));
+        let permits = Arc::new(tokio::sync::Semaphore::new(1));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let (ended, has_ended) = std::sync::mpsc::channel();
+        let work: Work = Box::new(move |caller| {
+            begun.send(caller.has_left()).unwrap();
+            let patience = Instant::now() + Duration::from_secs(30);
+            while !caller.has_left() && Instant::now() < patience {
+                std::thread::yield_now();
+            }
+            ended.send(caller.has_left()).unwrap();
+            Err(ApiError::internal("given up"))
+        });
+        let turn = Turn::OnThread(Arc::clone(&permits).try_acquire_owned().unwrap());
+        let counted = Arc::clone(&given_up);
+        let call = runtime.spawn(async move { turn.work(work, &counted).await.is_ok() });
+        assert!(!has_begun.recv().unwrap(), "its caller waits");
+        call.abort();
+        assert!(has_ended.recv().unwrap());
+        assert_eq!(given_up.load(Ordering::Relaxed), 1);
+        drop(runtime.block_on(permits.acquire()).unwrap());
     }
 
     #[test]

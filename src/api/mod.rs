@@ -32,6 +32,7 @@ mod resolve;
 mod search;
 mod suggest;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
@@ -69,6 +70,7 @@ pub struct Service {
     clock: Arc<dyn Clock>,
     base_url: String,
     queue: Queue,
+    given_up: Arc<AtomicU64>,
     started_at_millis: u64,
 }
 
@@ -85,6 +87,7 @@ impl Service {
             clock,
             base_url,
             queue: Queue::new(permits),
+            given_up: Arc::default(),
             started_at_millis,
         }
     }
@@ -115,6 +118,11 @@ impl Service {
     /// How many calls wait for a permit.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
+    }
+
+    /// How much work ended early because its caller hung up.
+    pub fn given_up(&self) -> u64 {
+        self.given_up.load(Ordering::Relaxed)
     }
 
     /// Where to buy credits.

@@ -14,7 +14,9 @@ use super::error::ApiError;
 use super::operations::Asked;
 use super::parameters::{Checked, Violation};
 use super::reply::{Pages, Reply};
-use crate::search::{Facets, Highlight, Mode, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit, StageMicros};
+use crate::search::{
+    Abandoned, Facets, Highlight, Mode, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit, StageMicros,
+};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -96,8 +98,10 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let mode = Mode::ALL.into_iter().find(|known| known.as_str() == mode).unwrap_or_default();
     let facets = arguments.boolean("facets");
     let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::new(Weight::Heavy, move || {
-        let request = SearchRequest { query: &query, mode, page, limit, range, facets, explain: false };
+    Ok(Prepared::watchful(Weight::Heavy, move |caller| {
+        let has_left = || caller.has_left();
+        let abandoned = Abandoned::when(&has_left);
+        let request = SearchRequest { query: &query, mode, page, limit, range, facets, explain: false, abandoned };
         run(&corpus, &request)
     }))
 }
@@ -141,6 +145,7 @@ fn common(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {
 fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> {
     let begun = Instant::now();
     let mut response = corpus.engine().search(request)?;
+    request.abandoned.check()?;
     let shown = corpus.engine().show(&mut response)?;
     let results = response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit.score, shown)).collect();
     let reply = SearchReply {

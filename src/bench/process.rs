@@ -59,15 +59,7 @@ impl Worker for Searcher<'_> {
     fn ask(&mut self, place: usize) -> Asked {
         let Self(target) = self;
         let Ready { text, mode, range } = &target.asked[place % target.asked.len()];
-        let request = SearchRequest {
-            query: text,
-            mode: *mode,
-            page: 1,
-            limit: target.limit,
-            range: *range,
-            facets: false,
-            explain: false,
-        };
+        let request = SearchRequest { mode: *mode, limit: target.limit, range: *range, ..SearchRequest::new(text) };
         let answered = target.engine.search(&request).and_then(|mut response| {
             target.engine.show(&mut response)?;
             Ok(response.stages)

@@ -86,6 +86,13 @@ fn page(app: &App) -> String {
         ),
         gauge("start_time_seconds", "when the server started", app.service.started_at_millis() as f64 / 1e3),
         Moment {
+            name: "searches_given_up_total",
+            kind: "counter",
+            meaning: "searches under way whose clients hung up",
+            labels: "",
+            value: app.service.given_up() as f64,
+        },
+        Moment {
             name: "log_lines_lost_total",
             kind: "counter",
             meaning: "lines that nobody read in time",

@@ -12,6 +12,7 @@
 //! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
 //! any number of threads may search at once.
 
+mod abandoned;
 pub mod evaluate;
 mod explain;
 mod facets;
@@ -37,6 +38,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use tantivy::TantivyError;
 
+pub use abandoned::Abandoned;
 pub use explain::{HitExplain, LegExplain, QueryExplain, StageMicros};
 pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
@@ -99,12 +101,14 @@ pub struct SearchRequest<'a> {
     pub range: Option<OrdinalRange>,
     pub facets: bool,
     pub explain: bool,
+    pub abandoned: Abandoned<'a>,
 }
 
 impl<'a> SearchRequest<'a> {
     /// The first page of a hybrid search over everything.
     pub fn new(query: &'a str) -> Self {
-        Self { query, mode: Mode::Hybrid, page: 1, limit: 20, range: None, facets: false, explain: false }
+        let abandoned = Abandoned::default();
+        Self { query, mode: Mode::Hybrid, page: 1, limit: 20, range: None, facets: false, explain: false, abandoned }
     }
 }
 
@@ -146,7 +150,12 @@ pub struct Hit {
 #[derive(Debug)]
 pub enum SearchError {
     EmptyQuery,
-    BeyondResults { page: u32, limit: u32 },
+    BeyondResults {
+        page: u32,
+        limit: u32,
+    },
+    /// Nobody waits for it: see [`Abandoned`].
+    Abandoned,
     Index(TantivyError),
     Postings(std::io::Error),
     Nodes(NodesError),
@@ -162,6 +171,7 @@ impl fmt::Display for SearchError {
                 "cannot show page {page} of {limit} results each: pages and limits start at 1 and reach to result \
                  {RESULTS_MAX}; narrow the query or filter by jurisdiction or code body"
             ),
+            Self::Abandoned => f.write_str("nobody waits for the answer any more, so the search was ended"),
             Self::Index(error) => {
                 write!(f, "cannot open the keyword index for searching: {error}; run 'hornbook verify'")
             }
@@ -177,7 +187,7 @@ impl fmt::Display for SearchError {
 impl std::error::Error for SearchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::EmptyQuery | Self::BeyondResults { .. } => None,
+            Self::EmptyQuery | Self::BeyondResults { .. } | Self::Abandoned => None,
             Self::Index(error) => Some(error),
             Self::Postings(error) => Some(error),
             Self::Nodes(error) => Some(error),
@@ -259,6 +269,7 @@ impl Engine {
             self.look_for_numbers(&mut understood, range)?;
         }
         stages.understand = watch.lap();
+        request.abandoned.check()?;
 
         let known = self.keyword.look_up(&understood.words)?;
         let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
@@ -278,6 +289,7 @@ impl Engine {
             .map(|vector| semantic::candidates(&self.snapshot, vector, range, &constraints, chunk_candidates));
         let nearest = nearest.unwrap_or_default();
         stages.vector = watch.lap();
+        request.abandoned.check()?;
 
         let keyword = match request.mode {
             Mode::Semantic => KeywordFound::default(),
@@ -292,6 +304,7 @@ impl Engine {
             })?,
         };
         stages.keyword += watch.lap();
+        request.abandoned.check()?;
 
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
@@ -305,6 +318,7 @@ impl Engine {
             self.rerank(&understood, &mut head);
         }
         stages.rerank = watch.lap();
+        request.abandoned.check()?;
 
         // What reads like law but is not found in it word for word is someone's own wording.
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {

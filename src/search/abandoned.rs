@@ -1,0 +1,25 @@
+//! Searches that nobody waits for.
+
+use std::fmt;
+
+use super::SearchError;
+
+/// What tells that nobody waits for the answer any more. A search asks between its stages, and ends there.
+#[derive(Clone, Copy, Default)]
+pub struct Abandoned<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
+
+impl<'a> Abandoned<'a> {
+    pub fn when(is_abandoned: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        Self(Some(is_abandoned))
+    }
+
+    pub fn check(self) -> Result<(), SearchError> {
+        if self.0.is_some_and(|is_abandoned| is_abandoned()) { Err(SearchError::Abandoned) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Abandoned<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Abandoned(asked)" } else { "Abandoned(never)" })
+    }
+}
