@@ -195,6 +195,13 @@ fn the_rare_word_is_found_anywhere_in_a_long_text() {
     assert!(snippet(&filler, "zebra rent", None, QueryKind::Topic).contains("[rent]"));
 }
 
+#[test]
+fn a_part_is_read_with_what_it_is_joined_to() {
+    let found = |text: &str| best_window(&wanted("lease", QueryKind::Topic), &mut Analyzer::new(), text).is_some();
+    assert!(found("leas-e") && found("(leas-e") && found("rent leas-e") && found("rent-lease"));
+    assert!(!found("rent-leas-e") && !found("x rent-leas-e x"));
+}
+
 /// Words and what stands between them, as law and damaged files have them.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![

@@ -61,6 +61,8 @@ pub(super) fn each_wanted_word(
     while flow.is_continue()
         && let Some(start) = wanted.next_candidate(bytes, at)
     {
+        // What a part means depends on what it is joined to: `leas-é` alone is a lease, behind `rent-` it is not.
+        let start = compound_start(&bytes[at..start], at);
         // At least the character that is there, even where a compound is cut inside one.
         let end = text.floor_char_boundary(compound_end(bytes, start)).max(text.ceil_char_boundary(start + 1));
         analyzer.analyze(&text[start..end], |token| {
@@ -72,6 +74,11 @@ pub(super) fn each_wanted_word(
         });
         at = end;
     }
+}
+
+/// Where what may be one compound starts of which `before` is what stands before a place in it, from `at` on.
+fn compound_start(before: &[u8], at: usize) -> usize {
+    at + before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |space| space + 1)
 }
 
 /// Where what may be one compound ends that starts at a place: at white space, but not at that within `U. S. C.`
