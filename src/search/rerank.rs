@@ -2,7 +2,7 @@
 //!
 //! A vector of a whole passage blurs its words. Here every token of the query looks for itself, or for the most similar
 //! token of the embedding table, among the tokens of the provision's best passage, its heading and the headings above it. Likeness below
-//! the table's floor counts nothing, the rest is squared, and each token weighs as much as it is rare. Only the neighbour
+//! the table's floor counts nothing, the rest is raised to a power, and each token weighs as much as it is rare. Only the neighbour
 //! table and the token sets are read: no transformer, no vector arithmetic.
 
 use std::cell::RefCell;

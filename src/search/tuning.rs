@@ -75,7 +75,7 @@ impl Tuning {
         chunk_candidates: 160,
         keyword_candidates: 96,
         likeness_floor: 0.4,
-        likeness_power: 2.0,
+        likeness_power: 1.5,
         coverage_power: 4.0,
         question: KindTuning { keyword: 0.2, interaction: 0.3, in_a_row: 0.0, chunk_candidates: 160 },
         topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, chunk_candidates: 64 },
