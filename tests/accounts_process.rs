@@ -67,14 +67,7 @@ impl Place {
     }
 
     fn serve(&self, data: &Path) -> Server {
-        let mut child = self
-            .command(data)
-            .arg("drill")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = self.command(data).arg("drill").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (calls, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
@@ -261,6 +254,11 @@ fn backups_under_load_open_and_add_up() {
         number += 1;
         assert!(server.send(number, &key));
     }
+    // Until the server has the state open, a backup would open it itself, and the server would find it taken.
+    let first = server.answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(first.ends_with(" ok"), "{first}");
+    number += 1;
+    assert!(server.send(number, &key));
     let (finished, backups) = channel();
     let mut last = 0;
     std::thread::scope(|scope| {
