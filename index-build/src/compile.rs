@@ -8,30 +8,29 @@ use std::path::Path;
 
 use hornbook_corpus::cards::CardWriter;
 use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
-use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter, Chunker};
+use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter};
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::citation_index::{CitationIndexWriter, CitationKind};
-use hornbook_corpus::embed::{Embedder, TokenId, Vector, embedder};
+use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::keyword::{KeywordDocument, KeywordError, KeywordWriter};
 use hornbook_corpus::nodes::{NodeRecord, NodeWriter, NodesError, Note, Wording};
-use hornbook_corpus::outline::{OutlineError, OutlineNode, Status};
+use hornbook_corpus::outline::{OutlineError, OutlineNode};
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::snapshot::embedding_space;
 use hornbook_corpus::suggest::SuggestWriter;
 use hornbook_corpus::tags::TagWriter;
 use hornbook_corpus::texts::{Span, TextWriter};
-use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
+use hornbook_corpus::token_sets::TokenSetWriter;
 use hornbook_corpus::vectors::{VectorWriteError, VectorWriter};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use crate::gather::{Content, GatherError, GatheredNode, Spool};
 use crate::graph::Probes;
+use crate::prepare::{Prepared, load, prepare};
 use crate::progress::Stage;
 use crate::report::CodeBodyReport;
 use crate::territory::Territory;
-use crate::wordings::as_wording;
 
 /// A batch is full when it has this many nodes or bytes: what is in memory at a time.
 const BATCH_NODES_MAX: usize = 2_048;
@@ -331,105 +330,6 @@ fn canonical(grammar: &Grammar, citation: String) -> String {
     let Ok(parsed) = grammar.parse(&citation) else { return citation };
     let formatted = grammar.format(&parsed);
     if grammar.parse(&formatted).as_ref() == Ok(&parsed) { formatted } else { citation }
-}
-
-/// The content of a node with the nodes joined to it as wordings.
-fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, GatherError> {
-    let mut content = spool.read(node.content)?;
-    for &wording in &node.wordings {
-        content.wordings.push(as_wording(spool.read(wording)?));
-    }
-    content
-        .wordings
-        .sort_by(|a, b| (&a.effective_from, &a.label, &a.text).cmp(&(&b.effective_from, &b.label, &b.text)));
-    Ok(content)
-}
-
-/// A node with everything that can be worked out apart from its neighbours.
-struct Prepared<'a> {
-    gathered: &'a GatheredNode,
-    content: Content,
-    indexed_heading: String,
-    status: Status,
-    above: Vec<String>,
-    chunks: Vec<PreparedChunk>,
-    heading_vector: Vector,
-    context_set: Vec<TokenId>,
-    text_sha256: [u8; 32],
-    wording_sha256: Vec<[u8; 32]>,
-    tags: Vec<u16>,
-}
-
-struct PreparedChunk {
-    /// 0 is the text, then the wordings.
-    part: usize,
-    offset: usize,
-    length: u32,
-    vector: Vector,
-    token_set: Vec<TokenId>,
-}
-
-fn prepare<'a>(
-    gathered: &'a GatheredNode,
-    content: Content,
-    above: Vec<String>,
-    tags: &[String],
-    index_headings: bool,
-) -> Prepared<'a> {
-    // Containers have no words of their own: their headings are searched in what lies below them.
-    let indexed_heading = if index_headings { content.heading.clone() } else { String::new() };
-    let parts: Vec<&str> =
-        content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str())).collect();
-    let mut context_set = context_tokens(&indexed_heading, &above);
-    let context = embedder().embed_tokens(&context_set);
-    let mut chunks = Vec::new();
-    let mut chunker = Chunker::new();
-    for (part, text) in parts.iter().enumerate() {
-        let cut = chunker.chunk(text);
-        for chunk in cut.iter() {
-            let vector = embedder().passage_vector(chunk.tokens, &context);
-            let mut token_set = chunk.tokens.to_vec();
-            sort_unique(&mut token_set);
-            let (offset, length) = (chunk.range.start, chunk.range.len() as u32);
-            chunks.push(PreparedChunk { part, offset, length, vector, token_set });
-        }
-    }
-    // A provision of a heading alone is still to be found by what the heading means.
-    if chunks.is_empty() && content.text.is_some() && !indexed_heading.trim().is_empty() {
-        let vector = embedder().passage_vector(&[], &context);
-        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector, token_set: Vec::new() });
-    }
-    if content.text.is_none() {
-        context_set.clear();
-    }
-    sort_unique(&mut context_set);
-    let sha256 = |text: &str| -> [u8; 32] { Sha256::digest(text.as_bytes()).into() };
-    let known_tags = content.tags.iter().filter_map(|tag| tags.binary_search(tag).ok()).map(|place| place as u16);
-    let mut known_tags: Vec<u16> = known_tags.collect();
-    known_tags.sort_unstable();
-    known_tags.dedup();
-    Prepared {
-        status: content.status.unwrap_or(Status::InForce),
-        text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
-        wording_sha256: content.wordings.iter().map(|wording| sha256(&wording.text)).collect(),
-        tags: known_tags,
-        gathered,
-        above,
-        heading_vector: embedder().embed(&indexed_heading),
-        indexed_heading,
-        chunks,
-        context_set,
-        content,
-    }
-}
-
-fn context_tokens(heading: &str, above: &[String]) -> Vec<TokenId> {
-    let mut tokens = Vec::with_capacity(512);
-    embedder().tokenize(heading, &mut tokens);
-    for ancestor in above {
-        embedder().tokenize(ancestor, &mut tokens);
-    }
-    tokens
 }
 
 fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) -> Result<(), CompileError> {

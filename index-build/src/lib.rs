@@ -13,6 +13,7 @@ pub mod graph;
 pub mod import;
 mod order;
 pub mod plan;
+mod prepare;
 pub mod progress;
 mod publish;
 mod references;

@@ -1,0 +1,113 @@
+//! The whole order of one search, and the page of it that is asked for.
+
+use hornbook_corpus::ids::NodeOrdinal;
+
+use super::fuse::Candidate;
+use super::keyword::{Bits, KeywordFound, Scored};
+use super::{Hit, RESULTS_MAX, SearchError, SearchRequest};
+
+/// Which results are asked for.
+pub(super) struct Page {
+    start: usize,
+    pub(super) end: usize,
+}
+
+impl Page {
+    pub(super) fn of(request: &SearchRequest<'_>) -> Result<Self, SearchError> {
+        let SearchRequest { page, limit, .. } = *request;
+        let end = page.checked_mul(limit).filter(|&end| (1..=RESULTS_MAX).contains(&end));
+        let end = end.ok_or(SearchError::BeyondResults { page, limit })?;
+        Ok(Self { start: (end - limit) as usize, end: end as usize })
+    }
+}
+
+/// The whole order, as far as it may be asked for.
+pub(super) struct Ranking {
+    cited: Vec<NodeOrdinal>,
+    /// The living first, then the dead.
+    head: Vec<Candidate>,
+    head_living: usize,
+    /// Matches of the keyword leg that are neither cited nor in the head, best first, as many as the page needs.
+    tail_living: Vec<Scored>,
+    tail_living_total: usize,
+    tail_dead: Vec<Scored>,
+    /// Of the cited and the head, how many are keyword matches.
+    keyword_matches: u32,
+    /// The score of the last living candidate, and the keyword score that stands for it.
+    floor: (f32, f32),
+}
+
+impl Ranking {
+    pub(super) fn new(cited: &[NodeOrdinal], head: Vec<Candidate>, keyword: &KeywordFound, dead: &Bits) -> Self {
+        let head_living = head.partition_point(|candidate| !candidate.is_dead);
+        let mut placed: Vec<u32> =
+            cited.iter().map(|node| node.0).chain(head.iter().map(|candidate| candidate.node.0)).collect();
+        placed.sort_unstable();
+        let rest = |found: &[Scored]| -> Vec<Scored> {
+            found.iter().copied().filter(|scored| placed.binary_search(&scored.doc).is_err()).collect()
+        };
+        let is_match = |node: &&NodeOrdinal| keyword.watched.binary_search_by_key(&node.0, |scored| scored.doc).is_ok();
+        let cited_matches = cited.iter().filter(is_match).count();
+        let cited_living = cited.iter().filter(is_match).filter(|node| !dead.has(node.0)).count();
+        let head_matches = head.iter().filter(|candidate| candidate.keyword.is_some());
+        let living_matches = head[..head_living].iter().filter(|candidate| candidate.keyword.is_some()).count();
+        let keyword_matches = (cited_matches + head_matches.count()) as u32;
+        let tail_living = rest(&keyword.living);
+        let floor_fused = head[..head_living].iter().map(|candidate| candidate.fused).fold(1.0, f32::min);
+        let floor_keyword = tail_living.first().map_or(1.0, |scored| scored.score);
+        Self {
+            cited: cited.to_vec(),
+            head_living,
+            tail_living_total: (keyword.living_total as usize).saturating_sub(living_matches + cited_living),
+            tail_living,
+            tail_dead: rest(&keyword.dead),
+            keyword_matches,
+            floor: (floor_fused, floor_keyword.max(1e-6)),
+            head,
+        }
+    }
+
+    pub(super) fn total(&self, keyword: &KeywordFound) -> u32 {
+        keyword.total + (self.cited.len() + self.head.len()) as u32 - self.keyword_matches
+    }
+
+    pub(super) fn all_matches(&self, keyword: &KeywordFound) -> Vec<u32> {
+        let placed = self.cited.iter().map(|node| node.0).chain(self.head.iter().map(|candidate| candidate.node.0));
+        let mut all: Vec<u32> = keyword.matches.iter().copied().chain(placed).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    pub(super) fn candidate(&self, node: NodeOrdinal) -> Option<&Candidate> {
+        self.head.iter().find(|candidate| candidate.node == node)
+    }
+
+    pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
+        (page.start..page.end).map_while(|place| self.hit(place)).collect()
+    }
+
+    fn hit(&self, mut place: usize) -> Option<Hit> {
+        let hit = |node, score, chunk| Some(Hit { node, score, chunk, explain: None });
+        if let Some(&node) = self.cited.get(place) {
+            return hit(node, 1.0, None);
+        }
+        place -= self.cited.len();
+        if place < self.head_living {
+            let candidate = &self.head[place];
+            return hit(candidate.node, candidate.fused, candidate.chunk);
+        }
+        place -= self.head_living;
+        if place < self.tail_living_total {
+            let scored = self.tail_living.get(place)?;
+            return hit(NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1, None);
+        }
+        place -= self.tail_living_total;
+        if let Some(candidate) = self.head.get(self.head_living + place) {
+            return hit(candidate.node, 0.0, candidate.chunk);
+        }
+        place -= self.head.len() - self.head_living;
+        let scored = self.tail_dead.get(place)?;
+        hit(NodeOrdinal(scored.doc), 0.0, None)
+    }
+}
