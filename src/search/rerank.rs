@@ -80,7 +80,7 @@ impl Likeness {
 pub(super) struct Interaction {
     weights: Vec<f32>,
     weight_total: f32,
-    /// For each token that helps some token of the query: the squared cosines, by the start in `helps`.
+    /// For each token that helps some token of the query: how like it is to which, by the start in `helps`.
     helps: Vec<(u8, f32)>,
 }
 
