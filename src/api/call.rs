@@ -6,17 +6,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use tokio::task::JoinHandle;
 
-use super::Service;
 use super::corpus::Corpus;
 use super::error::ApiError;
-use super::operations::{Access, Asked, FORMAT_PARAMETER, Operation};
+use super::operation::{Access, Asked, Caller, FORMAT_PARAMETER, Operation, Prepared, Weight, Work};
 use super::parameters::{Arguments, Checked, Rejected, check};
 use super::reply::{Format, Reply};
+use super::service::Service;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
@@ -65,40 +65,6 @@ pub struct Failure {
     pub error: ApiError,
     /// What the key may still do, where that was found out.
     pub left: Option<Box<PaceLeft>>,
-}
-
-/// Work that is ready to be paid for and done.
-pub(super) struct Prepared {
-    /// How many of what it costs by.
-    pub(super) units: u32,
-    pub(super) version: Option<String>,
-    pub(super) weight: Weight,
-    pub(super) work: Work,
-}
-
-pub(super) type Work = Box<dyn FnOnce(&Caller) -> Result<Reply, ApiError> + Send>;
-
-/// How long work takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Weight {
-    /// Microseconds, from memory.
-    Light,
-    /// Long enough to keep others waiting, or from a file that may keep it waiting.
-    Heavy,
-}
-
-impl Prepared {
-    pub(super) fn new(weight: Weight, work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
-        Self::watchful(weight, move |_| work())
-    }
-
-    /// Work that looks now and then whether its caller is still there.
-    pub(super) fn watchful(
-        weight: Weight,
-        work: impl FnOnce(&Caller) -> Result<Reply, ApiError> + Send + 'static,
-    ) -> Self {
-        Self { units: 1, version: None, weight, work: Box::new(work) }
-    }
 }
 
 impl Service {
@@ -171,7 +137,7 @@ impl Service {
             }
         })?;
         let format = wanted_format(call, &arguments);
-        let asked = Asked { service: self, corpus, arguments: &arguments, account, now, format };
+        let asked = Asked { accounts: self.accounts(), corpus, arguments: &arguments, account, now, format };
         unbroken(|| (call.operation.prepare)(&asked))
     }
 
@@ -224,30 +190,6 @@ async fn paid_work(
     }
 }
 
-/// Whoever waits for work under way.
-#[derive(Default)]
-pub(super) struct Caller {
-    has_left: AtomicBool,
-    is_noticed: AtomicBool,
-    /// How much work noticed it so far.
-    given_up: Arc<AtomicU64>,
-}
-
-impl Caller {
-    fn leave(&self) {
-        self.has_left.store(true, Ordering::Relaxed);
-    }
-
-    /// Work that is told so ends: nobody reads what would come of it.
-    pub(super) fn has_left(&self) -> bool {
-        let has_left = self.has_left.load(Ordering::Relaxed);
-        if has_left && !self.is_noticed.swap(true, Ordering::Relaxed) {
-            self.given_up.fetch_add(1, Ordering::Relaxed);
-        }
-        has_left
-    }
-}
-
 /// The right to work now.
 enum Turn {
     Here,
@@ -256,7 +198,7 @@ enum Turn {
 
 impl Turn {
     async fn work(self, work: Work, given_up: &Arc<AtomicU64>) -> Result<Reply, ApiError> {
-        let caller = Caller { given_up: Arc::clone(given_up), ..Caller::default() };
+        let caller = Caller::new(given_up);
         match self {
             // Nothing can tell that the caller left before this is done.
             Self::Here => unbroken(|| work(&caller)),
@@ -327,6 +269,7 @@ pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
     use std::time::Duration;
 
     use super::*;

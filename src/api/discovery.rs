@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::documents::{Document, Setting};
-use super::operations::{Access, OPERATIONS, Operation, Per};
+use super::openapi::OPENAPI_VERSION;
+use super::operation::{API_VERSION, Access, CHECKOUT_PATH, Operation};
+use super::operations::OPERATIONS;
 use super::parameters::{Need, Parameter, Place};
-use super::{API_VERSION, CHECKOUT_PATH, OPENAPI_VERSION};
 use crate::accounts::scope::Scope;
 
 /// Endpoints, parameters, scopes and costs.
@@ -48,15 +49,6 @@ fn endpoint(operation: &Operation) -> Value {
         "parameters": operation.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "errorStatuses": statuses(operation),
     })
-}
-
-impl Per {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Node => "node found",
-        }
-    }
 }
 
 fn parameter(parameter: &Parameter) -> Value {

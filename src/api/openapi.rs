@@ -4,11 +4,14 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::OPENAPI_VERSION;
 use super::error::{ErrorCode, ErrorObject};
-use super::operations::{Access, OPERATIONS, Operation};
+use super::operation::{Access, Operation};
+use super::operations::OPERATIONS;
 use super::parameters::{Kind, Need, Parameter, Place};
 use super::reply::Format;
+
+/// The version of the OpenAPI description.
+pub(super) const OPENAPI_VERSION: &str = "1.0.0";
 
 /// Headers of an answer to a metered call, each with its meaning.
 pub(super) const METERED_HEADERS: &[(&str, &str, &str)] = &[

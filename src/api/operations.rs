@@ -1,131 +1,15 @@
 //! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
-//! walk it: adding an operation is one row here and one file beside it.
+//! walk it: adding an operation is one row here and one file in `endpoints`.
 
-use std::sync::Arc;
-
-use schemars::{Schema, SchemaGenerator};
-
-use super::call::Prepared;
-use super::corpus::Corpus;
-use super::error::{ApiError, ErrorCode};
-use super::parameters::{Checked, Kind, Need, Parameter, Place};
-use super::reply::Format;
-use super::{
-    Service, browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, references,
-    resolve, search, suggest,
+use super::endpoints::{
+    browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, references, resolve,
+    search, suggest,
 };
-use crate::accounts::ids::AccountId;
+use super::error::ErrorCode;
+use super::operation::{Access, CHECKOUT_PATH, Cost, FORMAT_PARAMETER, Operation, Per, Tool};
+use super::parameters::{Kind, Need, Parameter, Place};
+use super::reply::Format;
 use crate::accounts::scope::{Scope, ScopeSet};
-use crate::clock::Now;
-
-/// One operation, for every door.
-#[derive(Debug)]
-pub struct Operation {
-    /// As the ledger names it.
-    pub name: &'static str,
-    pub summary: &'static str,
-    /// With `{name}` where a path parameter stands.
-    pub path: &'static str,
-    /// Where it is also a tool of the Model Context Protocol server.
-    pub tool: Option<Tool>,
-    pub access: Access,
-    pub parameters: &'static [Parameter],
-    /// The forms in which it answers; the first unless others are asked for.
-    pub formats: &'static [Format],
-    /// What it may be refused with beside what every call may.
-    pub errors: &'static [ErrorCode],
-    /// An address and its query that works on the sample corpus; words in capitals are to be filled in.
-    pub example: &'static str,
-    pub reply: fn(&mut SchemaGenerator) -> Schema,
-    /// Checks what only this operation knows, and says what is to be done.
-    pub(super) prepare: fn(&Asked<'_>) -> Result<Prepared, ApiError>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tool {
-    pub name: &'static str,
-    /// As it was named before.
-    pub older_name: Option<&'static str>,
-}
-
-/// Who may call, and for how much.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Everybody, for nothing.
-    Open,
-    /// A key with any one of the scopes, for credits.
-    Metered { any_of: ScopeSet, cost: Cost },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cost {
-    pub credits: u32,
-    pub per: Per,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Per {
-    Call,
-    /// Each node that is found.
-    Node,
-}
-
-/// A call with good arguments, before it is paid for.
-pub(super) struct Asked<'a> {
-    pub(super) service: &'a Service,
-    pub(super) corpus: &'a Arc<Corpus>,
-    pub(super) arguments: &'a Checked,
-    /// None where no key is needed.
-    pub(super) account: Option<AccountId>,
-    pub(super) now: Now,
-    /// The form that the door asks for.
-    pub(super) format: Format,
-}
-
-impl Operation {
-    pub fn named(name: &str) -> Option<&'static Self> {
-        OPERATIONS.iter().find(|operation| operation.name == name)
-    }
-
-    /// What documents list it under: the scope that opens it, the first where several do.
-    pub fn tag(&self) -> &'static str {
-        match self.access {
-            Access::Open => "open",
-            Access::Metered { any_of, .. } => any_of.names().next().unwrap_or("open"),
-        }
-    }
-
-    /// Every error that a call may come to, in the order of their statuses.
-    pub fn all_errors(&self) -> Vec<ErrorCode> {
-        let metered: &[ErrorCode] = match self.access {
-            Access::Open => &[],
-            Access::Metered { .. } => METERED_ERRORS,
-        };
-        let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
-        errors.sort_by_key(|error| (error.status(), error.code()));
-        errors
-    }
-}
-
-const EVERY_CALL_ERRORS: &[ErrorCode] = &[
-    ErrorCode::BadRequest,
-    ErrorCode::BodyTooLarge,
-    ErrorCode::UriTooLong,
-    ErrorCode::HeadersTooLarge,
-    ErrorCode::ValidationError,
-    ErrorCode::NotAcceptable,
-    ErrorCode::Internal,
-    ErrorCode::Overloaded,
-];
-
-const METERED_ERRORS: &[ErrorCode] = &[
-    ErrorCode::InvalidApiKey,
-    ErrorCode::InsufficientCredits,
-    ErrorCode::InsufficientScope,
-    ErrorCode::RateLimited,
-    ErrorCode::LedgerUnavailable,
-    ErrorCode::StorageFull,
-];
 
 const JSON: &[Format] = &[Format::Json];
 
@@ -162,9 +46,6 @@ const LIMIT_MAX: u32 = 100;
 const SUGGESTIONS_MAX: u32 = 20;
 
 const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
-/// The parameter that names the form of the answer, where there are several.
-pub const FORMAT_PARAMETER: &str = "format";
-
 const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
 
 pub static OPERATIONS: &[Operation] = &[
@@ -380,7 +261,7 @@ pub static OPERATIONS: &[Operation] = &[
     Operation {
         name: "checkout",
         summary: "The packs of credits, and how to buy one here",
-        path: super::CHECKOUT_PATH,
+        path: CHECKOUT_PATH,
         tool: None,
         access: Access::Open,
         parameters: &[],

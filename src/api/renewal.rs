@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError};
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 use serde::Serialize;
 
-use super::Service;
 use super::corpus::Corpus;
+use super::service::Service;
 use crate::search::SearchError;
 
 /// The link in the data directory that names the snapshot to serve.

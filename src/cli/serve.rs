@@ -13,7 +13,7 @@ use clap::Args;
 use hornbook::accounts::Accounts;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
-use hornbook::api::{Parts, Service};
+use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
 use hornbook::http::{HttpSettings, Observers, Server, Tls};

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::packing::{Coding, Effort};
-use crate::api::Service;
 use crate::api::corpus::Corpus;
 use crate::api::documents::{Document, Setting};
+use crate::api::service::Service;
 
 /// Those of the snapshot that was asked about last.
 pub(super) struct Documents(RwLock<Arc<OfSnapshot>>);

@@ -39,11 +39,11 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::accounts::key::PlainKey;
-use crate::api::Service;
 use crate::api::call::{Call, Failure, Outcome};
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::operations::{Access, FORMAT_PARAMETER, Operation};
+use crate::api::operation::{Access, FORMAT_PARAMETER, Operation};
+use crate::api::service::Service;
 use account::Note;
 pub use account::{Logged, Observers};
 use cross_origin::Origins;

@@ -1,7 +1,8 @@
 //! Which path leads where: the operations table, the documents, the probes.
 
 use crate::api::documents::Document;
-use crate::api::operations::{OPERATIONS, Operation};
+use crate::api::operation::Operation;
+use crate::api::operations::OPERATIONS;
 
 pub(super) enum Target {
     /// With its path parameters.

@@ -15,7 +15,7 @@ use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
-use hornbook::api::{Parts, Service};
+use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::http::{HttpSettings, Logged, Observers, Patience, Proxies, Server};
 use hornbook::log::{Form, Log};

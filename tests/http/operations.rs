@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use hornbook::accounts::changes::OrderWish;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::api::operations::{Access, Cost, OPERATIONS, Operation};
+use hornbook::api::operation::{Access, Cost, Operation};
+use hornbook::api::operations::OPERATIONS;
 use hornbook::api::parameters::{Kind, Need, Place};
 
 use crate::house::{Answered, House, generous};

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::super::error::ErrorCode;
 use super::super::openapi::{self, COMMON_HEADERS, METERED_HEADERS};
-use super::super::operations::{Access, OPERATIONS, Operation};
+use super::super::operation::{Access, Operation};
+use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter, Place};
 use super::super::reply::Format;
 use super::style::STYLE;

@@ -1,6 +1,7 @@
 //! `/llms.txt`: what a language model must know to use the service well, in Markdown.
 
-use super::super::operations::{OPERATIONS, Operation};
+use super::super::operation::Operation;
+use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
 use super::{Document, Setting, markdown};
 

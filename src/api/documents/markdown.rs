@@ -1,6 +1,7 @@
 //! The table in Markdown, for README.md and for language models.
 
-use super::super::operations::{Access, OPERATIONS, Operation, Per};
+use super::super::operation::{Access, Operation, Per};
+use super::super::operations::OPERATIONS;
 
 /// Between these two lines of README.md stands [`operations`].
 pub const README_BEGIN: &str = "<!-- rendered from src/api/operations.rs by 'make documents' -->\n";

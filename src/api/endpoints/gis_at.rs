@@ -10,18 +10,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::call::{Prepared, Weight};
-use super::corpus::Corpus;
-use super::error::ApiError;
 use super::gis::published_or_not_found;
 use super::node::NodeReply;
-use super::operations::Asked;
-use super::reply::Reply;
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ZonesAtPoint")]
-pub(super) struct PointReply<'s> {
+pub(in crate::api) struct PointReply<'s> {
     #[schemars(with = "String")]
     short_code: &'s ShortCode,
     lat: f64,
@@ -54,7 +53,7 @@ struct ZoneReply<'s> {
     provision: Option<NodeReply<'s>>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let arguments = asked.arguments;
     let short_code = arguments.short_code("shortCode").clone();
     let point = Position { lon: arguments.number("lon"), lat: arguments.number("lat") };

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::call::{Prepared, Weight};
-use super::error::ApiError;
 use super::me::unreadable;
-use super::operations::Asked;
-use super::reply::Reply;
 use crate::accounts::ids::OrderId;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let order = OrderId(asked.arguments.uuid("orderId"));
     let token = asked.arguments.text("token").to_owned();
-    let accounts = Arc::clone(asked.service.accounts());
+    let accounts = Arc::clone(asked.accounts);
     Ok(Prepared::new(Weight::Heavy, move || {
         let tracked = accounts.track_order(order, &token).map_err(|error| unreadable(&error))?;
         // The same words for a wrong token and an unknown order: who guesses learns nothing.

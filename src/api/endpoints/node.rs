@@ -9,17 +9,16 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::{Corpus, NodeLink};
-use super::error::ApiError;
-use super::operations::Asked;
 use super::references::NodeReferences;
-use super::reply::{Format, Reply};
+use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::{Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Node")]
-pub(super) struct NodeReply<'s> {
+pub(in crate::api) struct NodeReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
     /// To be cited verbatim.
@@ -92,7 +91,7 @@ struct Provenance<'s> {
     snapshot: &'s str,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let id = NodeId(asked.arguments.uuid("id"));
     let node = asked.corpus.node(id)?;
     let format = asked.format;
@@ -112,7 +111,7 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
 }
 
 impl<'s> NodeReply<'s> {
-    pub(super) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
         let record = snapshot.nodes.get(node)?;
         let body = snapshot.code_body_of(node);

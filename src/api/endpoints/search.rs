@@ -8,12 +8,11 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::Corpus;
-use super::error::ApiError;
-use super::operations::Asked;
-use super::parameters::{Checked, Violation};
-use super::reply::{Pages, Reply};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::parameters::{Checked, Violation};
+use crate::api::reply::{Pages, Reply};
 use crate::search::{
     Abandoned, Facets, Highlight, Mode, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit, StageMicros,
 };
@@ -21,7 +20,7 @@ use crate::search::{
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SearchResponse")]
-pub(super) struct SearchReply<'s> {
+pub(in crate::api) struct SearchReply<'s> {
     results: Vec<SearchResultItem<'s>>,
     /// From 1.
     page: u32,
@@ -81,7 +80,7 @@ struct TagCount<'s> {
     count: u32,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let arguments = asked.arguments;
     let mut violations = Vec::new();
     let (page, limit) = (arguments.integer("page"), arguments.integer("limit"));
@@ -126,7 +125,7 @@ fn range(corpus: &Corpus, arguments: &Checked, violations: &mut Vec<Violation>) 
 }
 
 /// A jurisdiction with what lies in it, if one is named.
-pub(super) fn subtree(corpus: &Corpus, arguments: &Checked) -> Result<Option<OrdinalRange>, Violation> {
+pub(in crate::api) fn subtree(corpus: &Corpus, arguments: &Checked) -> Result<Option<OrdinalRange>, Violation> {
     let Some(code) = arguments.short_code_if_any("jurisdiction") else { return Ok(None) };
     match corpus.catalogue().jurisdiction(code) {
         Some(jurisdiction) => Ok(Some(jurisdiction.subtree)),

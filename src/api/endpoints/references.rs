@@ -6,22 +6,21 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::{Corpus, NodeLink};
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::{Pages, Reply};
+use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::{Pages, Reply};
 
 /// So many of each direction stand in a node's own answer.
 const SHOWN_WITH_NODE: usize = 20;
 
 /// The directions, as the parameter names them.
-pub(super) const DIRECTIONS: &[&str] = &["out", "in"];
+pub(in crate::api) const DIRECTIONS: &[&str] = &["out", "in"];
 
 /// Cross references of a provision, both ways.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NodeReferences")]
-pub(super) struct NodeReferences<'s> {
+pub(in crate::api) struct NodeReferences<'s> {
     /// The provisions held that its text cites, in the order of mention.
     out: ReferenceList<'s>,
     /// The provisions whose text cites it, in the order of the code.
@@ -38,7 +37,7 @@ struct ReferenceList<'s> {
 }
 
 impl<'s> NodeReferences<'s> {
-    pub(super) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
         let references = &corpus.snapshot().references;
         Ok(Self { out: list(corpus, references.outgoing(node))?, r#in: list(corpus, references.incoming(node))? })
     }
@@ -54,7 +53,7 @@ fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> R
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "References")]
-pub(super) struct ReferencesReply<'s> {
+pub(in crate::api) struct ReferencesReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
     /// `out`: what it cites; `in`: what cites it.
@@ -66,7 +65,7 @@ pub(super) struct ReferencesReply<'s> {
     nodes: Vec<NodeLink<'s>>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let arguments = asked.arguments;
     let id = NodeId(arguments.uuid("id"));
     let node = asked.corpus.node(id)?;

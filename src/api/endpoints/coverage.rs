@@ -8,17 +8,16 @@ use hornbook_corpus::jurisdictions::Level;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::Corpus;
-use super::error::ApiError;
 use super::gis;
-use super::operations::Asked;
-use super::reply::{Format, Reply};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::{Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Coverage")]
-pub(super) struct CoverageReply<'s> {
+pub(in crate::api) struct CoverageReply<'s> {
     total_jurisdictions: usize,
     total_nodes: u32,
     total_searchable_chunks: u32,
@@ -48,7 +47,7 @@ struct JurisdictionReply<'s> {
     gis_citation_quality: Option<&'static str>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let corpus = Arc::clone(asked.corpus);
     Ok(Prepared::new(Weight::Light, move || match corpus.coverage.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),

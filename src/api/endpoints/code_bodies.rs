@@ -7,16 +7,15 @@ use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::Corpus;
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::{Body, Format, Reply};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::{Body, Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "CodeBodyList")]
-pub(super) struct CodeBodiesReply<'s> {
+pub(in crate::api) struct CodeBodiesReply<'s> {
     code_bodies: Vec<CodeBodyReply<'s>>,
 }
 
@@ -32,7 +31,7 @@ struct CodeBodyReply<'s> {
     provision_count: u32,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let corpus = Arc::clone(asked.corpus);
     Ok(Prepared::new(Weight::Light, move || match corpus.code_bodies.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),
@@ -53,7 +52,7 @@ fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
 
 impl Corpus {
     /// Keeps what is the same for everybody.
-    pub(super) fn keep(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
+    pub(in crate::api) fn keep(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
         if let Body::Bytes(bytes) = &reply.body {
             place.get_or_init(|| bytes.clone());
         }

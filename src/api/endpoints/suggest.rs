@@ -7,17 +7,16 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::Reply;
 use super::search::subtree;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 use crate::search::Suggestion;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestions")]
-pub(super) struct SuggestReply {
+pub(in crate::api) struct SuggestReply {
     /// What begins with the words first, then what has them, then what nearly does.
     suggestions: Vec<SuggestionReply>,
     /// The text with words that stand nowhere in the law exchanged for near ones; null where there are none.
@@ -51,7 +50,7 @@ impl From<Suggestion> for SuggestionReply {
     }
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let arguments = asked.arguments;
     let range = subtree(asked.corpus, arguments).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let typed = arguments.text("q").to_owned();

@@ -5,20 +5,19 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::Reply;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 use crate::search::CitationAnswer;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
-pub(super) struct ResolveReply {
+pub(in crate::api) struct ResolveReply {
     /// One for each citation, in order.
     answers: Vec<CitationAnswer>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let citation = asked.arguments.text("citation").to_owned();
     let corpus = Arc::clone(asked.corpus);
     Ok(Prepared::new(Weight::Heavy, move || {

@@ -6,18 +6,17 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::error::ApiError;
 use super::node::NodeReply;
-use super::operations::Asked;
-use super::reply::Reply;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 
 /// So many ids may be asked for at once.
-pub(super) const IDS_MAX: usize = 50;
+pub(in crate::api) const IDS_MAX: usize = 50;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Nodes")]
-pub(super) struct NodesReply<'s> {
+pub(in crate::api) struct NodesReply<'s> {
     /// In the order of their ids in the request, each once.
     nodes: Vec<NodeReply<'s>>,
     /// Ids that no node has; they cost nothing.
@@ -25,7 +24,7 @@ pub(super) struct NodesReply<'s> {
     missing: Vec<NodeId>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let mut found: Vec<NodeOrdinal> = Vec::new();
     let mut missing: Vec<NodeId> = Vec::new();
     for id in asked.arguments.uuids("ids").iter().copied().map(NodeId) {

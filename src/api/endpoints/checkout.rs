@@ -3,16 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::Reply;
 use crate::accounts::tier::{PackName, Tariff};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::Reply;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Checkout")]
-pub(super) struct CheckoutReply {
+pub(in crate::api) struct CheckoutReply {
     /// Bought once, without a subscription; credits do not expire.
     packs: [PackReply; 3],
     how_to_buy: &'static str,
@@ -33,8 +32,8 @@ const HOW_TO_BUY: &str = "Ask the operator of this service for a pack by its nam
                           with 'hornbook purchase request ACCOUNT PACK' and 'hornbook purchase approve PURCHASE'; the \
                           credits are there at once, for every key of the account.";
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let tariff = asked.service.accounts().settings().tariff;
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+    let tariff = asked.accounts.settings().tariff;
     Ok(Prepared::new(Weight::Light, move || {
         Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy: HOW_TO_BUY })
     }))

@@ -9,17 +9,16 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::call::{Prepared, Weight};
-use super::corpus::Corpus;
-use super::error::ApiError;
-use super::operations::Asked;
-use super::reply::{Reply, StoredLayer};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::reply::{Reply, StoredLayer};
 
 /// What a stored layer looks like. The builder writes it; here it is only described.
 #[derive(JsonSchema)]
 #[schemars(rename = "ZoningLayer", rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes stored bytes")]
-pub(super) struct LayerReply {
+pub(in crate::api) struct LayerReply {
     short_code: String,
     /// published
     status: String,
@@ -59,7 +58,7 @@ struct FeatureProperties {
     source: Map<String, Value>,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let short_code = asked.arguments.short_code("shortCode").clone();
     published_or_not_found(asked.corpus, &short_code)?;
     let corpus = Arc::clone(asked.corpus);
@@ -69,7 +68,7 @@ pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
 }
 
 /// The layer of a jurisdiction, for an operation that is about one.
-pub(super) fn published_or_not_found<'s>(
+pub(in crate::api) fn published_or_not_found<'s>(
     corpus: &'s Corpus,
     short_code: &ShortCode,
 ) -> Result<&'s LayerEntry, ApiError> {
@@ -81,7 +80,7 @@ pub(super) fn published_or_not_found<'s>(
 }
 
 /// A layer that clients may see; a draft is the operator's alone.
-pub(super) fn published<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Option<&'s LayerEntry> {
+pub(in crate::api) fn published<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Option<&'s LayerEntry> {
     let layer = corpus.snapshot().zoning.layer(short_code)?;
     Some(layer.entry()).filter(|entry| entry.status == LayerStatus::Published)
 }

@@ -7,19 +7,18 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::call::{Prepared, Weight};
-use super::corpus::{Corpus, NodeLink};
-use super::error::ApiError;
-use super::operations::Asked;
-use super::parameters::Violation;
-use super::reply::Reply;
+use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::parameters::Violation;
+use crate::api::reply::Reply;
 
 /// More children than this are read on a thread of their own.
 const CHILDREN_LIGHT: usize = 64;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Children")]
-pub(super) struct BrowseReply<'s> {
+pub(in crate::api) struct BrowseReply<'s> {
     /// In the order of the code.
     nodes: Vec<Child<'s>>,
 }
@@ -36,7 +35,7 @@ struct Child<'s> {
     child_count: usize,
 }
 
-pub(super) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let (corpus, arguments) = (asked.corpus, asked.arguments);
     let invalid = |name: &str, message: String| ApiError::invalid(vec![Violation::new(name, message)]);
     let body_id = CodeBodyId(arguments.uuid("codeBodyId"));

@@ -1,0 +1,92 @@
+//! The service: the snapshot it serves, its accounts, its clock, and who may do heavy work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use tokio::sync::Semaphore;
+
+use super::corpus::Corpus;
+use super::operation::CHECKOUT_PATH;
+use super::queue::Queue;
+use crate::accounts::Accounts;
+use crate::clock::Clock;
+
+/// What the service is made of.
+pub struct Parts {
+    pub corpus: Arc<Corpus>,
+    pub accounts: Arc<Accounts>,
+    pub clock: Arc<dyn Clock>,
+    /// How clients see the service, without a slash at its end.
+    pub base_url: String,
+    /// How many pieces of heavy work may run at once.
+    pub permits: usize,
+}
+
+/// Everything a call needs, shared by every door.
+pub struct Service {
+    pub(super) corpus: RwLock<Arc<Corpus>>,
+    pub(super) renewal: Mutex<()>,
+    pub(super) accounts: Arc<Accounts>,
+    pub(super) clock: Arc<dyn Clock>,
+    base_url: String,
+    pub(super) queue: Queue,
+    pub(super) given_up: Arc<AtomicU64>,
+    started_at_millis: u64,
+}
+
+impl Service {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { corpus, accounts, clock, base_url, permits } = parts;
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
+        let corpus = RwLock::new(corpus);
+        Self {
+            corpus,
+            renewal: Mutex::default(),
+            accounts,
+            clock,
+            base_url,
+            queue: Queue::new(permits),
+            given_up: Arc::default(),
+            started_at_millis,
+        }
+    }
+
+    /// The snapshot that is served now. A call takes it once and keeps to it.
+    pub fn corpus(&self) -> Arc<Corpus> {
+        Arc::clone(&self.corpus.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn accounts(&self) -> &Arc<Accounts> {
+        &self.accounts
+    }
+
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// When the service was made, to tell its requests from those of an earlier start.
+    pub fn started_at_millis(&self) -> u64 {
+        self.started_at_millis
+    }
+
+    /// Each lets one piece of heavy work run.
+    pub fn permits(&self) -> &Arc<Semaphore> {
+        self.queue.permits()
+    }
+
+    /// How many calls wait for a permit.
+    pub fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+
+    /// How much work ended early because its caller hung up.
+    pub fn given_up(&self) -> u64 {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Where to buy credits.
+    pub fn checkout_url(&self) -> String {
+        format!("{}{CHECKOUT_PATH}", self.base_url)
+    }
+}
