@@ -10,5 +10,6 @@ mod decimal;
 pub mod http;
 pub mod log;
 pub mod metrics;
+pub mod network;
 pub mod search;
 pub mod state;

@@ -31,6 +31,15 @@ pub enum Form {
     Json,
 }
 
+/// Which requests have a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Logged {
+    All,
+    /// Those answered with 500 or more.
+    Errors,
+    None,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     Info,

@@ -7,7 +7,8 @@ use clap::Args;
 use hornbook::http::ask_readiness;
 use serde_json::json;
 
-use crate::cli::{CommandResult, Options};
+use crate::cli::output::{print, print_json};
+use crate::cli::{CommandResult, Options, flag};
 
 /// Ask the server of this configuration whether it is ready
 ///
@@ -26,9 +27,9 @@ pub(crate) struct Healthcheck {
 
 impl Healthcheck {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let listen = self.listen.map(|listen| ("server.listen".to_owned(), listen.to_string()));
+        let listen = self.listen.map(|listen| flag("--listen", "server.listen", listen.to_string()));
         let config = options.configuration_with(listen)?;
-        let (listen, is_encrypted) = (config.http()?.listen, config.tls()?.is_some());
+        let (listen, is_encrypted) = (config.server.listen, config.tls.certificate.is_some());
         let said = ask_readiness(listen, is_encrypted, Duration::from_secs(self.within.max(1)));
         let is_ready = said.as_ref().is_ok_and(|said| said.status == 200);
         let word = match &said {
@@ -38,9 +39,9 @@ impl Healthcheck {
         if options.json {
             let snapshot = said.ok().and_then(|said| said.snapshot);
             let answer = json!({ "ready": is_ready, "said": word, "address": listen, "snapshot": snapshot });
-            println!("{answer}");
+            print_json(&answer)?;
         } else if is_ready {
-            println!("{listen} is ready");
+            print(&format!("{listen} is ready\n"))?;
         }
         match is_ready {
             true => Ok(()),

@@ -3,13 +3,16 @@
 mod accounts;
 mod bench;
 mod build;
+mod config;
 mod eval;
 mod healthcheck;
 mod inspect;
+mod output;
 mod quick_start;
 mod resolve;
 mod search;
 mod serve;
+mod settings;
 mod suggest;
 mod table;
 mod verify;
@@ -19,7 +22,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use hornbook::admin::command::AdminCommand;
-use hornbook::config::Config;
+use hornbook::config::{Config, FlagValue};
+
+pub(crate) use output::{is_output_closed, note};
 
 /// A command ends well or with one line for the person who typed it.
 type CommandResult = Result<(), Box<dyn Error>>;
@@ -84,7 +89,7 @@ enum Command {
     Admin(AdminCommand),
     /// Look at the configuration
     #[command(subcommand)]
-    Config(accounts::ConfigCommand),
+    Config(config::ConfigCommand),
     /// Serve metered calls from the input, to be killed in tests
     #[command(hide = true)]
     Drill,
@@ -119,20 +124,26 @@ impl Options {
     }
 
     /// The same with what a command's own flags say on top.
-    fn configuration_with(&self, flags: impl IntoIterator<Item = (String, String)>) -> Result<Config, Box<dyn Error>> {
+    fn configuration_with(&self, flags: impl IntoIterator<Item = FlagValue>) -> Result<Config, Box<dyn Error>> {
         let here = Path::new("hornbook.toml");
         let file = self.config.clone().or_else(|| here.exists().then(|| here.to_owned()));
-        let data = self.data.iter().map(|data| ("data.dir".to_owned(), data.display().to_string()));
-        Ok(Config::load(file.as_deref(), std::env::vars_os(), self.set.iter().cloned().chain(data).chain(flags))?)
+        let data = self.data.iter().map(|data| flag("--data", "data.dir", data.display().to_string()));
+        let set = self.set.iter().map(|(setting, value)| flag("--set", setting, value.clone()));
+        Ok(Config::load(file.as_deref(), std::env::vars_os(), set.chain(data).chain(flags))?)
     }
 
     /// The snapshot that a command is about: the one named, or the data directory's current one.
     fn snapshot(&self, named: Option<PathBuf>) -> Result<PathBuf, Box<dyn Error>> {
         match named {
             Some(path) => Ok(path),
-            None => Ok(self.configuration()?.data_dir().join("current")),
+            None => Ok(self.configuration()?.data.dir.join("current")),
         }
     }
+}
+
+/// A setting as a command's own flag gives it.
+fn flag(flag: &'static str, setting: &str, value: String) -> FlagValue {
+    FlagValue { setting: setting.to_owned(), value, flag }
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

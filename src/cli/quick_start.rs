@@ -10,6 +10,7 @@ use hornbook::accounts::entropy::SystemEntropy;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
+use crate::cli::output::print;
 use crate::cli::serve::{Served, say};
 use crate::cli::{CommandResult, Options};
 
@@ -20,7 +21,7 @@ const DEMO_KEY_FILE: &str = "demo.key";
 
 pub(super) fn run(options: &Options) -> CommandResult {
     let config = options.configuration()?;
-    let data = config.data_dir();
+    let data = config.data.dir.clone();
     if !data.join("current").exists() {
         build_sample(&data)?;
     }
@@ -47,8 +48,7 @@ fn build_sample(data: &Path) -> CommandResult {
         fresh: false,
         progress: Progress::for_stderr(),
     })?;
-    println!("{}: built from the sample corpus", outcome.path.display());
-    Ok(())
+    print(&format!("{}: built from the sample corpus\n", outcome.path.display()))
 }
 
 /// The key of the demo account: made where there is no account yet, kept for its owner's eyes only.

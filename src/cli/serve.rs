@@ -23,7 +23,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, Options, flag, settings};
 
 /// Snapshots, state, sockets, and what a reload opens for a moment.
 const FILES_BESIDE_CONNECTIONS: u64 = 200;
@@ -57,12 +57,12 @@ pub(crate) struct Serve {
 impl Serve {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let flags = [
-            ("server.listen", self.listen.map(|listen| listen.to_string())),
-            ("tls.certificate", self.tls_certificate.map(|file| file.display().to_string())),
-            ("tls.private_key", self.tls_private_key.map(|file| file.display().to_string())),
-            ("metrics.listen", self.metrics_listen.map(|listen| listen.to_string())),
+            ("--listen", "server.listen", self.listen.map(|listen| listen.to_string())),
+            ("--tls-certificate", "tls.certificate", self.tls_certificate.map(|file| file.display().to_string())),
+            ("--tls-private-key", "tls.private_key", self.tls_private_key.map(|file| file.display().to_string())),
+            ("--metrics-listen", "metrics.listen", self.metrics_listen.map(|listen| listen.to_string())),
         ];
-        let flags = flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let flags = flags.into_iter().filter_map(|(written, setting, value)| Some(flag(written, setting, value?)));
         let config = options.configuration_with(flags)?;
         let served = Served::open(&config)?;
         served.run(&config, |base| say(&format!("listening on {base}\n")))
@@ -80,35 +80,33 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn open(config: &Config) -> Result<Self, Box<dyn Error>> {
-        let data = config.data_dir();
+        let data = config.data.dir.clone();
         let corpus = Arc::new(Corpus::open_current(&data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-        let accounts = Arc::new(Accounts::open(&data, config.accounts(), clock.now())?);
-        let log = Arc::new(Log::start(config.log_form(), std::io::stderr()));
+        let accounts = Arc::new(Accounts::open(&data, settings::accounts(config), clock.now())?);
+        let log = Arc::new(Log::start(config.log.format, std::io::stderr()));
         Ok(Self { data, clock, accounts, corpus, log })
     }
 
     /// Serves until it is told to stop. `announce` is told the address once connections are taken.
     pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
         let Self { data, clock, accounts, corpus, log } = self;
-        let mut settings = config.http()?;
-        settings.tls = config.tls()?.map(Tls::load).transpose()?.map(Arc::new);
+        let settings = settings::http(config)?;
         warn_of_the_open(&settings, &log, &*clock);
         make_room_for_connections(&settings, &log, &*clock);
         let metrics = Arc::new(Metrics::default());
         let observers =
-            Observers { log: Arc::clone(&log), logged: config.logged(), metrics, clock: Arc::clone(&clock) };
+            Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
         let maintenance = Maintenance::start(Arc::clone(&accounts), observers.clone());
         let socket = AdminSocket::bind(&data)?;
 
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let parts = |base_url| Parts {
             corpus,
             accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
             base_url,
-            permits: config.permits().unwrap_or(cores),
+            permits: config.server.permits.get() as usize,
         };
         let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
@@ -117,8 +115,8 @@ impl Served {
             let address = listener.address()?;
             let scheme = if tls.is_some() { "https" } else { "http" };
             let here = format!("{scheme}://{address}");
-            let base_url = config.text("server.base_url").filter(|url| !url.is_empty());
-            let service = Arc::new(Service::new(parts(base_url.unwrap_or(&here).to_owned())));
+            let base_url = config.server.base_url.as_ref().map_or_else(|| here.clone(), |url| url.0.clone());
+            let service = Arc::new(Service::new(parts(base_url)));
             let reload = Arc::new(Reloading { service: Arc::clone(&service), data, tls, observers: told.clone() });
             let socket_reload = Arc::clone(&reload);
             // Ends with the process: the listener has no other way to be told.

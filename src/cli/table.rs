@@ -4,11 +4,17 @@
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
+    aligns_numbers: bool,
 }
 
 impl<const N: usize> Table<N> {
     pub(crate) fn new(header: [&str; N]) -> Self {
-        Self { rows: vec![header.map(str::to_owned)] }
+        Self { rows: vec![header.map(str::to_owned)], aligns_numbers: true }
+    }
+
+    /// Numbers left too, as where a column also has words.
+    pub(crate) fn left_aligned(self) -> Self {
+        Self { aligns_numbers: false, ..self }
     }
 
     pub(crate) fn row(&mut self, cells: [String; N]) {
@@ -18,12 +24,9 @@ impl<const N: usize> Table<N> {
     pub(crate) fn render(&self) -> String {
         let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..N).map(width).collect();
-        let is_number = |column: usize| {
-            self.rows
-                .iter()
-                .skip(1)
-                .all(|row| row[column].chars().next().is_none_or(|c| c.is_ascii_digit() || c == '-'))
-        };
+        let starts_a_number = |cell: &str| cell.chars().next().is_none_or(|c| c.is_ascii_digit() || c == '-');
+        let is_number =
+            |column: usize| self.aligns_numbers && self.rows.iter().skip(1).all(|row| starts_a_number(&row[column]));
         let right: Vec<bool> = (0..N).map(is_number).collect();
         let mut out = String::new();
         for row in &self.rows {

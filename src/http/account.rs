@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::Reply;
 use crate::clock::Clock;
-use crate::log::{Level, Log};
+use crate::log::{Level, Log, Logged};
 use crate::metrics::Metrics;
 
 /// What an answer knows about itself; it travels with the response until it is told.
@@ -28,15 +28,6 @@ impl Note {
     pub(super) fn of(reply: &mut Reply) -> &mut Self {
         reply.extensions_mut().get_or_insert_default()
     }
-}
-
-/// Which requests are logged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Logged {
-    All,
-    /// Those answered with 500 or more.
-    Errors,
-    None,
 }
 
 /// Where it is told.

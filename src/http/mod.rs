@@ -45,7 +45,7 @@ use crate::api::error::{ApiError, ErrorCode};
 use crate::api::operation::{Access, FORMAT_PARAMETER, Operation};
 use crate::api::service::Service;
 use account::Note;
-pub use account::{Logged, Observers};
+pub use account::Observers;
 use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;

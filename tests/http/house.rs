@@ -17,8 +17,8 @@ use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::http::{HttpSettings, Logged, Observers, Patience, Proxies, Server};
-use hornbook::log::{Form, Log};
+use hornbook::http::{HttpSettings, Observers, Patience, Proxies, Server};
+use hornbook::log::{Form, Log, Logged};
 use serde_json::Value;
 use tokio::sync::oneshot;
 

@@ -12,7 +12,8 @@ use crate::house::{Answered, House, generous};
 const REQUEST: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 fn house(proxies: &str, announce: bool, per_address: usize) -> House {
-    let proxies = Proxies::parse(proxies, announce).unwrap();
+    let networks = proxies.split(',').map(|network| network.trim().parse().unwrap()).collect();
+    let proxies = Proxies { networks, announce };
     House::open_changed(generous(), |http| {
         http.proxies = proxies;
         http.connections_per_address_max = per_address;

@@ -1,0 +1,80 @@
+//! `hornbook config`: the configuration as it is in force, and what can be set.
+
+use clap::Subcommand;
+use hornbook::config::{EffectiveValue, SETTINGS, Setting};
+use serde_json::json;
+
+use crate::cli::output::{print, print_json};
+use crate::cli::table::Table;
+use crate::cli::{CommandResult, Options};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Show the value of every setting and where it comes from
+    ///
+    /// A value comes from its default, a line of the configuration file, an environment variable or a flag. Checks them
+    /// all as 'hornbook serve' does.
+    Show,
+    /// Explain settings: what they mean, what they take, and their environment variable
+    Explain {
+        /// A setting or a section, such as server.listen or server; all if there is none
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+impl ConfigCommand {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        match self {
+            Self::Show => show(options),
+            Self::Explain { names } => explain(&names, options.json),
+        }
+    }
+}
+
+fn show(options: &Options) -> CommandResult {
+    let config = options.configuration()?;
+    if options.json {
+        let row = |EffectiveValue { setting, value, origin }| json!({ "name": setting.name, "value": value, "from": origin.to_string(), "meaning": setting.meaning });
+        return print_json(&config.effective().map(row).collect::<Vec<_>>());
+    }
+    let mut table = Table::new(["setting", "value", "from"]).left_aligned();
+    for EffectiveValue { setting, value, origin } in config.effective() {
+        let value = if value.is_empty() { "none".to_owned() } else { value };
+        table.row([setting.name.to_owned(), value, origin.to_string()]);
+    }
+    print(&table.render())
+}
+
+fn explain(names: &[String], as_json: bool) -> CommandResult {
+    let is_wanted = |setting: &&Setting, name: &str| {
+        setting.name == name || setting.name.split_once('.').is_some_and(|(section, _)| section == name)
+    };
+    if let Some(unknown) = names.iter().find(|name| !SETTINGS.iter().any(|setting| is_wanted(&setting, name))) {
+        return Err(format!("there is no setting or section '{unknown}'; 'hornbook config show' lists them").into());
+    }
+    let wanted =
+        SETTINGS.iter().filter(|setting| names.is_empty() || names.iter().any(|name| is_wanted(setting, name)));
+    if as_json {
+        let row = |setting: &Setting| {
+            json!({
+                "name": setting.name,
+                "meaning": setting.meaning,
+                "takes": setting.takes(),
+                "environment": setting.environment_name(),
+            })
+        };
+        return print_json(&wanted.map(row).collect::<Vec<_>>());
+    }
+    let mut out = String::new();
+    for setting in wanted {
+        out += &format!(
+            "{}\n  {}\n  takes {}\n  ${}\n",
+            setting.name,
+            setting.meaning,
+            setting.takes(),
+            setting.environment_name()
+        );
+    }
+    print(&out)
+}

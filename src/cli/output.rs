@@ -1,0 +1,94 @@
+//! Standard output and standard error. A reader that closed the pipe, such as `head`, ends a command quietly: writing
+//! fails with [`OutputClosed`], which `main` recognises. `println!` would panic there, so this crate forbids it.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::cli::CommandResult;
+
+/// Nobody reads the output any more.
+#[derive(Debug)]
+struct OutputClosed;
+
+impl fmt::Display for OutputClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the output was closed")
+    }
+}
+
+impl Error for OutputClosed {}
+
+/// Standard output. Only here does a broken pipe mean that the reader has seen enough.
+pub(super) struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        io::stdout().write(bytes).map_err(mark_closed)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush().map_err(mark_closed)
+    }
+}
+
+fn mark_closed(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::BrokenPipe { io::Error::new(ErrorKind::BrokenPipe, OutputClosed) } else { error }
+}
+
+/// Whether a command failed only because nobody reads its output.
+pub(crate) fn is_output_closed(error: &(dyn Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if inner.is_some_and(|inner| inner.is::<OutputClosed>()) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Prints text as it is, to its end.
+pub(super) fn print(text: &str) -> CommandResult {
+    Stdout.write_all(text.as_bytes())?;
+    Ok(Stdout.flush()?)
+}
+
+/// Prints JSON on several lines.
+pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
+    print(&format!("{:#}\n", serde_json::to_value(value)?))
+}
+
+/// Says something on standard error. A closed one is no reason to stop.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// `1 warning`, `2 warnings`.
+pub(super) fn count(number: u64, singular: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {singular}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_closed_output_is_quiet() {
+        let closed = mark_closed(io::Error::from(ErrorKind::BrokenPipe));
+        assert!(is_output_closed(&closed));
+        let wrapped: Box<dyn Error> = Box::new(closed);
+        assert!(is_output_closed(&*wrapped));
+        assert!(!is_output_closed(&io::Error::from(ErrorKind::BrokenPipe)));
+        assert!(!is_output_closed(&mark_closed(io::Error::from(ErrorKind::StorageFull))));
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "warning")), ["0 warnings", "1 warning", "2 warnings"]);
+    }
+}

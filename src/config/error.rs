@@ -1,0 +1,74 @@
+//! What can be wrong with the configuration. Each message says where, what, and what to write instead.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::Origin;
+
+#[derive(Debug)]
+pub enum ConfigError {
+    Unknown {
+        name: String,
+        from: Origin,
+        nearest: String,
+    },
+    Value {
+        name: &'static str,
+        value: String,
+        from: Origin,
+        wanted: String,
+    },
+    /// One setting needs another.
+    Incomplete {
+        given: &'static str,
+        missing: &'static str,
+    },
+    /// Not TOML. The line itself is not repeated: it may hold a secret.
+    Parse {
+        path: PathBuf,
+        line: usize,
+        problem: String,
+    },
+    NotText {
+        name: String,
+    },
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, from: Origin::Environment(_), nearest } => {
+                write!(f, "the environment sets {name}, which is no setting; did you mean {nearest}?")
+            }
+            Self::Unknown { name, from, nearest } => {
+                write!(f, "{from} sets {name}, which is no setting; did you mean {nearest}?")
+            }
+            Self::Value { name, value, from, wanted } => {
+                write!(f, "{from} sets {name} to '{value}'; it takes {wanted}")
+            }
+            Self::Incomplete { given, missing } => {
+                write!(f, "{given} is set but {missing} is not; set both, or neither")
+            }
+            Self::Parse { path, line, problem } => {
+                write!(f, "cannot read {}: line {line} is not valid TOML: {problem}", path.display())
+            }
+            Self::NotText { name } => write!(f, "${name} is not valid UTF-8; set it to text, or unset it"),
+            Self::Read { path, source } => {
+                write!(f, "cannot read the configuration file {}: {source}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The table of settings: to add one, add a row. The row makes the field of [`Config`], the name in the file and in the
+//! environment, the check of what is given, and the line of `hornbook config show`.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use super::sources::Given;
+use super::table::{Preset, settings};
+use super::value::{BaseUrl, FreeProfile, PaymentProvider, Seconds, Switch, WebOrigin};
+use crate::accounts::Durability;
+use crate::accounts::ids::Credits;
+use crate::accounts::tier::{FreeTier, PackName, Tariff};
+use crate::log::{Form, Logged};
+use crate::network::Network;
+
+settings! {
+    data: Data {
+        dir: PathBuf = Preset::Text("data"), "directory of the state, the snapshots and the admin socket";
+    }
+    server: Server {
+        listen: SocketAddr = Preset::Text("127.0.0.1:8080"), "address and port to listen on";
+        base_url: Option<BaseUrl> = Preset::Derived(listening_url, "from server.listen"),
+            "address under which clients reach the service";
+        connections_max: NonZeroU32 = Preset::Text("12000"), "connections at once; more are closed";
+        connections_per_address_max: NonZeroU32 = Preset::Text("10000"), "connections at once from one address";
+        head_seconds: Seconds = Preset::Text("10"), "timeout for the head of a request (408)";
+        idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which nothing arrives";
+        permits: NonZeroU32 = Preset::Derived(cores, "one per core"), "heavy calls that may run at once";
+        cross_origins: Vec<WebOrigin> = Preset::None, "origins whose web pages may call the service";
+        proxies: Vec<Network> = Preset::None, "addresses or networks of proxies that may name the client";
+        proxy_protocol: Switch = Preset::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
+    }
+    tls: TlsSection {
+        certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";
+        private_key: Option<PathBuf> = Preset::None, "PEM file of the certificate's private key";
+    }
+    metrics: MetricsSection {
+        listen: Option<SocketAddr> = Preset::None, "address and port of the Prometheus metrics; none: no metrics";
+    }
+    log: LogSection {
+        format: Form = Preset::Text("text"), "how log lines are written";
+        requests: Logged = Preset::Text("all"), "which requests are logged; errors: those answered with 500 or more";
+    }
+    ledger: Ledger {
+        durability: Durability = Preset::Text("strict"),
+            "strict: an answer waits until its debit is on disk; window: a crash may forget 50 ms of debits";
+        rollup_after_days: Option<u32> = Preset::None, "usage entries older than this become daily rows; none: keep all";
+    }
+    free: Free {
+        profile: FreeProfile = Preset::Text("monthly"), "free tier: units that renew monthly, or credits granted once";
+        per_minute: u32 = Preset::Profile(|free| free.limits.per_minute), "calls a minute of a free key";
+        per_day: u32 = Preset::Profile(|free| free.limits.per_day), "calls a day of a free key";
+        monthly_units: u32 = Preset::Profile(|free| free.monthly_units), "free units a month";
+        credits_on_approval: Credits = Preset::Profile(|free| free.credits_on_approval.0),
+            "credits given once, when an account is approved";
+        monthly_units_after_formation: u32 = Preset::Tariff(|tariff| tariff.monthly_units_after_formation),
+            "free units a month after a company was formed";
+    }
+    pack_starter: PackStarter {
+        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).price_cents), "price in US cents";
+        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).credits.0), "credits in the pack";
+        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_minute), "calls a minute";
+        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Starter).limits.per_day), "calls a day";
+    }
+    pack_pro: PackPro {
+        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).price_cents), "price in US cents";
+        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).credits.0), "credits in the pack";
+        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_minute), "calls a minute";
+        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Pro).limits.per_day), "calls a day";
+    }
+    pack_bulk: PackBulk {
+        price_cents: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).price_cents), "price in US cents";
+        credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).credits.0), "credits in the pack";
+        per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls a minute";
+        per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
+    }
+    payments: Payments {
+        provider: PaymentProvider = Preset::Text("operator"), "who confirms that a purchase is paid";
+    }
+}
+
+/// Where the server listens, as a URL. A port that the system chooses is not known yet.
+fn listening_url(given: &Given) -> Option<String> {
+    let listen: SocketAddr = given.effective("server.listen").0.parse().ok()?;
+    let scheme = if given.effective("tls.certificate").0.is_empty() { "http" } else { "https" };
+    (listen.port() != 0).then(|| format!("{scheme}://{listen}"))
+}
+
+fn cores(_: &Given) -> Option<String> {
+    Some(std::thread::available_parallelism().map_or(1, usize::from).to_string())
+}
+
+impl Config {
+    /// Everything that has a price or a limit.
+    pub fn tariff(&self) -> Tariff {
+        use crate::accounts::pace::PaceLimits;
+        use crate::accounts::tier::Pack;
+        let pack = |price_cents, credits, per_minute, per_day| Pack {
+            price_cents,
+            credits,
+            limits: PaceLimits { per_minute, per_day },
+        };
+        let Self { free, pack_starter, pack_pro, pack_bulk, .. } = self;
+        Tariff {
+            free: FreeTier {
+                limits: PaceLimits { per_minute: free.per_minute, per_day: free.per_day },
+                monthly_units: free.monthly_units,
+                credits_on_approval: free.credits_on_approval,
+            },
+            monthly_units_after_formation: free.monthly_units_after_formation,
+            packs: [
+                pack(pack_starter.price_cents, pack_starter.credits, pack_starter.per_minute, pack_starter.per_day),
+                pack(pack_pro.price_cents, pack_pro.credits, pack_pro.per_minute, pack_pro.per_day),
+                pack(pack_bulk.price_cents, pack_bulk.credits, pack_bulk.per_minute, pack_bulk.per_day),
+            ],
+        }
+    }
+}

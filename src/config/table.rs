@@ -1,0 +1,89 @@
+//! What a row of the table is, and the macro that makes the table and the typed structs from the same rows.
+
+use super::sources::Given;
+use super::value::SettingValue;
+use crate::accounts::tier::{FreeTier, Tariff};
+
+/// One setting.
+pub struct Setting {
+    /// `section.name`, as in the file; in the environment `HORNBOOK_SECTION_NAME`.
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub(super) preset: Preset,
+    /// Why a text is not a value of this setting: what it takes instead.
+    pub(super) check: fn(&str) -> Result<(), String>,
+    pub(super) takes: fn() -> String,
+}
+
+/// The value of a setting that is not given anywhere.
+pub(super) enum Preset {
+    /// No value; the meaning says what that does.
+    None,
+    Text(&'static str),
+    /// As the profile of the free tier has it.
+    Profile(fn(&FreeTier) -> u32),
+    /// As the price list has it.
+    Tariff(fn(&Tariff) -> u32),
+    /// Computed, with the words that say from what.
+    Derived(fn(&Given) -> Option<String>, &'static str),
+}
+
+impl Setting {
+    pub fn environment_name(&self) -> String {
+        format!("HORNBOOK_{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// What may be written, in words.
+    pub fn takes(&self) -> String {
+        (self.takes)()
+    }
+}
+
+pub(super) fn check<T: SettingValue>(text: &str) -> Result<(), String> {
+    T::parse(text).map(drop)
+}
+
+/// Rows of `section: Struct { name: Type = preset, "meaning"; }`.
+macro_rules! settings {
+    ($($section:ident: $Section:ident {
+        $($name:ident: $Type:ty = $preset:expr, $meaning:literal;)*
+    })*) => {
+        /// Every setting with its effective value, checked.
+        #[derive(Clone, Debug)]
+        pub struct Config {
+            $(pub $section: $Section,)*
+            pub(super) given: Given,
+        }
+
+        $(
+            #[derive(Clone, Debug)]
+            pub struct $Section {
+                $(#[doc = $meaning] pub $name: $Type,)*
+            }
+        )*
+
+        /// Every setting once.
+        pub const SETTINGS: &[super::table::Setting] = &[$($(
+            super::table::Setting {
+                name: concat!(stringify!($section), ".", stringify!($name)),
+                meaning: $meaning,
+                preset: $preset,
+                check: super::table::check::<$Type>,
+                takes: <$Type as super::value::SettingValue>::takes,
+            },
+        )*)*];
+
+        impl Config {
+            pub(super) fn from_given(given: Given) -> Result<Self, super::ConfigError> {
+                Ok(Self {
+                    $($section: $Section {
+                        $($name: given.parsed(concat!(stringify!($section), ".", stringify!($name)))?,)*
+                    },)*
+                    given,
+                })
+            }
+        }
+    };
+}
+
+pub(super) use settings;

@@ -1,0 +1,229 @@
+//! The kinds of values: how each is written, and what a wrong one should have been.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::accounts::Durability;
+use crate::accounts::changes::CREDITS_MAX;
+use crate::accounts::ids::Credits;
+use crate::log::{Form, Logged};
+use crate::network::Network;
+
+/// A type that a setting can have.
+pub(super) trait SettingValue: Sized {
+    /// What may be written, in words.
+    fn takes() -> String;
+
+    /// Reads a value, or says what to write instead.
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+/// A timeout, or another span of time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seconds(pub Duration);
+
+/// An address such as `https://law.example.org/hornbook`, without a slash at the end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BaseUrl(pub String);
+
+/// `https://app.example.org`, as browsers send it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WebOrigin(pub String);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// The contract's two forms of the free tier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreeProfile {
+    Monthly,
+    Grant,
+}
+
+/// Card payments are not implemented: an operator approves each purchase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaymentProvider {
+    Operator,
+}
+
+/// Implements [`SettingValue`] for an enum that is written as one of a few words.
+macro_rules! choice {
+    ($Type:ident { $first:ident: $first_word:literal $(, $variant:ident: $word:literal)* }) => {
+        impl SettingValue for $Type {
+            fn takes() -> String {
+                concat!($first_word $(, " or ", $word)*).to_owned()
+            }
+
+            fn parse(text: &str) -> Result<Self, String> {
+                match text {
+                    $first_word => Ok(Self::$first),
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(Self::takes()),
+                }
+            }
+        }
+    };
+}
+
+choice!(Durability { Strict: "strict", Window: "window" });
+choice!(Form { Text: "text", Json: "json" });
+choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
+choice!(Logged { All: "all", Errors: "errors", None: "none" });
+
+impl SettingValue for PaymentProvider {
+    fn takes() -> String {
+        "operator (card payments are not implemented)".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "operator" { Ok(Self::Operator) } else { Err(Self::takes()) }
+    }
+}
+
+impl SettingValue for Switch {
+    fn takes() -> String {
+        "on or off".to_owned()
+    }
+
+    /// TOML's own words for it are understood too.
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "on" | "true" => Ok(Self::On),
+            "off" | "false" => Ok(Self::Off),
+            _ => Err(Self::takes()),
+        }
+    }
+}
+
+impl SettingValue for u32 {
+    fn takes() -> String {
+        format!("a whole number from 0 to {}", Self::MAX)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| Self::takes())
+    }
+}
+
+impl SettingValue for NonZeroU32 {
+    fn takes() -> String {
+        format!("a whole number from 1 to {}", u32::MAX)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| Self::takes())
+    }
+}
+
+const SECONDS_MAX: u32 = 86_400;
+
+impl SettingValue for Seconds {
+    fn takes() -> String {
+        format!("a whole number of seconds from 1 to {SECONDS_MAX}")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let seconds = text.parse().ok().filter(|seconds: &u32| (1..=SECONDS_MAX).contains(seconds));
+        seconds.map(|seconds| Self(Duration::from_secs(seconds.into()))).ok_or_else(Self::takes)
+    }
+}
+
+impl SettingValue for Credits {
+    fn takes() -> String {
+        format!("a whole number of credits from 0 to {CREDITS_MAX}")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().ok().filter(|credits| *credits <= CREDITS_MAX).map(Self).ok_or_else(Self::takes)
+    }
+}
+
+impl SettingValue for PathBuf {
+    fn takes() -> String {
+        "a path".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err(Self::takes()) } else { Ok(text.into()) }
+    }
+}
+
+impl SettingValue for SocketAddr {
+    fn takes() -> String {
+        "an IP address and a port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let complete = |port: u16| format!("an IP address and a port: write \"127.0.0.1:{port}\"");
+        let port_alone = || text.trim_start_matches([':', '*']).parse().ok();
+        let of_localhost = || text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+        text.parse().map_err(|_| port_alone().or_else(of_localhost).map_or_else(Self::takes, complete))
+    }
+}
+
+impl SettingValue for BaseUrl {
+    fn takes() -> String {
+        "a URL without query, such as \"https://law.example.org\"".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let rest = rest.filter(|rest| !rest.starts_with('/') && is_plain(rest)).ok_or_else(Self::takes)?;
+        if rest.is_empty() { Err(Self::takes()) } else { Ok(Self(text.trim_end_matches('/').to_owned())) }
+    }
+}
+
+impl SettingValue for WebOrigin {
+    fn takes() -> String {
+        "an origin, such as \"https://app.example.org\", without a path".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let BaseUrl(url) = BaseUrl::parse(text).map_err(|_| Self::takes())?;
+        // Browsers send origins in lower case and compare them byte by byte.
+        let is_origin = url == text && url.matches('/').count() == 2 && !url.contains(char::is_uppercase);
+        if is_origin { Ok(Self(url)) } else { Err(Self::takes()) }
+    }
+}
+
+fn is_plain(rest: &str) -> bool {
+    rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/[]%".contains(&byte))
+}
+
+impl SettingValue for Network {
+    fn takes() -> String {
+        "an address or network, such as \"10.0.0.0/8\" or \"::1\"".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| Self::takes())
+    }
+}
+
+/// Empty for none.
+impl<T: SettingValue> SettingValue for Option<T> {
+    fn takes() -> String {
+        format!("{}, or \"\" for none", T::takes())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
+    }
+}
+
+/// Comma-separated.
+impl<T: SettingValue> SettingValue for Vec<T> {
+    fn takes() -> String {
+        format!("a comma-separated list, each entry {}", T::takes())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(|entry| T::parse(entry).map_err(|_| Self::takes())).collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! A network: an address and how many of its leading bits count. Written as `10.0.0.0/8`, or as a single address.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+/// The text is neither an address nor a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotANetwork;
+
+impl fmt::Display for NotANetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an address or network, such as 10.0.0.0/8 or ::1")
+    }
+}
+
+impl std::error::Error for NotANetwork {}
+
+impl FromStr for Network {
+    type Err = NotANetwork;
+
+    fn from_str(text: &str) -> Result<Self, NotANetwork> {
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
+        let all = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(all), |bits| bits.parse().map_err(|_| NotANetwork))?;
+        if bits <= all { Ok(Self { address, bits }) } else { Err(NotANetwork) }
+    }
+}
+
+impl Network {
+    pub fn contains(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let differing = own.to_bits() ^ other.to_bits();
+                differing.leading_zeros() >= u32::from(self.bits)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let differing = own.to_bits() ^ other.to_bits();
+                differing.leading_zeros() >= u32::from(self.bits)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_leading_bits_count() {
+        let network = |text: &str| text.parse::<Network>().unwrap();
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(network("0.0.0.0/0").contains(address("8.8.8.8")) && !network("0.0.0.0/0").contains(address("::1")));
+        assert!(network("10.0.0.0/31").contains(address("10.0.0.1")));
+        assert!(!network("10.0.0.0/31").contains(address("10.0.0.2")));
+        assert!(network("2001:db8::/32").contains(address("2001:db8::7")) && !network("::1").contains(address("::2")));
+        for bad in ["10.0.0.0/33", "::/129", "a", "10.0.0.0/", "10.0.0/8", ""] {
+            assert_eq!(bad.parse::<Network>(), Err(NotANetwork), "{bad}");
+        }
+    }
+}
