@@ -1,5 +1,7 @@
 //! The program: reads the command line, runs one command, prints an error once.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, reason = "they panic when the reader is gone; see cli/output.rs")]
+
 mod cli;
 
 use std::process::ExitCode;
@@ -8,10 +10,10 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     match cli::Cli::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("hornbook: {error}");
+        Err(error) if !cli::is_output_closed(&*error) => {
+            cli::note(&format!("hornbook: {error}"));
             ExitCode::FAILURE
         }
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
     }
 }

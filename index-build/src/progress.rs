@@ -1,7 +1,7 @@
 //! Telling how far a build is: bars with counts, rate and time left on a terminal, plain lines elsewhere.
 
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,9 +35,14 @@ impl Progress {
     /// A line of its own, above any bar.
     pub fn say(self, line: impl fmt::Display) {
         if self != Self::Silent {
-            eprintln!("{line}");
+            say(&line);
         }
     }
+}
+
+/// Progress that nobody reads is no reason to stop, so a closed standard error is ignored.
+fn say(line: &impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn bar(name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressBar {
@@ -70,7 +75,7 @@ impl Stage {
             bar.set_position(self.done);
         } else if self.mode == Progress::Plain && self.last_line.elapsed() >= PLAIN_LINE_EVERY {
             self.last_line = Instant::now();
-            eprintln!("{}", self.plain_line());
+            say(&self.plain_line());
         }
     }
 
@@ -98,7 +103,7 @@ impl Stage {
             bar.finish_and_clear();
         }
         if self.mode != Progress::Silent {
-            eprintln!("{}: {} {} in {seconds:.1} s", self.name, self.done, self.unit);
+            say(&format!("{}: {} {} in {seconds:.1} s", self.name, self.done, self.unit));
         }
     }
 }

@@ -17,8 +17,8 @@ use hornbook::bench::{BenchError, Target, report, told_time};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::search::{Engine, Mode};
 use hornbook_corpus::snapshot::Snapshot;
-use serde_json::json;
 
+use crate::cli::output::{note, print, print_json};
 use crate::cli::search::ModeArg;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
@@ -134,10 +134,9 @@ impl Bench {
             Some(BenchCommand::Compare { first, second }) => {
                 let comparison = compare(&BenchResult::read(&first)?, &BenchResult::read(&second)?);
                 match options.json {
-                    true => println!("{:#}", serde_json::to_value(&comparison)?),
-                    false => print!("{}", compared(&comparison)),
+                    true => print_json(&comparison),
+                    false => print(&compared(&comparison)),
                 }
-                Ok(())
             }
             None => self.measuring.run(options),
         }
@@ -164,10 +163,9 @@ impl Measuring {
             write_new(path, report::html(&result).as_bytes())?;
         }
         match options.json {
-            true => println!("{:#}", json!(result)),
-            false => print!("{}", measured(&result)),
+            true => print_json(&result),
+            false => print(&measured(&result)),
         }
-        Ok(())
     }
 
     fn ask_snapshot(&self, options: &Options, asked: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
@@ -178,10 +176,10 @@ impl Measuring {
         let engine = Engine::new(Arc::new(Snapshot::open(&folder)?))?;
         let (target, left_out) = InProcess::new(engine, asked, self.mode.into(), self.limit)?;
         if left_out > 0 {
-            eprintln!(
+            note(&format!(
                 "{left_out} of {} queries are left out: the snapshot does not hold their jurisdiction",
                 asked.len()
-            );
+            ));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         // With the mode and the page size in them, what is asked of a server and of a snapshot is told by the same words.
@@ -197,7 +195,7 @@ impl Measuring {
         let paths =
             if self.path.is_empty() { searches(asked, self.mode.into(), self.limit) } else { self.path.clone() };
         let told = TargetTold { is_url: true, ..self.told(base.clone(), &paths) };
-        let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data_dir().join("demo.key")).ok();
+        let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
         let key = self.key.clone().or_else(|| demo_key().map(|key| key.trim().to_owned()));
         let target = Url::new(&base, key, paths)?;
         Ok(self.measure(&target, told, &self.load(CONNECTIONS)?)?)
@@ -239,13 +237,13 @@ impl Measuring {
         let mut number = 0;
         measure(target, told, load, self.rounds, at, &mut |round| {
             number += 1;
-            eprintln!(
+            note(&format!(
                 "round {number} of {}: {:.0} a second, p50 {}, p99 {}",
                 self.rounds,
                 round.throughput,
                 told_time(round.latency.at(50.0)),
                 told_time(round.latency.at(99.0))
-            );
+            ));
         })
     }
 }

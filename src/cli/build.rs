@@ -6,6 +6,7 @@ use clap::Args;
 use hornbook_index_build::build::{BuildOptions, Destination, Outcome, build};
 use hornbook_index_build::progress::Progress;
 
+use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
 use crate::cli::{CommandResult, Options};
 
@@ -56,7 +57,7 @@ impl Build {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let destination = match self.out {
             Some(out) => Destination::Folder(out),
-            None => Destination::DataDirectory(options.configuration()?.data_dir()),
+            None => Destination::DataDirectory(options.configuration()?.data.dir),
         };
         let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
         let outcome = build(&BuildOptions {
@@ -69,7 +70,7 @@ impl Build {
             progress,
         })?;
         if !self.quiet {
-            print!("{}", report(&outcome));
+            print(&report(&outcome))?;
         }
         Ok(())
     }
@@ -110,7 +111,7 @@ pub(crate) fn report(outcome: &Outcome) -> String {
     );
     let total: u64 = report.warning_counts.values().sum();
     if total > 0 {
-        out += &format!("{total} warnings:\n");
+        out += &format!("{}:\n", count(total, "warning"));
         for warning in report.warnings.iter().take(WARNINGS_SHOWN) {
             out += &format!("  {warning}\n");
         }

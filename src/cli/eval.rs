@@ -12,6 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
+use crate::cli::output::{print, print_json};
 use crate::cli::search::ModeArg;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
@@ -129,10 +130,9 @@ impl Eval {
             }
         }
         match options.json {
-            true => println!("{:#}", self.as_json(&runs, &compared, &left_out)),
-            false => print!("{}", self.as_text(&queries, &runs, &compared, &left_out)),
+            true => print_json(&self.as_json(&runs, &compared, &left_out)),
+            false => print(&self.as_text(&queries, &runs, &compared, &left_out)),
         }
-        Ok(())
     }
 
     fn queries_for(&self, snapshot: &Snapshot) -> Result<(Vec<ReadyQuery>, LeftOut), Box<dyn std::error::Error>> {

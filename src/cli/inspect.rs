@@ -1,5 +1,6 @@
 //! `hornbook inspect`: what is in a snapshot.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,6 +10,7 @@ use hornbook_corpus::nodes::{NodeRecord, NodesError};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
+use crate::cli::output::{Stdout, print, print_json};
 use crate::cli::table::{Table, bytes};
 use crate::cli::{CommandResult, Options};
 
@@ -57,10 +59,9 @@ impl Inspect {
             return self.show_outline(&snapshot, json);
         }
         match json {
-            true => println!("{:#}", json!({ "manifest": snapshot.manifest, "catalogue": snapshot.catalogue })),
-            false => print!("{}", summary(&snapshot)?),
+            true => print_json(&json!({ "manifest": snapshot.manifest, "catalogue": snapshot.catalogue })),
+            false => print(&summary(&snapshot)?),
         }
-        Ok(())
     }
 
     fn show_outline(&self, snapshot: &Snapshot, json: bool) -> CommandResult {
@@ -80,7 +81,7 @@ impl Inspect {
             let here = snapshot.code_body_of(ordinal);
             if here.map(|here| here.id) != body.map(|body| body.id) && !json {
                 let name = here.map_or("", |here| here.name.as_str());
-                println!("{name} ({})", here.map_or("", |here| here.jurisdiction.as_str()));
+                writeln!(Stdout, "{name} ({})", here.map_or("", |here| here.jurisdiction.as_str()))?;
             }
             body = here;
             let depth = snapshot.outline.depth(ordinal).saturating_sub(base);
@@ -95,33 +96,36 @@ impl Inspect {
 fn show_nodes(snapshot: &Snapshot, nodes: &[NodeOrdinal], json: bool) -> CommandResult {
     if json {
         let nodes: Result<Vec<Value>, _> = nodes.iter().map(|&node| node_json(snapshot, node)).collect();
-        println!("{:#}", Value::Array(nodes?));
-        return Ok(());
+        return print_json(&nodes?);
     }
-    for (place, &node) in nodes.iter().enumerate() {
-        if place > 0 {
-            println!("\n{}\n", "-".repeat(40));
+    let mut out = String::new();
+    for (number, &node) in nodes.iter().enumerate() {
+        if number > 0 {
+            out += &format!("\n{}\n\n", "-".repeat(40));
         }
-        print!("{}", node_text(snapshot, node)?);
+        out += &node_text(snapshot, node)?;
     }
-    Ok(())
+    print(&out)
 }
 
 fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bool) -> CommandResult {
     let record = snapshot.nodes.get(node)?;
     if json {
         let id = snapshot.outline.id(node).map(|id| id.to_string());
-        println!(
-            "{}",
-            json!({ "id": id, "depth": depth, "citation": record.citation, "heading": record.heading, "status": record.status })
-        );
-        return Ok(());
+        let line = json!({
+            "id": id,
+            "depth": depth,
+            "citation": record.citation,
+            "heading": record.heading,
+            "status": record.status,
+        });
+        return Ok(writeln!(Stdout, "{line}")?);
     }
     let indent = "  ".repeat(usize::from(depth) + 1);
     let status = if record.status.is_living() { String::new() } else { format!(" [{}]", record.status.as_str()) };
-    println!("{indent}{}  {}{status}", record.citation, record.heading);
-    Ok(())
+    Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.heading)?)
 }
+
 /// Nodes by id, source key or citation; an error that says what else to try where there is none.
 fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn std::error::Error>> {
     if let Some(node) = wanted.parse::<NodeId>().ok().and_then(|id| snapshot.ordinal(id)) {

@@ -1,6 +1,5 @@
 //! `hornbook resolve`: which provisions a citation names.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,6 +7,8 @@ use hornbook::search::{AnswerKind, CitationAnswer, Engine};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::json;
 
+use crate::cli::output::{print, print_json};
+use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, Options};
 
 /// Say which provision a citation names
@@ -17,20 +18,19 @@ use crate::cli::{CommandResult, Options};
 /// jurisdiction is listed, but has no law yet) or malformed. The command fails unless every citation is resolved.
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
-    /// What to resolve, such as "42 USC 1983(b)"
-    citation: String,
-
-    /// The snapshot's folder; the data directory's current one where absent
-    snapshot: Option<PathBuf>,
+    /// What to resolve, such as "42 USC 1983(b)", after the snapshot's folder if it is not data/current
+    #[arg(value_name = "[SNAPSHOT] CITATION", required = true)]
+    words: Vec<String>,
 }
 
 impl Resolve {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(self.snapshot)?)?))?;
-        let answers = engine.resolve(&self.citation)?;
+        let (folder, citation) = snapshot_and_text("resolve", &self.words)?;
+        let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
+        let answers = engine.resolve(&citation)?;
         match options.json {
-            true => println!("{:#}", json!({ "answers": answers })),
-            false => answers.iter().for_each(|answer| print!("{}", as_text(answer))),
+            true => print_json(&json!({ "answers": answers }))?,
+            false => print(&answers.iter().map(as_text).collect::<String>())?,
         }
         let unresolved = answers.iter().filter(|answer| answer.answer != AnswerKind::Resolved).count();
         match unresolved {

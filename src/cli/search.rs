@@ -12,6 +12,7 @@ use hornbook_corpus::ids::{OrdinalRange, ShortCode};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
+use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
 /// Lines of text are broken at this width.
@@ -83,7 +84,7 @@ impl From<ModeArg> for Mode {
 
 impl Search {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let (folder, query) = snapshot_and_text(&self.words);
+        let (folder, query) = snapshot_and_text("search", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let request = SearchRequest {
             mode: self.mode.into(),
@@ -97,10 +98,9 @@ impl Search {
         let mut response = engine.search(&request)?;
         let hits = engine.show(&mut response)?;
         match options.json {
-            true => println!("{:#}", as_json(engine.snapshot(), &request, &response, &hits)),
-            false => print!("{}", as_text(engine.snapshot(), &request, &response, &hits, Emphasis::for_stdout())),
+            true => print_json(&as_json(engine.snapshot(), &request, &response, &hits)),
+            false => print(&as_text(engine.snapshot(), &request, &response, &hits, Emphasis::for_stdout())),
         }
-        Ok(())
     }
 
     fn range(&self, snapshot: &Snapshot) -> Result<Option<OrdinalRange>, String> {
@@ -122,13 +122,24 @@ impl Search {
     }
 }
 
-/// The first word is the snapshot if it is the folder of one and not all there is.
-pub(super) fn snapshot_and_text(words: &[String]) -> (Option<PathBuf>, String) {
-    match words.split_first() {
-        Some((first, rest)) if !rest.is_empty() && Path::new(first).join("manifest.json").is_file() => {
-            (Some(PathBuf::from(first)), rest.join(" "))
+/// Takes `[SNAPSHOT] TEXT` apart: the first word is the snapshot if it is the folder of one and other words follow.
+/// A snapshot in the wrong place, or alone, is an error that shows the right order.
+pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Option<PathBuf>, String), String> {
+    let is_snapshot = |word: &String| Path::new(word).join("manifest.json").is_file();
+    let is_elsewhere = |word: &String| word.contains('/') && Path::new(word).is_dir();
+    match words {
+        [only] if is_snapshot(only) => {
+            Err(format!("'{only}' is a snapshot; say what to look for after it: hornbook {command} '{only}' TEXT"))
         }
-        _ => (None, words.join(" ")),
+        [first, rest @ ..] if !rest.is_empty() && is_snapshot(first) => Ok((Some(first.into()), rest.join(" "))),
+        [first, _, ..] if is_elsewhere(first) => {
+            Err(format!("'{first}' is not a snapshot: it has no manifest.json; 'hornbook build' makes snapshots"))
+        }
+        [text @ .., last] if !text.is_empty() && is_snapshot(last) => {
+            let text = text.join(" ");
+            Err(format!("the snapshot comes first: hornbook {command} '{last}' '{text}'"))
+        }
+        _ => Ok((None, words.join(" "))),
     }
 }
 

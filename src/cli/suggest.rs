@@ -8,6 +8,7 @@ use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::json;
 
+use crate::cli::output::{print, print_json};
 use crate::cli::search::{snapshot_and_text, subtree_of};
 use crate::cli::{CommandResult, Options};
 
@@ -32,16 +33,15 @@ pub(crate) struct Suggest {
 
 impl Suggest {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let (folder, text) = snapshot_and_text(&self.words);
+        let (folder, text) = snapshot_and_text("suggest", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;
         let suggestions = engine.suggest(&text, self.limit, range)?;
         let meant = engine.did_you_mean(&text)?;
         match options.json {
-            true => println!("{:#}", json!({ "suggestions": suggestions, "didYouMean": meant })),
-            false => print!("{}", as_text(&suggestions, meant.as_deref())),
+            true => print_json(&json!({ "suggestions": suggestions, "didYouMean": meant })),
+            false => print(&as_text(&suggestions, meant.as_deref())),
         }
-        Ok(())
     }
 }
 

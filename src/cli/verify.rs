@@ -8,6 +8,7 @@ use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 
+use crate::cli::output::print;
 use crate::cli::table::{bytes, seconds};
 use crate::cli::{CommandResult, Options};
 
@@ -35,12 +36,12 @@ impl Verify {
         let snapshot = Snapshot::verify(&path, |bytes| stage.add(bytes))?;
         if !self.quiet {
             let (files, took) = (snapshot.manifest.files.len(), seconds(began.elapsed().as_secs_f64()));
-            println!(
-                "{} is whole: {files} files, {}, snapshot {}, in {took}",
+            print(&format!(
+                "{} is intact: {files} files, {}, snapshot {}, in {took}\n",
                 path.display(),
                 bytes(total),
                 snapshot.manifest.snapshot
-            );
+            ))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{hornbook, sample_plan, stderr};
 
-const HEAD: &str = r#"
+pub(crate) const HEAD: &str = r#"
 name = "t"
 [[source]]
 format = "native"

@@ -23,7 +23,7 @@ fn build_verify_and_inspect_tell_what_they_did() {
     assert!(build_into(&out).contains("nothing changed"));
 
     let verified = hornbook().arg("verify").arg(&out).output().unwrap();
-    assert!(verified.status.success() && stdout(&verified).contains("is whole"), "{}", stderr(&verified));
+    assert!(verified.status.success() && stdout(&verified).contains("is intact"), "{}", stderr(&verified));
 
     let inspect = |arguments: &[&str]| {
         let output = hornbook().arg("inspect").arg(&out).args(arguments).output().unwrap();
@@ -99,7 +99,7 @@ fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
     let out = dir.path().join("snapshot");
     build_into(&out);
     let resolve = |citation: &str, arguments: &[&str]| {
-        let output = hornbook().args(["resolve", citation]).arg(&out).args(arguments).output().unwrap();
+        let output = hornbook().arg("resolve").arg(&out).arg(citation).args(arguments).output().unwrap();
         (output.status.code(), stdout(&output), stderr(&output))
     };
     let (code, told, _) = resolve("arden rev stat 24-2-201(a)", &[]);
@@ -112,6 +112,80 @@ fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
     assert_eq!(json["answers"][1]["answer"], "not_held");
     assert_eq!(code, Some(1));
     assert_eq!(message, "hornbook: 1 of 2 citations did not resolve to one provision\n");
+}
+
+#[test]
+fn a_snapshot_in_the_wrong_place_is_an_error_that_shows_the_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build_into(&out);
+    let snapshot = out.display().to_string();
+    let refusal = |arguments: &[&str]| {
+        let output = hornbook().args(arguments).output().unwrap();
+        assert!(!output.status.success() && stdout(&output).is_empty(), "{arguments:?}");
+        stderr(&output)
+    };
+    let message = refusal(&["resolve", "42 U.S.C. 1983", &snapshot]);
+    assert_eq!(
+        message,
+        format!("hornbook: the snapshot comes first: hornbook resolve '{snapshot}' '42 U.S.C. 1983'\n")
+    );
+    assert!(
+        refusal(&["search", "fence", "height", &snapshot]).contains(&format!("search '{snapshot}' 'fence height'"))
+    );
+    assert!(refusal(&["suggest", &snapshot]).contains("say what to look for after it"));
+    let elsewhere = dir.path().display().to_string();
+    assert!(refusal(&["resolve", &elsewhere, "42 U.S.C. 1983"]).contains("is not a snapshot"));
+}
+
+/// Runs a command whose output nobody reads.
+fn into_a_closed_pipe(arguments: &[&str]) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = hornbook();
+    let output = command.args(arguments).stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{arguments:?}");
+}
+
+#[test]
+fn a_closed_pipe_ends_every_command_quietly() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    build_into(&out);
+    let (out, data) = (out.display().to_string(), dir.path().join("data").display().to_string());
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "show", "--json"],
+        &["config", "explain"],
+        &["--help"],
+        &["--version"],
+        &["help", "serve"],
+        &["search", &out, "fence"],
+        &["search", &out, "fence", "--json"],
+        &["suggest", &out, "fence"],
+        &["resolve", &out, "nonsense"],
+        &["inspect", &out],
+        &["inspect", &out, "--json"],
+        &["inspect", &out, "--outline"],
+        &["inspect", &out, "--outline", "--json"],
+        &["inspect", &out, "--node", "3 S.F.C. 1823"],
+        &["account", "create", "somebody", "--data", &data],
+        &["account", "list", "--json", "--data", &data],
+        &["ledger", "verify", "--data", &data],
+    ] {
+        into_a_closed_pipe(arguments);
+    }
+}
+
+#[test]
+fn one_thing_is_counted_in_the_singular() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("plan.toml"), crate::bad_input::HEAD).unwrap();
+    let empty = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":""}"#;
+    std::fs::write(dir.path().join("law.jsonl"), empty).unwrap();
+    let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
+    let report = stdout(&hornbook().arg("build").arg(plan).arg("--out").arg(out).output().unwrap());
+    assert!(report.contains("\n1 warning:\n"), "{report}");
 }
 
 #[test]
