@@ -35,7 +35,7 @@ pub enum Form {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Logged {
     All,
-    /// Those answered with 500 or more.
+    /// Those answered with 400 or more, and those that were charged to a client that disconnected.
     Errors,
     None,
 }

@@ -13,6 +13,7 @@ use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
 use hornbook::accounts::ids::{Credits, OrderId};
 use hornbook::accounts::key::KeyDigest;
+use hornbook::accounts::pace::{PaceLeft, PaceLimits};
 use hornbook::accounts::records::{OrderStage, SessionRecord};
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
@@ -126,7 +127,8 @@ fn the_demo_account_is_made_once_and_whole() {
     let made = accounts.create_demo_account(&act(now), &mut SeededEntropy(1)).unwrap().unwrap();
     let key = made.secret.reveal();
     let receipt = call(&accounts, &key, 1, None, now).unwrap();
-    assert_eq!(receipt.headers().map(|(_, value)| value), [499, 10, 0]);
+    assert_eq!((receipt.credits_remaining(), receipt.allotment_remaining()), (499, 0));
+    assert_eq!(receipt.left().limits.per_minute, 10);
     assert!(accounts.create_demo_account(&act(now), &mut SeededEntropy(2)).unwrap().is_none());
     accounts.close();
     let accounts = start(disk.medium(), settings, now);
@@ -155,32 +157,26 @@ fn the_pace_is_told_with_every_answer() {
     settings.tariff.free.limits.per_minute = 3;
     let accounts = start(Disk::with_schema().medium(), settings, read(&clock));
     let owner = customer(&accounts, 0, 1, read(&clock));
-    let headers = |left: hornbook::accounts::pace::PaceLeft| left.headers().map(|(_, value)| value);
+    let minute = |left: PaceLeft| (left.in_minute, left.minute_reset_sec);
     let receipt = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
-    assert_eq!(headers(receipt.left())[..2], ["2", "60"]);
+    assert_eq!(minute(receipt.left()), (2, 60));
     clock.advance_millis(10_000);
     let paced = accounts.authenticate(Some(&owner.keys[0]), read(&clock)).unwrap();
     assert_eq!(paced.key_prefix(), owner.keys[0][..12]);
     let paced = paced.require(ScopeSet::ALL).unwrap().pace(read(&clock)).unwrap();
-    assert_eq!(headers(paced.left())[..2], ["1", "50"]);
+    assert_eq!(minute(paced.left()), (1, 50));
     call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
     let Err(Refusal::TooFast(refused)) = call(&accounts, &owner.keys[0], 1, None, read(&clock)) else {
         panic!("three calls a minute")
     };
-    assert_eq!(headers(refused.left)[..2], ["0", "50"]);
+    assert_eq!(minute(refused.left), (0, 50));
     assert_eq!(refused.retry_after_sec, 50);
     let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act(read(&clock))).unwrap();
     accounts.pay_purchase(bulk.id, None, &act(read(&clock))).unwrap();
     let receipt = call(&accounts, &owner.keys[0], 1, None, read(&clock)).unwrap();
-    assert_eq!(
-        headers(receipt.left()),
-        [
-            "296",
-            "50",
-            "\"minute\";q=300;w=60, \"day\";q=50000;w=86400",
-            "\"minute\";r=296;t=50, \"day\";r=49996;t=43190",
-        ]
-    );
+    let limits = PaceLimits { per_minute: 300, per_day: 50_000 };
+    let left = PaceLeft { limits, in_minute: 296, minute_reset_sec: 50, in_day: 49_996, day_reset_sec: 43_190 };
+    assert_eq!(receipt.left(), left);
 }
 
 #[test]

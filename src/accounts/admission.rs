@@ -59,7 +59,7 @@ impl Caller {
 
     /// The beginning of the key, for the log.
     pub fn key_prefix(&self) -> String {
-        self.key.record().prefix
+        self.key.prefix()
     }
 
     pub fn tier(&self) -> Tier {
@@ -234,6 +234,11 @@ pub struct PendingDebit {
 }
 
 impl PendingDebit {
+    /// What it takes unless it is refunded.
+    pub fn cost(&self) -> Credits {
+        self.call.cost
+    }
+
     /// The work succeeded: the receipt, once the debit is as durable as the mode asks.
     pub async fn settle(self) -> Result<Receipt, LedgerError> {
         match self.outcome {
@@ -303,15 +308,6 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The headers of every success response, named as they are sent.
-    pub fn headers(&self) -> [(&'static str, u64); 3] {
-        [
-            ("x-credits-remaining", self.credits_remaining()),
-            ("x-ratelimit-limit", self.left.limits.per_minute.into()),
-            ("x-research-allotment-remaining", self.remaining.allotment.into()),
-        ]
-    }
-
     pub fn credits_remaining(&self) -> u64 {
         u64::try_from(self.remaining.wallet).unwrap_or(0)
     }
@@ -320,7 +316,7 @@ impl Receipt {
         self.remaining.allotment
     }
 
-    /// What the key may still do; its headers stand beside those of [`Receipt::headers`].
+    /// What the key may still do.
     pub fn left(&self) -> PaceLeft {
         self.left
     }

@@ -118,6 +118,11 @@ impl KeyState {
         lock(&self.record).clone()
     }
 
+    /// The beginning of the key.
+    pub(crate) fn prefix(&self) -> String {
+        lock(&self.record).prefix.clone()
+    }
+
     pub(crate) fn replace(&self, record: KeyRecord) {
         self.ends_at.store(end_of(&record), Ordering::Release);
         *lock(&self.record) = record;

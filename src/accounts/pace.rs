@@ -7,12 +7,8 @@
 use std::collections::VecDeque;
 
 use crate::clock::{Day, Now, SteadyMicros};
-use crate::decimal;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
-
-/// Most of the headers are shorter.
-const HEADER_BYTES: usize = 64;
 
 /// Days kept per key, the most recently used last.
 const DAYS_KEPT: usize = 3;
@@ -33,35 +29,6 @@ pub struct PaceLeft {
     pub in_day: u32,
     /// Until midnight UTC.
     pub day_reset_sec: u64,
-}
-
-impl PaceLeft {
-    /// The headers beside `X-RateLimit-Limit`, named as they are sent. The first two speak of whichever limit is nearer.
-    pub fn headers(&self) -> [(&'static str, String); 4] {
-        let Self { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
-            self;
-        let reset = if in_day < in_minute { day_reset_sec } else { minute_reset_sec };
-        let [per_minute, per_day, in_minute, in_day] = [*per_minute, *per_day, *in_minute, *in_day].map(u64::from);
-        let policy = joined(["\"minute\";q=", ";w=60, \"day\";q="], [per_minute, per_day]) + ";w=86400";
-        let names = ["\"minute\";r=", ";t=", ", \"day\";r=", ";t="];
-        let left = joined(names, [in_minute, *minute_reset_sec, in_day, *day_reset_sec]);
-        [
-            ("x-ratelimit-remaining", in_minute.min(in_day).to_string()),
-            ("x-ratelimit-reset", reset.to_string()),
-            ("ratelimit-policy", policy),
-            ("ratelimit", left),
-        ]
-    }
-}
-
-/// Each text with the number behind it.
-fn joined<const N: usize>(texts: [&str; N], numbers: [u64; N]) -> String {
-    let mut all = String::with_capacity(HEADER_BYTES);
-    for (text, number) in texts.into_iter().zip(numbers) {
-        all.push_str(text);
-        decimal::push(&mut all, number);
-    }
-    all
 }
 
 /// Refused; waiting that long succeeds, unless others of the same key are faster.
@@ -271,19 +238,6 @@ mod tests {
         assert!(back.retry_after_sec <= 86_400);
         let resumed = Pace::resume(&pace.days()).take(limits(9, 1), at(4000)).unwrap_err();
         assert_eq!((resumed.retry_after_sec, resumed.left.in_day), (86_396, 0));
-    }
-
-    #[test]
-    fn headers_speak_of_the_nearer_limit() {
-        let mut pace = Pace::default();
-        pace.take(limits(30, 1000), at(0)).unwrap();
-        let left = pace.take(limits(30, 1000), at(20_500)).unwrap();
-        let headers = left.headers().map(|(_, value)| value);
-        assert_eq!(headers[..2], ["28", "40"]);
-        assert_eq!(headers[2], r#""minute";q=30;w=60, "day";q=1000;w=86400"#);
-        assert_eq!(headers[3], r#""minute";r=28;t=40, "day";r=998;t=86380"#);
-        let refused = pace.take(limits(30, 2), at(20_500)).unwrap_err();
-        assert_eq!(refused.left.headers().map(|(_, value)| value)[..2], ["0", "86380"]);
     }
 
     #[test]

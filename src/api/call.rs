@@ -1,18 +1,18 @@
-//! The one way in, for every door: authenticate (401), scope (403), rate (429), parameters (422), credits (402), work
-//! (404, 503), commit of the debit, answer.
+//! The one way in, for every door: authenticate (401), scope (403), rate (429), parameters (422), format (406), credits
+//! (402), work (404, 503), commit of the debit, answer.
 //!
 //! Every step is a type that the step before returned (see `accounts::admission`), and an [`Answer`] to a metered call
 //! can only be made with its [`Receipt`]. Heavy work runs on blocking threads, one permit each; light work where it is.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tokio::task::JoinHandle;
 
 use super::corpus::Corpus;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorCode};
 use super::operation::{Access, Asked, Caller, FORMAT_PARAMETER, Operation, Prepared, Weight, Work};
 use super::parameters::{Arguments, Checked, Rejected, check};
 use super::reply::{Format, Reply};
@@ -33,10 +33,40 @@ pub struct Call<'c> {
     /// What stands behind `Bearer`.
     pub key: Option<&'c str>,
     pub arguments: Arguments,
-    pub format: Format,
+    /// The form that the caller accepts; none if it accepts none of those offered.
+    pub format: Option<Format>,
     pub idempotency_key: Option<&'c str>,
     /// The versions of the answer that the caller holds, as `If-None-Match` lists them.
     pub known_versions: Option<&'c str>,
+    pub progress: &'c Progress,
+}
+
+/// How far a call has come. It is the door's, so that the log has it even if the caller disconnects on the way.
+#[derive(Debug, Default)]
+pub struct Progress {
+    operation: OnceLock<&'static str>,
+    key: OnceLock<String>,
+    charged: AtomicU32,
+}
+
+impl Progress {
+    pub fn operation(&self) -> Option<&'static str> {
+        self.operation.get().copied()
+    }
+
+    /// The beginning of the key, once it is known to be good.
+    pub fn key(&self) -> Option<&str> {
+        self.key.get().map(String::as_str)
+    }
+
+    /// Credits of a debit that began and was not given back.
+    pub fn charged(&self) -> u32 {
+        self.charged.load(Ordering::Relaxed)
+    }
+
+    fn charge(&self, credits: u32) {
+        self.charged.store(credits, Ordering::Relaxed);
+    }
 }
 
 /// What a call came to.
@@ -70,6 +100,8 @@ pub struct Failure {
 impl Service {
     /// Lets a call in, does its work and answers it.
     pub async fn call(&self, call: Call<'_>) -> Outcome {
+        // One call has one operation.
+        let _ = call.progress.operation.set(call.operation.name);
         let corpus = Arc::clone(&call.corpus);
         let outcome = match call.operation.access {
             Access::Open => self.open_call(&call, corpus).await.map_err(|error| Failure { error, left: None }),
@@ -102,9 +134,10 @@ impl Service {
         let (mut reply, receipt) = match reserved {
             Reserved::Replay(receipt) => (turn.work(prepared.work, &self.given_up).await.map_err(failed)?, receipt),
             Reserved::Fresh(reservation) => {
-                // Charged before the work runs: a client that hangs up must not search for free.
+                // Charged before the work runs: a client that disconnects must not search for free.
                 let debit = reservation.begin().map_err(|error| failed(error.into()))?;
-                paid_work(debit, turn.work(prepared.work, &self.given_up)).await.map_err(failed)?
+                call.progress.charge(debit.cost().0);
+                paid_work(debit, turn.work(prepared.work, &self.given_up), call.progress).await.map_err(failed)?
             }
         };
         reply.stages.extend(queued);
@@ -116,6 +149,9 @@ impl Service {
             unreachable!("only metered calls are admitted")
         };
         let caller = self.accounts.authenticate(call.key, now);
+        if let Ok(caller) = &caller {
+            let _ = call.progress.key.set(caller.key_prefix());
+        }
         let paced = caller.and_then(|caller| caller.require(any_of)).and_then(|scoped| scoped.pace(now));
         paced.map_err(|refusal| {
             let left = if let Refusal::TooFast(too_fast) = &refusal { Some(Box::new(too_fast.left)) } else { None };
@@ -136,7 +172,7 @@ impl Service {
                 ApiError::not_found(format!("nothing has the id '{id}': ids are UUIDs, as the service answers them"))
             }
         })?;
-        let format = wanted_format(call, &arguments);
+        let format = wanted_format(call, &arguments)?;
         let asked = Asked { accounts: self.accounts(), corpus, arguments: &arguments, account, now, format };
         unbroken(|| (call.operation.prepare)(&asked))
     }
@@ -156,7 +192,7 @@ impl Service {
             Weight::Light => Ok((Turn::Here, None)),
             Weight::Heavy => {
                 let began = Instant::now();
-                let permit = self.queue.turn(self.clock.now().steady).await?;
+                let permit = self.heavy_permit().await?;
                 Ok((Turn::OnThread(permit), Some(stage("queue", began))))
             }
         }
@@ -174,17 +210,21 @@ fn stage(name: &'static str, began: Instant) -> Stage {
 async fn paid_work(
     debit: PendingDebit,
     work: impl Future<Output = Result<Reply, ApiError>>,
+    progress: &Progress,
 ) -> Result<(Reply, Receipt), ApiError> {
     match work.await {
         Ok(mut reply) => {
             let began = Instant::now();
-            let receipt = debit.settle().await?;
+            // Without a receipt nothing was charged.
+            let receipt = debit.settle().await.inspect_err(|_| progress.charge(0))?;
             reply.stages.push(stage("commit", began));
             Ok((reply, receipt))
         }
         Err(error) => {
             // Where the refund itself must wait for the ledger, the caller still learns what went wrong with the call.
-            let _ = debit.refund().await;
+            if debit.refund().await.is_ok() {
+                progress.charge(0);
+            }
             Err(error)
         }
     }
@@ -243,10 +283,14 @@ fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError
 }
 
 /// The parameter wins over what the door asks for, where there is one.
-fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Format {
+fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Result<Format, ApiError> {
     let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
     let named = if has_parameter { arguments.choice_if_any(FORMAT_PARAMETER) } else { None };
-    named.and_then(Format::named).unwrap_or(call.format)
+    named.and_then(Format::named).or(call.format).ok_or_else(|| {
+        let offered: Vec<&str> = call.operation.formats.iter().map(|format| format.media_type()).collect();
+        let message = format!("this resource is available as {}; name one of them in Accept", offered.join(", "));
+        ApiError::new(ErrorCode::NotAcceptable, message)
+    })
 }
 
 /// Two requests with one idempotency key are the same if these words are.
@@ -273,7 +317,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::api::error::ErrorCode;
 
     #[test]
     fn a_version_is_known_in_any_form_of_the_header() {

@@ -13,6 +13,7 @@ mod discovery;
 pub mod documents;
 mod endpoints;
 pub mod error;
+pub mod headers;
 mod openapi;
 pub mod operation;
 pub mod operations;

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ErrorObject};
+use super::headers::{HEADERS, Header, SentOn};
 use super::operation::{Access, Operation};
 use super::operations::OPERATIONS;
 use super::parameters::{Kind, Need, Parameter, Place};
@@ -12,24 +13,6 @@ use super::reply::Format;
 
 /// The version of the OpenAPI description.
 pub(super) const OPENAPI_VERSION: &str = "1.0.0";
-
-/// Headers of an answer to a metered call, each with its meaning.
-pub(super) const METERED_HEADERS: &[(&str, &str, &str)] = &[
-    ("X-Credits-Remaining", "integer", "Credits left in the wallet after the call."),
-    ("X-Research-Allotment-Remaining", "integer", "Free units left this month."),
-    ("X-Credits-Cost", "integer", "What the call cost."),
-    ("X-RateLimit-Limit", "integer", "Calls a minute of the key's tier."),
-    ("X-RateLimit-Remaining", "integer", "Calls left in the minute or the day, whichever are fewer."),
-    ("X-RateLimit-Reset", "integer", "Seconds until one more is free."),
-    ("RateLimit", "string", "Both windows, as the draft standard writes them."),
-    ("RateLimit-Policy", "string", "The limits of both windows."),
-];
-
-/// Headers of every answer.
-pub(super) const COMMON_HEADERS: &[(&str, &str, &str)] = &[
-    ("X-Request-Id", "string", "Names the request in the log."),
-    ("X-Corpus-Snapshot", "string", "The snapshot that the answer comes from."),
-];
 
 /// Some character that is no white space, and none that is a control character.
 const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
@@ -71,6 +54,7 @@ pub(super) fn document(base_url: &str) -> Value {
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
+            "headers": header_components(),
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer", "description": "An API key, sent as a header only." },
             },
@@ -118,10 +102,9 @@ fn answer(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         let schema = if *format == Format::Json { schema.as_value().clone() } else { json!({ "type": "string" }) };
         (format.media_type().to_owned(), json!({ "schema": schema }))
     });
-    let metered: &[_] = if operation.access == Access::Open { &[] } else { METERED_HEADERS };
     json!({
         "description": "The answer.",
-        "headers": headers(&[metered, COMMON_HEADERS].concat()),
+        "headers": headers(operation, 200),
         "content": content.collect::<Map<_, _>>(),
     })
 }
@@ -133,20 +116,37 @@ fn failure(operation: &Operation, code: ErrorCode, error: &Value) -> Value {
         .filter(|other| other.status() == code.status())
         .map(ErrorCode::meaning)
         .collect();
-    let retry = ("Retry-After", "integer", "Seconds to wait.");
-    let waits: &[_] = if matches!(code.status(), 429 | 503) { &[retry] } else { &[] };
     json!({
         "description": meanings.join(" "),
-        "headers": headers(waits),
+        "headers": headers(operation, code.status()),
         "content": { "application/json": { "schema": error } },
     })
 }
 
-fn headers(rows: &[(&str, &str, &str)]) -> Map<String, Value> {
-    let header = |(name, kind, meaning): &(&str, &str, &str)| {
-        ((*name).to_owned(), json!({ "description": meaning, "schema": { "type": kind } }))
+/// The headers that an operation's answers of this status may have.
+fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
+    let is_metered = operation.access != Access::Open;
+    let is_sent = |header: &&Header| match header.on {
+        SentOn::Every => true,
+        SentOn::Paid => is_metered && status == 200,
+        SentOn::Counted => is_metered && !matches!(status, 400 | 401 | 403 | 413 | 414 | 431),
+        SentOn::Versioned => is_metered && status == 200,
+        SentOn::Paged => operation.is_paged() && status == 200,
+        SentOn::Wait => matches!(status, 429 | 503),
+        SentOn::Unauthorized => status == 401,
+        SentOn::MethodNotAllowed => status == 405,
     };
-    rows.iter().map(header).collect()
+    let referred =
+        |header: &Header| (header.name.to_owned(), json!({ "$ref": format!("#/components/headers/{}", header.name) }));
+    HEADERS.iter().filter(is_sent).map(referred).collect()
+}
+
+/// Each header once; responses refer to it. The one that no GET has is left out.
+fn header_components() -> Map<String, Value> {
+    let described = |header: &Header| {
+        (header.name.to_owned(), json!({ "description": header.meaning, "schema": { "type": header.kind.name() } }))
+    };
+    HEADERS.iter().filter(|header| header.on != SentOn::MethodNotAllowed).map(described).collect()
 }
 
 fn parameter(parameter: &Parameter) -> Value {

@@ -171,10 +171,15 @@ impl Operation {
         }
     }
 
+    /// Whether its answers are pages.
+    pub fn is_paged(&self) -> bool {
+        self.parameters.iter().any(|parameter| parameter.name == "page")
+    }
+
     /// Every error that a call may come to, in the order of their statuses.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
         let metered: &[ErrorCode] = match self.access {
-            Access::Open => &[],
+            Access::Open => OPEN_ERRORS,
             Access::Metered { .. } => METERED_ERRORS,
         };
         let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
@@ -193,6 +198,9 @@ const EVERY_CALL_ERRORS: &[ErrorCode] = &[
     ErrorCode::Internal,
     ErrorCode::Overloaded,
 ];
+
+/// Calls without a key are limited by address.
+const OPEN_ERRORS: &[ErrorCode] = &[ErrorCode::RateLimited];
 
 const METERED_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidApiKey,

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::corpus::Corpus;
+use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
 use super::queue::Queue;
 use crate::accounts::Accounts;
@@ -73,6 +74,11 @@ impl Service {
     /// Each lets one piece of heavy work run.
     pub fn permits(&self) -> &Arc<Semaphore> {
         self.queue.permits()
+    }
+
+    /// Waits for a permit, as calls do.
+    pub async fn heavy_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        self.queue.turn(self.clock.now().steady).await
     }
 
     /// How many calls wait for a permit.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hornbook::accounts::Accounts;
+use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
@@ -111,7 +112,7 @@ impl Served {
         let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
             let tls = settings.tls.clone();
-            let listener = Server::bind(settings).await?;
+            let listener = Server::bind(settings, &mut SystemEntropy).await?;
             let address = listener.address()?;
             let scheme = if tls.is_some() { "https" } else { "http" };
             let here = format!("{scheme}://{address}");

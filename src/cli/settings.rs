@@ -28,6 +28,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         patience: Patience { head: server.head_seconds.0, idle: server.idle_seconds.0 },
         proxies: Proxies { networks: server.proxies.clone(), announce: server.proxy_protocol == Switch::On },
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
+        open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
     })
 }

@@ -26,6 +26,8 @@ settings! {
         connections_per_address_max: NonZeroU32 = Preset::Text("10000"), "connections at once from one address";
         head_seconds: Seconds = Preset::Text("10"), "timeout for the head of a request (408)";
         idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which nothing arrives";
+        open_per_minute: u32 = Preset::Text("300"),
+            "requests a minute from one address (IPv6: one /64) to what needs no key, without probes; 0: no limit";
         permits: NonZeroU32 = Preset::Derived(cores, "one per core"), "heavy calls that may run at once";
         cross_origins: Vec<WebOrigin> = Preset::None, "origins whose web pages may call the service";
         proxies: Vec<Network> = Preset::None, "addresses or networks of proxies that may name the client";
@@ -40,7 +42,8 @@ settings! {
     }
     log: LogSection {
         format: Form = Preset::Text("text"), "how log lines are written";
-        requests: Logged = Preset::Text("all"), "which requests are logged; errors: those answered with 500 or more";
+        requests: Logged = Preset::Text("all"),
+            "which requests are logged; errors: those answered with 400 or more, or charged to a client that disconnected";
     }
     ledger: Ledger {
         durability: Durability = Preset::Text("strict"),

@@ -4,20 +4,25 @@ use bytes::Bytes;
 use hornbook_corpus::zoning::catalogue::Encoding;
 use http_body_util::Full;
 use hyper::body::Body as _;
-use hyper::header::{CONTENT_ENCODING, HeaderValue};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 
-use super::account::Note;
 use super::documents::Rendered;
 use super::packing::{self, Coding};
+use super::request_log::Note;
 use super::{Reply, accept, gate, headers};
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
+use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::api::reply::{Body, Format, StoredLayer};
+use crate::api::service::Service;
 
-const METHODS: &str = "GET, HEAD, OPTIONS";
+pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// The path and the query of a request, for links to other pages.
 type Address<'a> = (&'a str, &'a [(String, String)]);
@@ -40,18 +45,16 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     if let Some(version) = version {
         let is_packed = head.contains_key(CONTENT_ENCODING);
-        headers::set(head, "etag", tag(&version, is_packed));
+        headers::set(head, ETAG, tag(&version, is_packed));
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
         headers::paging(head, pages, address.0, address.1);
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
-    headers::set_fixed(head, "cache-control", cache);
+    set_standard(head, CACHE_CONTROL, cache);
     vary(head, "Authorization, Accept, Accept-Encoding");
-    let note = Note::of(&mut response);
-    note.stages = reply.stages;
-    note.cost = receipt.filter(|receipt| !receipt.is_replay()).map_or(0, |receipt| receipt.charged().0);
+    Note::of(&mut response).stages = reply.stages;
     response
 }
 
@@ -93,13 +96,18 @@ pub(super) fn tag(version: &str, is_packed: bool) -> String {
 }
 
 fn vary(head: &mut HeaderMap, by: &'static str) {
-    head.append("vary", HeaderValue::from_static(by));
+    head.append(VARY, HeaderValue::from_static(by));
+}
+
+/// A header of HTTP itself that is not in our table.
+fn set_standard(head: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    head.insert(name, HeaderValue::from_static(value));
 }
 
 pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap) -> Reply {
     let mut response = not_modified(version, asked);
     let head = response.headers_mut();
-    headers::set_fixed(head, "cache-control", "private, no-cache");
+    set_standard(head, CACHE_CONTROL, "private, no-cache");
     vary(head, "Authorization, Accept, Accept-Encoding");
     if let Some(left) = left {
         headers::pace(head, &left);
@@ -107,14 +115,14 @@ pub(super) fn unchanged(version: &str, left: Option<PaceLeft>, asked: &HeaderMap
     response
 }
 
-/// The tag is told in the form in which the client holds it: a cache updates only what has the very same tag.
+/// The tag has the form in which the client holds it: a cache updates only what has the very same tag.
 fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let weak = tag(version, true);
     let held = gate::text(asked, "if-none-match").unwrap_or_default();
     let holds_weak = held.split(',').any(|held| held.trim() == weak);
-    headers::set(response.headers_mut(), "etag", tag(version, holds_weak));
+    headers::set(response.headers_mut(), ETAG, tag(version, holds_weak));
     response
 }
 
@@ -132,9 +140,9 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = respond(status, content_type(Format::Json), body.into());
     let head = response.headers_mut();
-    headers::set_fixed(head, "cache-control", "no-store");
+    set_standard(head, CACHE_CONTROL, "no-store");
     if let Some(seconds) = error.retry_after_sec {
-        headers::set(head, "retry-after", seconds);
+        headers::set(head, RETRY_AFTER, seconds);
     }
     if let Some(left) = left {
         headers::pace(head, left);
@@ -144,71 +152,73 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     note.internal.clone_from(&error.internal);
     let head = response.headers_mut();
     match error.code {
-        ErrorCode::InvalidApiKey => headers::set_fixed(head, "www-authenticate", "Bearer realm=\"hornbook\""),
-        ErrorCode::MethodNotAllowed => headers::set_fixed(head, "allow", METHODS),
+        ErrorCode::InvalidApiKey => headers::set_fixed(head, WWW_AUTHENTICATE, "Bearer realm=\"hornbook\""),
+        ErrorCode::MethodNotAllowed => headers::set_fixed(head, ALLOW, METHODS),
         _ => {}
     }
     response
 }
 
 pub(super) fn method_not_allowed(method: &Method, id: &str) -> Reply {
-    let message = format!("{method} is not known here; the service is read-only, use GET");
+    let message = format!("{method} is not allowed here; the service is read-only, use GET");
     failed(&ApiError::new(ErrorCode::MethodNotAllowed, message).into(), id, None)
 }
 
 pub(super) fn options() -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
-    headers::set_fixed(response.headers_mut(), "allow", METHODS);
+    headers::set_fixed(response.headers_mut(), ALLOW, METHODS);
     response
 }
 
-/// A document as the client takes it, or the news that it has it already.
-pub(super) fn document(rendered: &Rendered, asked: &HeaderMap) -> Reply {
+/// A document as the client accepts it, or the news that it has it already.
+pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, service: &Service) -> Reply {
     let is_held = is_known(rendered.version(), gate::text(asked, "if-none-match"));
     let mut response = match is_held {
         true => not_modified(rendered.version(), asked),
         false => {
             let coding = accept::coding(asked, &Coding::PREFERRED);
-            let (body, coding) = match rendered.packed(coding) {
+            let (body, coding) = match rendered.packed(coding, service).await {
                 Some(packed) => (packed, coding),
                 None => (rendered.plain(), Coding::Identity),
             };
             let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
             packing::is_packed(&mut response, coding);
-            headers::set(response.headers_mut(), "etag", tag(rendered.version(), coding != Coding::Identity));
+            headers::set(response.headers_mut(), ETAG, tag(rendered.version(), coding != Coding::Identity));
             response
         }
     };
     let head = response.headers_mut();
     for (name, value) in rendered.document().headers() {
-        headers::set(head, name, value);
+        if let Ok(value) = value.try_into() {
+            head.insert(name, value);
+        }
     }
-    headers::set_fixed(head, "cache-control", "public, max-age=300");
+    set_standard(head, CACHE_CONTROL, "public, max-age=300");
     vary(head, "Accept-Encoding");
     response
 }
 
 pub(super) fn metrics(page: String) -> Reply {
     let mut response = respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", page.into());
-    headers::set_fixed(response.headers_mut(), "cache-control", "no-store");
+    set_standard(response.headers_mut(), CACHE_CONTROL, "no-store");
     response
 }
 
 pub(super) fn probe(status: StatusCode, word: &str) -> Reply {
     let mut response = respond(status, content_type(Format::Json), json!({ "status": word }).to_string().into());
-    headers::set_fixed(response.headers_mut(), "cache-control", "no-store");
+    set_standard(response.headers_mut(), CACHE_CONTROL, "no-store");
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers::set_fixed(response.headers_mut(), "retry-after", "2");
+        headers::set_fixed(response.headers_mut(), RETRY_AFTER, "2");
     }
     response
 }
 
-/// HEAD tells how long the body would be.
+/// The answer to HEAD says how long the body would be.
 pub(super) fn drop_body(response: &mut Reply) {
     let length = response.body().size_hint().exact().unwrap_or(0);
     if response.status() != StatusCode::NOT_MODIFIED && response.status() != StatusCode::NO_CONTENT {
-        headers::set(response.headers_mut(), "content-length", length);
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
     }
     *response.body_mut() = Full::new(Bytes::new());
 }
@@ -217,7 +227,7 @@ fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Reply
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
     *response.headers_mut() = headers::room();
-    headers::set_fixed(response.headers_mut(), "content-type", content_type);
-    headers::set_fixed(response.headers_mut(), "x-content-type-options", "nosniff");
+    set_standard(response.headers_mut(), CONTENT_TYPE, content_type);
+    set_standard(response.headers_mut(), X_CONTENT_TYPE_OPTIONS, "nosniff");
     response
 }

@@ -48,8 +48,10 @@ impl Protocols {
         let mut http1 = http1::Builder::new();
         // How long a head may take is the guard's affair, which answers in words.
         http1.timer(TokioTimer::new()).max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
+        http1.auto_date_header(false);
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).max_header_list_size(HTTP2_HEADER_BYTES_MAX);
+        http2.auto_date_header(false);
         Self { http1, http2 }
     }
 

@@ -1,38 +1,42 @@
-//! Which web pages may read our answers: those of configured origins, and no others.
+//! Which web pages may read answers: those of the configured origins, and no others.
 
 use hyper::HeaderMap;
-use hyper::header::{HeaderValue, ORIGIN};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderValue, ORIGIN, VARY,
+};
 
-/// What pages may read beside the body.
-const EXPOSED: &str = "X-Credits-Remaining, X-Credits-Cost, X-Research-Allotment-Remaining, X-RateLimit-Limit, \
-                       X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, X-Request-Id, \
-                       X-Corpus-Snapshot, Server-Timing, ETag, Link, Retry-After, Idempotency-Replayed";
+use super::answer::METHODS;
+use crate::api::headers::HEADERS;
 
 const REQUEST_HEADERS: &str = "Authorization, Accept, Idempotency-Key, If-None-Match";
 
-pub(super) struct Origins(Vec<HeaderValue>);
+pub(super) struct Origins {
+    allowed: Vec<HeaderValue>,
+    /// The headers that their pages may read: all of the table.
+    exposed: Option<HeaderValue>,
+}
 
 impl Origins {
     pub(super) fn new(origins: &[String]) -> Self {
-        Self(origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect())
+        let allowed = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
+        let names: Vec<&str> = HEADERS.iter().map(|header| header.name).collect();
+        Self { allowed, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }
 
-    /// The origin that asks, if it may.
-    pub(super) fn allowed<'h>(&self, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
-        headers.get(ORIGIN).filter(|origin| self.0.contains(origin))
-    }
-
-    pub(super) fn dress(&self, headers: &mut HeaderMap, allowed: Option<HeaderValue>) {
-        if self.0.is_empty() {
+    /// Adds what a browser needs before it hands the answer to the page that asked with these headers.
+    pub(super) fn allow(&self, head: &mut HeaderMap, asked: &HeaderMap) {
+        if self.allowed.is_empty() {
             return;
         }
-        headers.append("vary", HeaderValue::from_static("Origin"));
-        if let Some(origin) = allowed {
-            headers.insert("access-control-allow-origin", origin);
-            headers.insert("access-control-expose-headers", HeaderValue::from_static(EXPOSED));
-            headers.insert("access-control-allow-methods", HeaderValue::from_static("GET, HEAD, OPTIONS"));
-            headers.insert("access-control-allow-headers", HeaderValue::from_static(REQUEST_HEADERS));
-            headers.insert("access-control-max-age", HeaderValue::from_static("600"));
+        head.append(VARY, HeaderValue::from_static("Origin"));
+        let Some(origin) = asked.get(ORIGIN).filter(|origin| self.allowed.contains(origin)) else { return };
+        head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        if let Some(exposed) = &self.exposed {
+            head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
         }
+        head.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        head.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        head.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
 }

@@ -1,20 +1,27 @@
-//! The documents of the table, rendered once for each snapshot that is served, and packed when somebody first asks for them
-//! so.
+//! The documents of the table, rendered once for each snapshot that is served, and packed when they are first asked for in
+//! a coding: both on blocking threads.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
+use tokio::sync::{Mutex, OnceCell};
 
-use super::packing::{Coding, Effort};
+use super::packing::{Coding, Effort, packed};
 use crate::api::corpus::Corpus;
 use crate::api::documents::{Document, Setting};
+use crate::api::error::ApiError;
 use crate::api::service::Service;
 
 /// Those of the snapshot that was asked about last.
-pub(super) struct Documents(RwLock<Arc<OfSnapshot>>);
+#[derive(Default)]
+pub(super) struct Documents {
+    kept: RwLock<Option<Arc<OfSnapshot>>>,
+    /// Rendered once, however many ask.
+    rendering: Mutex<()>,
+}
 
-/// What all say about one snapshot.
+/// All documents about one snapshot.
 pub(super) struct OfSnapshot {
     snapshot: String,
     rendered: [Rendered; Document::ALL.len()],
@@ -25,24 +32,29 @@ pub(super) struct Rendered {
     plain: Bytes,
     /// A hash of it.
     version: String,
-    /// By the place of the coding among the preferred ones.
-    packed: [OnceLock<Option<Bytes>>; Coding::PREFERRED.len()],
+    /// In the order of the preferred codings.
+    packed: [OnceCell<Bytes>; Coding::PREFERRED.len()],
 }
 
 impl Documents {
-    pub(super) fn new(service: &Service) -> Self {
-        Self(RwLock::new(Arc::new(OfSnapshot::render(service, &service.corpus()))))
+    pub(super) async fn of(&self, service: &Arc<Service>, corpus: &Arc<Corpus>) -> Result<Arc<OfSnapshot>, ApiError> {
+        if let Some(kept) = self.kept(corpus) {
+            return Ok(kept);
+        }
+        let _rendering = self.rendering.lock().await;
+        if let Some(kept) = self.kept(corpus) {
+            return Ok(kept);
+        }
+        let (service, corpus) = (Arc::clone(service), Arc::clone(corpus));
+        let rendered = tokio::task::spawn_blocking(move || Arc::new(OfSnapshot::render(&service, &corpus))).await;
+        let rendered = rendered.map_err(|error| ApiError::internal(format!("render the documents: {error}")))?;
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&rendered));
+        Ok(rendered)
     }
 
-    pub(super) fn of(&self, service: &Service, corpus: &Corpus) -> Arc<OfSnapshot> {
-        let Self(kept) = self;
-        let documents = Arc::clone(&kept.read().unwrap_or_else(PoisonError::into_inner));
-        if documents.snapshot == corpus.id() {
-            return documents;
-        }
-        let documents = Arc::new(OfSnapshot::render(service, corpus));
-        *kept.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&documents);
-        documents
+    fn kept(&self, corpus: &Corpus) -> Option<Arc<OfSnapshot>> {
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|kept| kept.snapshot == corpus.id()).cloned()
     }
 }
 
@@ -78,9 +90,10 @@ impl Rendered {
         self.plain.clone()
     }
 
-    /// None for plain bytes.
-    pub(super) fn packed(&self, coding: Coding) -> Option<Bytes> {
+    /// None for plain bytes, and while there is no permit to pack it.
+    pub(super) async fn packed(&self, coding: Coding, service: &Service) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
-        self.packed[place].get_or_init(|| coding.pack(&self.plain, Effort::Thorough)).clone()
+        let pack = || async { packed(self.plain(), coding, Effort::Thorough, service).await.ok_or(()) };
+        self.packed[place].get_or_try_init(pack).await.ok().cloned()
     }
 }

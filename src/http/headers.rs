@@ -1,59 +1,86 @@
-//! The headers of answers.
+//! The headers of answers, set by the constants of the table in `api::headers`.
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::accounts::admission::Receipt;
-use crate::accounts::pace::PaceLeft;
+use crate::accounts::pace::{PaceLeft, PaceLimits};
+use crate::api::headers::{
+    CREDITS_COST, CREDITS_REMAINING, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
+    RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
+};
 use crate::api::reply::Pages;
 use crate::decimal;
 
-/// A stage as it is told; few are longer.
+/// Clients and proxies refuse answers with more: nginx by default takes 4 or 8 KB.
+const HEAD_BYTES_MAX: usize = 8 << 10;
+
+/// Half of that for the addresses of other pages.
+const LINK_BYTES_MAX: usize = HEAD_BYTES_MAX / 2;
+
+/// A stage in `Server-Timing`; few are longer.
 const STAGE_BYTES: usize = 24;
 
-/// Room for those of any answer but one to other origins.
+/// `RateLimit` and `RateLimit-Policy` are mostly shorter.
+const RATE_BYTES: usize = 64;
+
+/// Enough for any answer but one to another origin.
 const HEADERS: usize = 20;
 
-/// Headers that need not grow while they are set.
+/// A map that need not grow while headers are set.
 pub(super) fn room() -> HeaderMap {
     HeaderMap::with_capacity(HEADERS)
 }
 
-/// Sets a header whose value is ours; one that cannot stand in a header is left out.
-pub(super) fn set(headers: &mut HeaderMap, name: &'static str, value: impl TryInto<HeaderValue>) {
+/// Sets a header of the table; a value that cannot be a header's is left out.
+pub(super) fn set(head: &mut HeaderMap, header: Header, value: impl TryInto<HeaderValue>) {
     if let Ok(value) = value.try_into() {
-        headers.insert(HeaderName::from_static(name), value);
+        head.insert(HeaderName::from_static(header.field), value);
     }
 }
 
 /// The same where the value is always this one.
-pub(super) fn set_fixed(headers: &mut HeaderMap, name: &'static str, value: &'static str) {
-    headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+pub(super) fn set_fixed(head: &mut HeaderMap, header: Header, value: &'static str) {
+    head.insert(HeaderName::from_static(header.field), HeaderValue::from_static(value));
 }
 
-/// What a call cost and what is left: only a receipt can tell.
-pub(super) fn paid(headers: &mut HeaderMap, receipt: &Receipt) {
-    for (name, value) in receipt.headers() {
-        set(headers, name, value);
-    }
-    let cost = if receipt.is_replay() { 0 } else { receipt.charged().0 };
-    set(headers, "x-credits-cost", cost);
+/// What a call cost and what is left, which only a receipt knows.
+pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
+    set(head, CREDITS_REMAINING, receipt.credits_remaining());
+    set(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
+    set(head, CREDITS_COST, if receipt.is_replay() { 0 } else { receipt.charged().0 });
     if receipt.is_replay() {
-        set_fixed(headers, "idempotency-replayed", "true");
+        set_fixed(head, IDEMPOTENCY_REPLAYED, "true");
     }
-    pace(headers, &receipt.left());
+    pace(head, &receipt.left());
 }
 
-/// How many calls are left.
-pub(super) fn pace(headers: &mut HeaderMap, left: &PaceLeft) {
-    set(headers, "x-ratelimit-limit", left.limits.per_minute);
-    for (name, value) in left.headers() {
-        set(headers, name, value);
+/// How many calls are left. `X-RateLimit-Remaining` and `-Reset` speak of whichever limit is nearer.
+pub(super) fn pace(head: &mut HeaderMap, left: &PaceLeft) {
+    let PaceLeft { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
+        *left;
+    set(head, RATE_LIMIT_LIMIT, per_minute);
+    set(head, RATE_LIMIT_REMAINING, in_minute.min(in_day));
+    set(head, RATE_LIMIT_RESET, if in_day < in_minute { day_reset_sec } else { minute_reset_sec });
+    let [per_minute, per_day, in_minute, in_day] = [per_minute, per_day, in_minute, in_day].map(u64::from);
+    let names = ["\"minute\";r=", ";t=", ", \"day\";r=", ";t="];
+    set(head, RATE_LIMIT, joined(names, [in_minute, minute_reset_sec, in_day, day_reset_sec]));
+    let policy = joined(["\"minute\";q=", ";w=60, \"day\";q="], [per_minute, per_day]) + ";w=86400";
+    set(head, RATE_LIMIT_POLICY, policy);
+}
+
+/// Each text with the number behind it.
+fn joined<const N: usize>(texts: [&str; N], numbers: [u64; N]) -> String {
+    let mut all = String::with_capacity(RATE_BYTES);
+    for (text, number) in texts.into_iter().zip(numbers) {
+        all.push_str(text);
+        decimal::push(&mut all, number);
     }
+    all
 }
 
 /// `understand;dur=0.012, keyword;dur=0.300`, in milliseconds.
-pub(super) fn timing(headers: &mut HeaderMap, stages: &[(&'static str, u32)]) {
+pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
     let mut text = String::with_capacity(STAGE_BYTES * stages.len());
     for (name, micros) in stages {
         text.push_str(if text.is_empty() { "" } else { ", " });
@@ -62,31 +89,43 @@ pub(super) fn timing(headers: &mut HeaderMap, stages: &[(&'static str, u32)]) {
         decimal::push_millis(&mut text, u64::from(*micros));
     }
     if !text.is_empty() {
-        set(headers, "server-timing", text);
+        set(head, SERVER_TIMING, text);
     }
 }
 
-/// Where the other pages are.
-pub(super) fn paging(headers: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
-    let address = |page: u32| {
-        let others = query.iter().filter(|(name, _)| name != "page");
-        let mut pairs: Vec<String> =
-            others.map(|(name, value)| format!("{}={}", percent_encoded(name), percent_encoded(value))).collect();
-        pairs.push(format!("page={page}"));
-        format!("{path}?{}", pairs.join("&"))
-    };
-    let mut links = vec![("first", 1), ("last", pages.last)];
-    if pages.page > 1 {
-        links.push(("prev", pages.page - 1));
+/// The addresses of other pages: of those around this one alone where all four would be too long, and none where even
+/// these would be. The body says which page it is and how many results there are.
+pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
+    let others = query.iter().filter(|(name, _)| name != "page");
+    let others: String =
+        others.map(|(name, value)| format!("{}={}&", percent_encoded(name), percent_encoded(value))).collect();
+    let link = |(rel, page): &(&str, u32)| format!("<{path}?{others}page={page}>; rel=\"{rel}\"");
+    let around = [
+        (pages.page > 1).then(|| ("prev", pages.page - 1)),
+        (pages.page < pages.last).then(|| ("next", pages.page + 1)),
+    ];
+    let around: Vec<(&str, u32)> = around.into_iter().flatten().collect();
+    let all = [&[("first", 1), ("last", pages.last)], around.as_slice()].concat();
+    let texts = [all, around].into_iter().map(|links| links.iter().map(link).collect::<Vec<_>>().join(", "));
+    if let Some(text) = texts.into_iter().find(|text| text.len() <= LINK_BYTES_MAX).filter(|text| !text.is_empty()) {
+        set(head, LINK, text);
     }
-    if pages.page < pages.last {
-        links.push(("next", pages.page + 1));
-    }
-    let links: Vec<String> = links.iter().map(|(rel, page)| format!("<{}>; rel=\"{rel}\"", address(*page))).collect();
-    set(headers, "link", links.join(", "));
 }
 
-/// As a part of a query is written.
+/// Keeps a head within what clients take. Nothing but the addresses of other pages grows with the request.
+pub(super) fn keep_small(head: &mut HeaderMap) {
+    if bytes(head) > HEAD_BYTES_MAX {
+        head.remove(LINK.field);
+    }
+    debug_assert!(bytes(head) <= HEAD_BYTES_MAX, "{} bytes of headers", bytes(head));
+}
+
+/// The length of a head over HTTP/1.
+fn bytes(head: &HeaderMap) -> usize {
+    head.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
+}
+
+/// Encodes text as a part of a query.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -102,14 +141,46 @@ pub(crate) fn percent_encoded(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn links(q: &str, pages: Pages) -> Option<String> {
+        let query = [("q", q), ("page", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut head = HeaderMap::new();
+        paging(&mut head, pages, "/api/v1/search", &query);
+        head.get(LINK.field).map(|links| links.to_str().unwrap().to_owned())
+    }
+
     #[test]
     fn links_keep_the_query_and_change_the_page() {
-        let query = [("q", "a & b"), ("page", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let mut headers = HeaderMap::new();
-        paging(&mut headers, Pages { page: 2, last: 3 }, "/api/v1/search", &query);
-        let links = headers["link"].to_str().unwrap();
+        let links = links("a & b", Pages { page: 2, last: 3 }).unwrap();
         for (rel, page) in [("first", 1), ("prev", 1), ("next", 3), ("last", 3)] {
             assert!(links.contains(&format!("</api/v1/search?q=a%20%26%20b&page={page}>; rel=\"{rel}\"")), "{links}");
+        }
+    }
+
+    #[test]
+    fn links_that_would_be_too_long_are_left_out() {
+        let pages = Pages { page: 2, last: 3 };
+        for (apostrophes, rels) in
+            [(300, &["first", "last", "prev", "next"][..]), (600, &["prev", "next"]), (2700, &[])]
+        {
+            let links = links(&"'".repeat(apostrophes), pages).unwrap_or_default();
+            assert_eq!(links.matches("rel=").count(), rels.len(), "{apostrophes}");
+            assert!(rels.iter().all(|rel| links.contains(&format!("rel=\"{rel}\""))), "{links}");
+            assert!(links.len() <= LINK_BYTES_MAX);
+        }
+    }
+
+    #[test]
+    fn the_rate_headers_describe_both_windows_and_the_nearer_limit() {
+        let limits = PaceLimits { per_minute: 30, per_day: 1000 };
+        let left = PaceLeft { limits, in_minute: 28, minute_reset_sec: 40, in_day: 998, day_reset_sec: 86_380 };
+        for (left, remaining, reset) in [(left, "28", "40"), (PaceLeft { in_day: 0, ..left }, "0", "86380")] {
+            let mut head = HeaderMap::new();
+            pace(&mut head, &left);
+            let text = |header: Header| head[header.field].to_str().unwrap().to_owned();
+            assert_eq!((text(RATE_LIMIT_LIMIT), text(RATE_LIMIT_REMAINING)), ("30".to_owned(), remaining.to_owned()));
+            assert_eq!(text(RATE_LIMIT_RESET), reset);
+            assert_eq!(text(RATE_LIMIT_POLICY), r#""minute";q=30;w=60, "day";q=1000;w=86400"#);
+            assert_eq!(text(RATE_LIMIT), format!(r#""minute";r=28;t=40, "day";r={};t=86380"#, left.in_day));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
-//! `connections` accepts, caps and drains; `proxies` tells whose a connection is, `tls` encrypts, `stream` is either;
-//! `patience` closes those that keep us waiting; `conversation` goes from request to request; `guard` lets only heads that
-//! `head` finds good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `accept` what the client wants to read; `answer` turns
-//! outcomes into responses, `packing` compresses them, `documents` keeps those that are rendered once, `headers` dresses
-//! them, `cross_origin` tells browsers who may read them; `account` tells log and metrics of each request, `observe` those
-//! who watch; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
+//! `connections` accepts, caps and drains; `proxies` finds out whose a connection is, `tls` encrypts, `stream` is either;
+//! `patience` has the timeouts; `conversation` goes from request to request; `guard` lets only heads that `head` finds
+//! good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `open_rate` limits what
+//! needs no key; `accept` reads what the client accepts; `answer` turns outcomes into responses, `packing` compresses
+//! them, `documents` keeps those that are rendered once, `headers` and `http_date` set their headers, `cross_origin`
+//! allows web pages to read them; `request_id` names each request, `request_log` records it, `observe` serves the
+//! metrics; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
 
 mod accept;
-mod account;
 mod answer;
 mod connections;
 mod conversation;
@@ -18,11 +18,15 @@ mod gate;
 mod guard;
 mod head;
 mod headers;
+mod http_date;
 mod observe;
+mod open_rate;
 mod packing;
 mod patience;
 mod probe;
 mod proxies;
+mod request_id;
+mod request_log;
 mod routes;
 mod stream;
 mod tls;
@@ -30,29 +34,34 @@ mod tls;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
-use crate::accounts::key::PlainKey;
-use crate::api::call::{Call, Failure, Outcome};
+use crate::accounts::entropy::Entropy;
+use crate::api::call::{Call, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
-use crate::api::error::{ApiError, ErrorCode};
-use crate::api::operation::{Access, FORMAT_PARAMETER, Operation};
+use crate::api::error::ApiError;
+use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
+use crate::api::operation::{Access, Operation};
 use crate::api::service::Service;
-use account::Note;
-pub use account::Observers;
 use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;
 pub use guard::Patience;
 pub(crate) use headers::percent_encoded;
+use http_date::http_date;
+use open_rate::OpenRate;
 pub use probe::{Said, ask_readiness};
 pub use proxies::Proxies;
+use request_id::RequestIds;
+pub use request_log::Observers;
+use request_log::RequestLine;
 use routes::{Target, route};
 pub use tls::{Tls, TlsError, TlsFiles};
 
@@ -66,10 +75,12 @@ pub struct HttpSettings {
     pub proxies: Proxies,
     /// None: in the clear.
     pub tls: Option<Arc<Tls>>,
-    /// Where metrics are to be had; nowhere where absent.
+    /// Where metrics are served, if anywhere.
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
+    /// Requests per minute from one address to what needs no key. None: no limit.
+    pub open_per_minute: Option<u32>,
 }
 
 /// A server that listens but does not answer yet.
@@ -77,19 +88,22 @@ pub struct Server {
     listener: TcpListener,
     watchers: Option<TcpListener>,
     settings: HttpSettings,
+    ids: RequestIds,
 }
 
 impl Server {
-    pub async fn bind(settings: HttpSettings) -> std::io::Result<Self> {
+    /// `entropy` gives the secret behind request ids.
+    pub async fn bind(settings: HttpSettings, entropy: &mut dyn Entropy) -> std::io::Result<Self> {
+        let ids = RequestIds::draw(entropy)?;
         let listener = TcpListener::bind(settings.listen).await?;
         let watchers = match settings.metrics {
             Some(address) => Some(TcpListener::bind(address).await?),
             None => None,
         };
-        Ok(Self { listener, watchers, settings })
+        Ok(Self { listener, watchers, settings, ids })
     }
 
-    /// Where metrics are to be had.
+    /// Where metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.watchers.as_ref().and_then(|watchers| watchers.local_addr().ok())
     }
@@ -100,7 +114,7 @@ impl Server {
 
     /// Serves until `stop` is done, then lets the requests under way finish within ten seconds.
     pub async fn run(self, service: Arc<Service>, observers: Observers, stop: impl Future<Output = ()>) {
-        let app = Arc::new(App::new(service, observers, &self.settings));
+        let app = Arc::new(App::new(service, observers, self.ids, &self.settings));
         // Watchers see the server drain to its end.
         let watched = self.watchers.map(|watchers| tokio::spawn(observe::serve(watchers, Arc::clone(&app))));
         connections::serve(self.listener, self.settings, app, stop).await;
@@ -116,22 +130,22 @@ struct App {
     observers: Observers,
     origins: Origins,
     documents: Documents,
-    requests: AtomicU64,
-    /// Tells apart the requests of this start of the program from those of others.
-    started: u64,
+    ids: RequestIds,
+    /// None: without a limit.
+    open_rate: Option<OpenRate>,
     draining: AtomicBool,
 }
 
 type Reply = Response<Full<Bytes>>;
 
 impl App {
-    fn new(service: Arc<Service>, observers: Observers, settings: &HttpSettings) -> Self {
+    fn new(service: Arc<Service>, observers: Observers, ids: RequestIds, settings: &HttpSettings) -> Self {
         Self {
             observers,
             origins: Origins::new(&settings.cross_origins),
-            documents: Documents::new(&service),
-            started: service.started_at_millis(),
-            requests: AtomicU64::new(0),
+            documents: Documents::default(),
+            ids,
+            open_rate: settings.open_per_minute.map(OpenRate::new),
             draining: AtomicBool::new(false),
             service,
         }
@@ -143,60 +157,88 @@ impl App {
         client: IpAddr,
         refused: Option<ApiError>,
     ) -> Result<Reply, Infallible> {
-        let under_way = self.observers.begin();
-        let id = self.next_id();
+        let (id, progress) = (self.ids.next(), Progress::default());
+        let under_way = self.observers.begin(RequestLine {
+            id: &id,
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            client,
+            has_key: request.headers().contains_key(AUTHORIZATION),
+            progress: &progress,
+        });
         let corpus = self.service.corpus();
-        let origin = self.origins.allowed(request.headers()).cloned();
-        let is_head = request.method() == Method::HEAD;
         let response = match refused {
             Some(error) => answer::failed(&error.into(), &id, None),
-            None => self.answer(&request, &corpus, &id).await,
+            None => self.answer(&request, client, &corpus, &id, &progress).await,
         };
-        let mut response = packing::pack(response, request.headers()).await;
-        headers::set(response.headers_mut(), "x-request-id", id.as_str());
-        headers::set(response.headers_mut(), "x-corpus-snapshot", corpus.id());
-        self.origins.dress(response.headers_mut(), origin);
-        if self.draining.load(Ordering::Relaxed) {
-            // The last answer of this connection: its client asks elsewhere, and loses nothing.
-            headers::set_fixed(response.headers_mut(), "connection", "close");
-        }
-        if is_head {
-            answer::drop_body(&mut response);
-        }
-        under_way.answered(&account::Request { id: &id, method: request.method().as_str(), client }, &mut response);
+        let mut response = packing::pack(response, request.headers(), &self.service).await;
+        self.finish(&mut response, &request, &corpus, &id);
+        under_way.answered(&mut response);
         Ok(response)
     }
 
-    async fn answer(&self, request: &Request<Incoming>, corpus: &Arc<Corpus>, id: &str) -> Reply {
+    /// What every answer has, whatever it is.
+    fn finish(&self, response: &mut Reply, request: &Request<Incoming>, corpus: &Corpus, id: &str) {
+        let head = response.headers_mut();
+        headers::set(head, REQUEST_ID, id);
+        headers::set(head, CORPUS_SNAPSHOT, corpus.id());
+        if let Some(date) = http_date(self.observers.clock.now().wall) {
+            head.insert(DATE, date);
+        }
+        self.origins.allow(head, request.headers());
+        if self.draining.load(Ordering::Relaxed) {
+            // The last answer of this connection: its client asks elsewhere, and loses nothing.
+            head.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        headers::keep_small(head);
+        if request.method() == Method::HEAD {
+            answer::drop_body(response);
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: &Request<Incoming>,
+        client: IpAddr,
+        corpus: &Arc<Corpus>,
+        id: &str,
+        progress: &Progress,
+    ) -> Reply {
         let asked = match gate::check(request) {
             Ok(asked) => asked,
             Err(error) => return answer::failed(&error.into(), id, None),
         };
+        // As cheap as a refusal, and browsers ask it before every call.
         if request.method() == Method::OPTIONS {
             return answer::options();
         }
-        let Some(target) = route(&asked.segments) else {
-            return answer::failed(&no_such_path(request.uri().path()).into(), id, None);
-        };
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return answer::method_not_allowed(request.method(), id);
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let target = route(&asked.segments);
+        if target.as_ref().is_none_or(|target| !is_read || target.is_open())
+            && let Err(error) = self.count_open(client)
+        {
+            return answer::failed(&error.into(), id, None);
         }
         match target {
-            Target::Live => answer::probe(StatusCode::OK, "live"),
-            Target::Ready => self.readiness(),
-            Target::Document(document) => {
-                let documents = self.documents.of(&self.service, corpus);
-                answer::document(documents.get(document), asked.headers)
+            None => answer::failed(&no_such_path(request.uri().path()).into(), id, None),
+            Some(_) if !is_read => answer::method_not_allowed(request.method(), id),
+            Some(Target::Live) => answer::probe(StatusCode::OK, "live"),
+            Some(Target::Ready) => self.readiness(),
+            Some(Target::Document(document)) => match self.documents.of(&self.service, corpus).await {
+                Ok(documents) => answer::document(documents.get(document), asked.headers, &self.service).await,
+                Err(error) => answer::failed(&error.into(), id, None),
+            },
+            Some(Target::Operation(operation, path)) => {
+                self.operation(operation, path, asked, corpus, id, progress).await
             }
-            Target::Operation(operation, path) => {
-                let key = gate::bearer(asked.headers);
-                let mut reply = self.operation(operation, path, asked, corpus, id).await;
-                let is_key_good = reply.status() != StatusCode::UNAUTHORIZED && operation.access != Access::Open;
-                let note = Note::of(&mut reply);
-                note.operation = Some(operation.name);
-                note.key = key.filter(|_| is_key_good).and_then(PlainKey::parse).map(|key| key.shown_prefix());
-                reply
-            }
+        }
+    }
+
+    /// Counts a request that needs no key against its address.
+    fn count_open(&self, client: IpAddr) -> Result<(), ApiError> {
+        match &self.open_rate {
+            Some(rate) => rate.take(client, self.observers.clock.now().steady),
+            None => Ok(()),
         }
     }
 
@@ -207,17 +249,8 @@ impl App {
         mut asked: Asked<'_>,
         corpus: &Arc<Corpus>,
         id: &str,
+        progress: &Progress,
     ) -> Reply {
-        // A form that is named in the query wins, so Accept need not agree.
-        let is_named = || asked.arguments.query.iter().any(|(name, _)| name == FORMAT_PARAMETER);
-        let is_choice = operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
-        let named = || (is_choice && is_named()).then_some(operation.formats[0]);
-        let Some(format) = accept::format(asked.headers, operation.formats).or_else(named) else {
-            let offered: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
-            let message = format!("the answer is to be had as {}; name one of them in Accept", offered.join(", "));
-            let error = ApiError::new(ErrorCode::NotAcceptable, message);
-            return answer::failed(&error.into(), id, None);
-        };
         asked.arguments.path = path;
         let (headers, query) = (asked.headers, asked.arguments.query.clone());
         let call = Call {
@@ -225,9 +258,10 @@ impl App {
             operation,
             key: gate::bearer(asked.headers),
             arguments: asked.arguments,
-            format,
+            format: accept::format(asked.headers, operation.formats),
             idempotency_key: gate::text(asked.headers, "idempotency-key"),
             known_versions: gate::text(asked.headers, "if-none-match"),
+            progress,
         };
         match self.service.call(call).await {
             Outcome::Answered(answer) => {
@@ -247,11 +281,6 @@ impl App {
             Ok(()) => answer::probe(StatusCode::OK, "ready"),
             Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, error.code()),
         }
-    }
-
-    fn next_id(&self) -> String {
-        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("{:x}-{number:x}", self.started)
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use super::conversation::Protocols;
 use super::guard::{Exchange, Guard, Patience};
 use super::{App, Reply, answer, no_such_path};
+use crate::api::headers::REQUEST_ID;
 use crate::metrics::{Gauge, Moment};
 
 /// Watchers are few; more are made to wait.
@@ -47,7 +48,7 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
 }
 
 fn watched(app: &App, exchange: &Exchange, request: &Request<Incoming>) -> Reply {
-    let id = app.next_id();
+    let id = app.ids.next();
     let mut reply = match (exchange.refusal(request), request.uri().path()) {
         (Some(error), _) => answer::failed(&error.into(), &id, None),
         (None, "/metrics" | "/healthz" | "/readyz") if !matches!(*request.method(), Method::GET | Method::HEAD) => {
@@ -58,7 +59,7 @@ fn watched(app: &App, exchange: &Exchange, request: &Request<Incoming>) -> Reply
         (None, "/readyz") => app.readiness(),
         (None, path) => answer::failed(&no_such_path(path).into(), &id, None),
     };
-    super::headers::set(reply.headers_mut(), "x-request-id", id);
+    super::headers::set(reply.headers_mut(), REQUEST_ID, id);
     if request.method() == Method::HEAD {
         answer::drop_body(&mut reply);
     }

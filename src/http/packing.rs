@@ -1,8 +1,8 @@
-//! Compression of answers, by what the client takes.
+//! Compression of answers, by what the client accepts.
 //!
-//! Whatever is large and not packed yet is packed on its way out, in one place; large bodies on a thread of their own, for
-//! packing a megabyte keeps a worker of the runtime from everybody else. Zoning layers come packed out of the snapshot,
-//! documents are packed once.
+//! Whatever is large and not packed yet is packed on its way out, in one place. Packing is heavy work: it takes a permit
+//! and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time the answer, which is
+//! paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are packed once.
 
 use std::io::Write;
 
@@ -10,16 +10,14 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::{BodyExt, Full};
-use hyper::header::{CONTENT_ENCODING, ETAG};
+use hyper::header::{CONTENT_ENCODING, ETAG, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
-use super::{Reply, accept, headers};
+use super::{Reply, accept};
+use crate::api::service::Service;
 
 /// Smaller answers fit into a packet or two anyhow.
 const PACK_FROM_BYTES: usize = 2 << 10;
-
-/// Larger ones take longer than a runtime's worker may be kept.
-const THREAD_FROM_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Coding {
@@ -82,12 +80,12 @@ struct Packed;
 pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
     response.extensions_mut().insert(Packed);
     if coding != Coding::Identity {
-        headers::set_fixed(response.headers_mut(), "content-encoding", coding.names()[0]);
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding.names()[0]));
     }
 }
 
-/// Packs a large answer, if the client takes it so.
-pub(super) async fn pack(response: Reply, asked: &HeaderMap) -> Reply {
+/// Packs a large answer, if the client accepts that.
+pub(super) async fn pack(response: Reply, asked: &HeaderMap, service: &Service) -> Reply {
     let is_done = response.extensions().get::<Packed>().is_some() || response.headers().contains_key(CONTENT_ENCODING);
     if is_done || response.status() != StatusCode::OK {
         return response;
@@ -99,7 +97,7 @@ pub(super) async fn pack(response: Reply, asked: &HeaderMap) -> Reply {
     let (head, body) = response.into_parts();
     let plain = whole(body).await;
     let is_small = plain.len() < PACK_FROM_BYTES && !accept::refuses_identity(asked);
-    let packed = if is_small { None } else { packed(plain.clone(), coding).await };
+    let packed = if is_small { None } else { packed(plain.clone(), coding, Effort::Quick, service).await };
     let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
     let mut response = Reply::from_parts(head, Full::new(packed));
     is_packed(&mut response, coding);
@@ -107,11 +105,14 @@ pub(super) async fn pack(response: Reply, asked: &HeaderMap) -> Reply {
     response
 }
 
-async fn packed(plain: Bytes, coding: Coding) -> Option<Bytes> {
-    if plain.len() < THREAD_FROM_BYTES {
-        return coding.pack(&plain, Effort::Quick);
-    }
-    tokio::task::spawn_blocking(move || coding.pack(&plain, Effort::Quick)).await.ok().flatten()
+/// Nothing where there is no permit for it.
+pub(super) async fn packed(plain: Bytes, coding: Coding, effort: Effort, service: &Service) -> Option<Bytes> {
+    let permit = service.heavy_permit().await.ok()?;
+    let thread = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        coding.pack(&plain, effort)
+    });
+    thread.await.ok().flatten()
 }
 
 /// The bytes of a body that is whole already.
@@ -125,8 +126,8 @@ async fn whole(body: Full<Bytes>) -> Bytes {
 /// The tag names the plain bytes; packed ones mean the same but are not the same.
 fn weaken_tag(head: &mut HeaderMap) {
     let strong = head.get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| tag.starts_with('"'));
-    if let Some(weak) = strong.map(|tag| format!("W/{tag}")) {
-        headers::set(head, "etag", weak);
+    if let Some(Ok(weak)) = strong.map(|tag| format!("W/{tag}").try_into()) {
+        head.insert(ETAG, weak);
     }
 }
 

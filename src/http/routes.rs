@@ -1,7 +1,7 @@
 //! Which path leads where: the operations table, the documents, the probes.
 
 use crate::api::documents::Document;
-use crate::api::operation::Operation;
+use crate::api::operation::{Access, Operation};
 use crate::api::operations::OPERATIONS;
 
 pub(super) enum Target {
@@ -10,6 +10,18 @@ pub(super) enum Target {
     Document(Document),
     Live,
     Ready,
+}
+
+impl Target {
+    /// Whether everybody may ask for it, within the rate of open requests. Probes are free of that: their answer costs
+    /// no more than a refusal, and a refused one would have a healthy server restarted.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Operation(operation, _) => operation.access == Access::Open,
+            Self::Document(_) => true,
+            Self::Live | Self::Ready => false,
+        }
+    }
 }
 
 pub(super) fn route(segments: &[String]) -> Option<Target> {

@@ -59,8 +59,17 @@ impl House {
 
     /// With other settings than usual.
     pub(crate) fn open_changed(tariff: Tariff, change: impl FnOnce(&mut HttpSettings)) -> Self {
+        Self::open_observed(tariff, Arc::new(SystemClock::start()), Logged::All, change)
+    }
+
+    /// With another clock or another log than usual.
+    pub(crate) fn open_observed(
+        tariff: Tariff,
+        clock: Arc<dyn Clock>,
+        which_requests: Logged,
+        change: impl FnOnce(&mut HttpSettings),
+    ) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let settings = Settings { tariff, durability: Durability::Window, rollup_after_days: None };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
         let corpus = Arc::new(Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap());
@@ -74,12 +83,13 @@ impl House {
             proxies: Proxies::default(),
             tls: None,
             cross_origins: Vec::new(),
+            open_per_minute: None,
         };
         change(&mut http);
         let logged = Logbook::default();
         let observers = Observers {
             log: Arc::new(Log::start(Form::Json, logged.clone())),
-            logged: Logged::All,
+            logged: which_requests,
             metrics: Arc::default(),
             clock: Arc::clone(&clock),
         };
@@ -98,7 +108,7 @@ impl House {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                let server = Server::bind(http).await.unwrap();
+                let server = Server::bind(http, &mut SystemEntropy).await.unwrap();
                 told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
                 let stopped = async move { drop(stopped.await) };
                 server.run(served, observers, stopped).await;
@@ -201,6 +211,9 @@ fn exchange(address: SocketAddr, sent: &[u8]) -> Answered {
     Answered::read(&bytes)
 }
 
+/// No answer has more headers, whatever it answers.
+const HEAD_BYTES_MAX: usize = 8 << 10;
+
 /// A log that is kept.
 #[derive(Clone, Default)]
 struct Logbook(Arc<Mutex<Vec<u8>>>);
@@ -237,6 +250,7 @@ impl Answered {
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
         let end = end.unwrap_or_else(|| panic!("no answer: {}", String::from_utf8_lossy(bytes)));
+        assert!(end <= HEAD_BYTES_MAX, "{end} bytes of headers");
         let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
         let mut lines = head.split("\r\n");
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();

@@ -8,6 +8,7 @@ mod encrypted;
 mod house;
 mod http2;
 mod observed;
+mod open_rate;
 mod operations;
 mod packing;
 mod patience;

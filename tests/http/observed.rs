@@ -1,11 +1,26 @@
 //! What operators see: the log, the metrics, the probes.
 
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::key::{KeyKind, PlainKey};
+use hornbook::accounts::scope::Scope;
+use hornbook::clock::{ManualClock, SystemClock, UnixMillis};
+use hornbook::log::Logged;
 use serde_json::Value;
 
-use crate::house::{House, generous};
+use crate::house::{House, generous, wait_until};
 
 fn lines(house: &House) -> Vec<Value> {
     house.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A key that was never issued, though its checksum is right.
+fn invented_key() -> String {
+    PlainKey::generate(KeyKind::Live, &mut SeededEntropy(5)).unwrap().reveal()
 }
 
 #[test]
@@ -13,27 +28,146 @@ fn each_request_is_a_line_of_the_log_without_secrets() {
     let house = House::open(generous());
     let key = house.any_key();
     let answer = house.get("/api/v1/search?q=secretly+searched", &key);
-    let bad_key = "hb_live_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-    house.get("/api/v1/me", bad_key).error(401, "invalid_api_key");
+    let invented = invented_key();
+    house.get("/api/v1/me", &invented).error(401, "invalid_api_key");
     house.get("/api/v1/formation/status/x?token=hb_order_secret", &key).error(404, "not_found");
     house.raw("GET / HTTP/1.1\r\n\r\n").error(400, "bad_request");
 
     let log = lines(&house);
     assert_eq!(log.len(), 4, "{log:?}");
-    let [search, refused, _, malformed] = log.as_slice() else { panic!("{log:?}") };
+    let [search, refused, order, malformed] = log.as_slice() else { panic!("{log:?}") };
     assert_eq!(search["request"].as_str(), Some(answer.header("x-request-id")));
     assert_eq!((search["operation"].as_str(), search["status"].as_u64()), (Some("search"), Some(200)));
     assert_eq!((search["cost"].as_u64(), search["client"].as_str()), (Some(1), Some("127.0.0.1")));
+    assert_eq!(search["path"], "/api/v1/search");
     assert!(search["key"].as_str().is_some_and(|shown| key.starts_with(shown) && shown.len() < 20), "{search}");
     for stage in ["queue", "keyword", "vector", "snippet", "commit"] {
         assert!(search["stages"][stage].is_number(), "{stage}: {search}");
         assert!(answer.header("server-timing").contains(&format!("{stage};dur=")), "{stage}");
     }
-    assert_eq!((refused["error"].as_str(), refused.get("key")), (Some("invalid_api_key"), None));
+    assert_eq!((&refused["error"], &refused["path"]), (&"invalid_api_key".into(), &"/api/v1/me".into()));
+    assert_eq!((&order["path"], order.get("cost")), (&"/api/v1/formation/status/x".into(), None));
     assert_eq!((malformed["error"].as_str(), malformed["status"].as_u64()), (Some("bad_request"), Some(400)));
+    assert_eq!(malformed.get("path"), None, "what was asked for is not known");
     let text = house.log();
-    for secret in [key.as_str(), "secretly", "hb_order_secret", bad_key] {
+    for secret in [key.as_str(), "secretly", "hb_order_secret", &invented[..12]] {
         assert!(!text.contains(secret), "{secret} is in the log");
+    }
+}
+
+#[test]
+fn the_log_names_a_key_only_once_it_is_known_to_be_good() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let good = house.key(account, &[Scope::Search]);
+    let revoked = house.key(account, &Scope::ALL);
+    let id = house
+        .accounts
+        .keys(Some(account))
+        .iter()
+        .find(|key| revoked.starts_with(&key.record.prefix))
+        .unwrap()
+        .record
+        .id;
+    house.accounts.revoke_key(id, &house.act()).unwrap();
+    let mistyped = format!("{good}x");
+    let logged = |path: &str, key: Option<&str>| {
+        let answered = key.map_or_else(|| house.get_with(path, &[]), |key| house.get(path, key));
+        (answered.status, lines(&house).pop().unwrap()["key"].as_str().map(str::to_owned))
+    };
+    let unknown = Some("unknown".to_owned());
+    for bad in [invented_key(), revoked, mistyped] {
+        assert_eq!(logged("/api/v1/me", Some(&bad)), (401, unknown.clone()));
+        // A key means nothing where none is needed.
+        assert_eq!(logged("/api/v1", Some(&bad)), (200, unknown.clone()));
+    }
+    assert_eq!(logged("/api/v1/me", None), (401, None));
+    let bearer = format!("Bearer {}", invented_key());
+    let odd = house.get_with("/api/v1/me", &[("Authorization", &bearer), ("Accept", "image/png")]);
+    odd.error(401, "invalid_api_key");
+    assert_eq!(lines(&house).pop().unwrap()["key"], "unknown");
+    let shown = Some(good[..12].to_owned());
+    assert_eq!(logged("/api/v1/search?q=deposit", Some(&good)), (200, shown.clone()));
+    assert_eq!(logged("/api/v1/search", Some(&good)), (422, shown.clone()));
+    assert_eq!(logged("/api/v1/coverage", Some(&good)), (200, shown.clone()));
+    assert_eq!(logged("/api/v1/code-bodies", Some(&good)), (403, shown));
+}
+
+#[test]
+fn errors_alone_are_logged_where_that_is_chosen() {
+    let house = House::open_observed(generous(), Arc::new(SystemClock::start()), Logged::Errors, |_| {});
+    let key = house.any_key();
+    house.get("/api/v1/coverage", &key);
+    house.get("/api/v1/search", &key).error(422, "validation_error");
+    house.get_with("/nowhere", &[]).error(404, "not_found");
+    house.get_with("/healthz", &[]);
+    let statuses: Vec<u64> = lines(&house).iter().map(|line| line["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [422, 404]);
+}
+
+/// A connection whose first answer lies unread, so that dropping it resets it: its client is gone for certain.
+fn resettable(house: &House) -> TcpStream {
+    let mut stream = TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
+    stream
+}
+
+#[test]
+fn every_charged_call_has_its_line_even_if_its_client_disconnected() {
+    const CLIENTS: usize = 30;
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let request = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
+    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let costs = |message: &str| {
+        let costs = lines(&house).into_iter().filter(|line| line["message"] == message);
+        costs.filter_map(|line| line["cost"].as_u64()).sum::<u64>()
+    };
+    // Both permits are taken until all wait. Then some are charged and under way when the connections break.
+    for _ in 0..100 {
+        let mut streams: Vec<TcpStream> = (0..CLIENTS).map(|_| resettable(&house)).collect();
+        let permits = Arc::clone(house.service.permits());
+        let taken = permits.try_acquire_many(2).unwrap();
+        for stream in &mut streams {
+            stream.write_all(request.as_bytes()).unwrap();
+        }
+        wait_until("a search", || house.service.waiting() > 0);
+        let before = left();
+        drop(taken);
+        // On a busy machine all may have been told to come back by then.
+        let is_over = || house.metric("hornbook_requests_under_way") < 0.5;
+        wait_until("a charge, or the end of all", || left() < before || is_over());
+        drop(streams);
+        wait_until("the end of all", is_over);
+        if costs("client disconnected") > 0 {
+            break;
+        }
+    }
+    assert!(costs("client disconnected") > 0, "no client left at the right moment");
+    assert_eq!(costs("client disconnected") + costs("answered"), u64::from(50_000 - left()));
+    let log = lines(&house);
+    let line = log.iter().find(|line| line["message"] == "client disconnected" && line["cost"] == 1).unwrap();
+    assert_eq!((&line["operation"], &line["path"]), (&"search".into(), &"/api/v1/search".into()));
+    assert!(line["key"].as_str().is_some_and(|shown| key.starts_with(shown)), "{line}");
+}
+
+#[test]
+fn the_date_is_that_of_the_services_clock_and_left_out_where_it_cannot_be_written() {
+    let clock = Arc::new(ManualClock::at(UnixMillis(784_111_777_000)));
+    let served: Arc<ManualClock> = Arc::clone(&clock);
+    let house = House::open_observed(generous(), served, Logged::All, |_| {});
+    let key = house.any_key();
+    let answered = house.get("/api/v1/search?q=deposit", &key);
+    assert_eq!((answered.status, answered.header("date")), (200, "Sun, 06 Nov 1994 08:49:37 GMT"));
+    for beyond in [253_402_300_800_000, 9_000_000_000_000_000] {
+        clock.set_wall(UnixMillis(beyond));
+        for path in ["/healthz", "/api/v1", "/api/v1/search?q=deposit"] {
+            let answered = house.get(path, &key);
+            assert_eq!((answered.status, answered.headers.get("date")), (200, None), "{path}");
+        }
     }
 }
 

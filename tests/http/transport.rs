@@ -17,7 +17,13 @@ fn paths_and_methods_that_are_unknown_are_refused_in_words() {
         refused.error(405, "method_not_allowed");
         assert_eq!(refused.header("allow"), "GET, HEAD, OPTIONS");
     }
-    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).error(406, "not_acceptable");
+    // Who asks is looked at first.
+    house.get_with("/api/v1/search?q=a", &[("Accept", "image/png")]).error(401, "invalid_api_key");
+    let bearer = format!("Bearer {}", house.any_key());
+    let refused = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Accept", "image/png")]);
+    refused.error(406, "not_acceptable");
+    assert_eq!(refused.number("x-ratelimit-remaining"), 99_999, "a refusal counts");
+    house.get_with("/api/v1/billing/checkout", &[("Accept", "image/png")]).error(406, "not_acceptable");
 }
 
 #[test]

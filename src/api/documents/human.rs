@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::super::error::ErrorCode;
-use super::super::openapi::{self, COMMON_HEADERS, METERED_HEADERS};
+use super::super::headers::{HEADERS, Header, SentOn};
+use super::super::openapi;
 use super::super::operation::{Access, Operation};
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter, Place};
@@ -18,7 +19,7 @@ use crate::accounts::tier::{PackName, Tariff};
 const PARTS: &[(&str, &str)] = &[
     ("first-call", "Your first call"),
     ("credits", "Keys, credits and limits"),
-    ("headers", "What every answer tells"),
+    ("headers", "Response headers"),
     ("operations", "Operations"),
     ("objects", "Objects"),
     ("errors", "Errors"),
@@ -118,15 +119,29 @@ fn credits(tariff: &Tariff) -> String {
 }
 
 fn headers() -> String {
-    let rows = |headers: &[(&str, &str, &str)]| -> String {
-        let row = |(name, kind, meaning): &(&str, &str, &str)| {
-            format!("<tr><th scope=\"row\"><code>{name}</code></th><td>{kind}</td><td>{}</td></tr>\n", prose(meaning))
-        };
-        headers.iter().map(row).collect()
+    let row = |Header { name, kind, on, meaning, .. }: &Header| {
+        format!(
+            "<tr><th scope=\"row\"><code>{name}</code></th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            kind.name(),
+            sent_on(*on),
+            prose(meaning)
+        )
     };
-    let head = ["header", "type", "meaning"];
-    table("Of every answer", &head, &rows(COMMON_HEADERS))
-        + &table("Of every answer that was paid for", &head, &rows(METERED_HEADERS))
+    let rows: String = HEADERS.iter().map(row).collect();
+    table("Headers of responses", &["header", "type", "sent on", "meaning"], &rows)
+}
+
+const fn sent_on(on: SentOn) -> &'static str {
+    match on {
+        SentOn::Every => "every response",
+        SentOn::Paid => "200 to a metered call",
+        SentOn::Counted => "responses to a call with a good key",
+        SentOn::Versioned => "200 and 304 of operations whose answers have a version",
+        SentOn::Paged => "200 of operations with pages",
+        SentOn::Wait => "429 and 503",
+        SentOn::Unauthorized => "401",
+        SentOn::MethodNotAllowed => "405",
+    }
 }
 
 fn operation_card(operation: &Operation, base: &str, description: &Value) -> String {

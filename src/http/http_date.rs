@@ -1,0 +1,73 @@
+//! The `Date` header, from the service's own clock.
+//!
+//! hyper could set it, but from the machine's clock alone, and it panics beyond the year 9999, which the format cannot
+//! write. A server without a usable clock leaves the header out (RFC 9110, section 6.6.1), and so does this one.
+
+use hyper::header::HeaderValue;
+
+use crate::clock::UnixMillis;
+
+const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`; nothing for a time that this form cannot write.
+pub(super) fn http_date(at: UnixMillis) -> Option<HeaderValue> {
+    let day = at.day();
+    let (year, month, day_of_month) = day.civil();
+    let (year, month) = (u32::try_from(year).ok().filter(|year| *year <= 9999)?, MONTHS.get(month as usize - 1)?);
+    let weekday = WEEKDAYS.get(day.0.rem_euclid(7) as usize)?;
+    let second = at.0.saturating_sub(day.start().0) / 1000;
+    let second = u32::try_from(second).ok()?;
+
+    let mut text = [b' '; 29];
+    text[..3].copy_from_slice(weekday.as_bytes());
+    text[3] = b',';
+    write_digits(&mut text[5..7], day_of_month);
+    text[8..11].copy_from_slice(month.as_bytes());
+    write_digits(&mut text[12..16], year);
+    write_digits(&mut text[17..19], second / 3600);
+    text[19] = b':';
+    write_digits(&mut text[20..22], second / 60 % 60);
+    text[22] = b':';
+    write_digits(&mut text[23..25], second % 60);
+    text[26..].copy_from_slice(b"GMT");
+    HeaderValue::from_bytes(&text).ok()
+}
+
+fn write_digits(place: &mut [u8], number: u32) {
+    let mut rest = number;
+    for digit in place.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Day;
+
+    fn written(at: UnixMillis) -> Option<String> {
+        http_date(at).map(|date| date.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn dates_are_those_of_rfc_9110() {
+        for (at, expected) in [
+            (784_111_777_999, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+            (951_782_400_000, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (253_402_300_799_999, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] {
+            assert_eq!(written(UnixMillis(at)).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_time_that_has_no_such_form_has_no_date() {
+        for at in [253_402_300_800_000, i64::MAX, i64::MIN, Day::from_civil(-1, 12, 31).start().0] {
+            assert_eq!(written(UnixMillis(at)), None, "{at}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What is recorded of each request: a line in the log and the counts, also where its client disconnected before the
+//! answer.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::Reply;
+use crate::api::call::Progress;
+use crate::clock::Clock;
+use crate::log::{Level, Line, Log, Logged};
+use crate::metrics::Metrics;
+
+/// Longer paths are cut in the log: no operation or document has one.
+const PATH_BYTES_MAX: usize = 200;
+
+/// What an answer knows about itself; it travels with the response until it is recorded.
+#[derive(Clone, Default)]
+pub(super) struct Note {
+    pub(super) stages: Vec<(&'static str, u32)>,
+    /// The code of an error.
+    pub(super) error: Option<&'static str>,
+    /// What went wrong inside; for the log alone.
+    pub(super) internal: Option<String>,
+}
+
+impl Note {
+    pub(super) fn of(reply: &mut Reply) -> &mut Self {
+        reply.extensions_mut().get_or_insert_default()
+    }
+}
+
+/// Where requests are recorded.
+#[derive(Clone)]
+pub struct Observers {
+    pub log: Arc<Log>,
+    pub logged: Logged,
+    pub metrics: Arc<Metrics>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Observers {
+    /// A request came in.
+    pub(super) fn begin<'r>(&'r self, request: RequestLine<'r>) -> UnderWay<'r> {
+        self.metrics.requests_under_way.add(1);
+        UnderWay { observers: self, request, began: Instant::now(), is_answered: false }
+    }
+}
+
+/// What the log says of a request itself.
+pub(super) struct RequestLine<'r> {
+    pub(super) id: &'r str,
+    pub(super) method: &'r str,
+    pub(super) path: &'r str,
+    pub(super) client: IpAddr,
+    /// Whether a key was sent, good or not.
+    pub(super) has_key: bool,
+    /// How far its call has come.
+    pub(super) progress: &'r Progress,
+}
+
+/// A request that is not answered yet. If it is dropped before that, its client disconnected.
+pub(super) struct UnderWay<'r> {
+    observers: &'r Observers,
+    request: RequestLine<'r>,
+    began: Instant,
+    is_answered: bool,
+}
+
+impl UnderWay<'_> {
+    pub(super) fn answered(mut self, reply: &mut Reply) {
+        self.is_answered = true;
+        let note = reply.extensions_mut().remove::<Note>().unwrap_or_default();
+        let (status, micros) = (reply.status().as_u16(), self.micros());
+        let metrics = &self.observers.metrics;
+        metrics.answered(self.request.progress.operation().unwrap_or("other"), status, micros);
+        for (stage, micros) in &note.stages {
+            metrics.stage(stage, u64::from(*micros));
+        }
+        if let Some(code) = note.error {
+            metrics.error(code);
+        }
+        let is_logged = match self.observers.logged {
+            Logged::All => true,
+            Logged::Errors => status >= 400,
+            Logged::None => false,
+        };
+        if !is_logged {
+            return;
+        }
+        let level = if status >= 500 { Level::Error } else { Level::Info };
+        self.log(level, "answered", |line| {
+            line.number("status", status);
+            if let Some(error) = note.error {
+                line.text("error", error);
+            }
+            if let Some(why) = &note.internal {
+                line.text("why", why);
+            }
+            if !note.stages.is_empty() {
+                line.millis_by_name("stages", &note.stages);
+            }
+        });
+    }
+
+    fn disconnected(&self) {
+        self.observers.metrics.requests_abandoned.fetch_add(1, Ordering::Relaxed);
+        let is_logged = match self.observers.logged {
+            Logged::All => true,
+            Logged::Errors => self.request.progress.charged() > 0,
+            Logged::None => false,
+        };
+        if is_logged {
+            self.log(Level::Info, "client disconnected", |_| {});
+        }
+    }
+
+    fn log(&self, level: Level, message: &str, outcome: impl FnOnce(&mut Line)) {
+        let RequestLine { id, method, path, client, has_key, progress } = self.request;
+        let micros = self.micros();
+        self.observers.log.tell(self.observers.clock.now().wall, level, message, |line| {
+            line.text("request", id);
+            line.plain("client", client);
+            line.text("method", method);
+            // The address of a request that could not be read is not known.
+            if path.starts_with('/') {
+                line.text("path", shortened(path));
+            }
+            line.millis("ms", micros);
+            if let Some(operation) = progress.operation() {
+                line.text("operation", operation);
+            }
+            // Nothing that a client made up looks like a customer's key.
+            match progress.key() {
+                Some(key) => line.text("key", key),
+                None if has_key => line.text("key", "unknown"),
+                None => {}
+            }
+            if progress.charged() > 0 {
+                line.number("cost", progress.charged());
+            }
+            outcome(line);
+        });
+    }
+
+    fn micros(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.observers.metrics.requests_under_way.add(-1);
+        if !self.is_answered {
+            self.disconnected();
+        }
+    }
+}
+
+fn shortened(path: &str) -> &str {
+    &path[..path.floor_char_boundary(PATH_BYTES_MAX)]
+}
