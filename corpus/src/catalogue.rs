@@ -121,7 +121,8 @@ impl Catalogue {
             ranges.chain(catalogue.code_bodies.iter().map(|b| b.nodes)).find(|r| r.start > r.end || r.end > node_count);
         match wild {
             Some(range) => {
-                let what = format!("it speaks of nodes {} to {}, the outline has {node_count}", range.start, range.end);
+                let what =
+                    format!("it refers to nodes {} to {}, but the outline has {node_count}", range.start, range.end);
                 Err(CatalogueError::Damaged { path, what })
             }
             None => Ok(catalogue),

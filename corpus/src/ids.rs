@@ -125,7 +125,7 @@ impl fmt::Display for InvalidShortCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is no jurisdiction code: write 2 to 40 letters, digits or inner dashes, such as VA or UT-SPANISH-FORK",
+            "'{}' is not a jurisdiction code: write 2 to 40 letters, digits or inner dashes, such as VA or UT-SPANISH-FORK",
             self.0
         )
     }

@@ -63,7 +63,7 @@ impl fmt::Display for SectionFileError {
             ),
             Self::Version { path, found, reads } => write!(
                 f,
-                "{} has format {found}, this hornbook reads {reads}; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                "{} has format {found}, this version reads {reads}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
                 path.display()
             ),
             Self::Damaged { path, what } => {
@@ -223,7 +223,7 @@ impl SectionFile {
         let bytes = self.bytes(tag)?;
         bytemuck::try_cast_slice(bytes).map_err(|error| {
             self.damaged(format!(
-                "section {tag} of {} bytes is no list of {}: {error}",
+                "section {tag} of {} bytes is not a list of {}: {error}",
                 bytes.len(),
                 std::any::type_name::<T>()
             ))
@@ -376,7 +376,7 @@ mod tests {
     fn another_version_is_refused_with_both_versions_named() {
         let dir = tempfile::tempdir().unwrap();
         let error = SectionFile::open(&sample(dir.path()), FileKind { version: 4, ..KIND }).unwrap_err().to_string();
-        assert!(error.contains("has format 3, this hornbook reads 4") && error.contains("sample.bin"), "{error}");
+        assert!(error.contains("has format 3, this version reads 4") && error.contains("sample.bin"), "{error}");
     }
 
     #[test]

@@ -247,7 +247,8 @@ url = "u"
         assert!(message(&SOURCE.replace("2026-01-31", "2026-02-30")).contains("write it as 2026-01-31"));
         assert!(message(&SOURCE.replace("xa/code", "XA Code")).contains("lower-case"));
         assert!(
-            message(&SOURCE.replace("jurisdiction = \"xa\"", "jurisdiction = \"x!\"")).contains("no jurisdiction code")
+            message(&SOURCE.replace("jurisdiction = \"xa\"", "jurisdiction = \"x!\""))
+                .contains("not a jurisdiction code")
         );
         assert!(message("name = ").starts_with("plan.toml:1"));
     }

@@ -83,7 +83,7 @@ impl ChunkTableWriter {
     /// The chunks of the next node; a node without chunks is pushed too. Returns their ordinals.
     pub fn push_node(&mut self, node: NodeOrdinal, chunks: &[Span]) -> Result<OrdinalRange, ChunkTableError> {
         let nodes = self.first_chunks.len() - 1;
-        assert!(node.index() == nodes, "node {node} is pushed where node {nodes} is due");
+        assert!(node.index() == nodes, "node {node} was added instead of node {nodes}");
         let start = self.first_chunks[nodes];
         let count = u32::try_from(chunks.len()).ok();
         let end = count.and_then(|count| start.checked_add(count)).ok_or(ChunkTableError::TooMany { node })?;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "node 3 is pushed where node 1 is due")]
+    #[should_panic(expected = "node 3 was added instead of node 1")]
     fn a_skipped_node_is_noticed_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = ChunkTableWriter::create(dir.path()).unwrap();

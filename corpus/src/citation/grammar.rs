@@ -69,7 +69,7 @@ impl fmt::Display for ParseError {
                 "cannot read '{text}' as a citation: it names '{body}', but no section of it (or no title that it has); check the number"
             ),
             Self::Trailing { citation, rest } => {
-                write!(f, "read the citation '{citation}', but not what follows it: '{rest}'; leave that out")
+                write!(f, "read the citation '{citation}', but not the rest: '{rest}'; remove that")
             }
             Self::Several { count } => {
                 write!(f, "read {count} citations where one was expected; give them one at a time")

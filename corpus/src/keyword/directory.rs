@@ -153,7 +153,7 @@ fn read_meta(path: &Path) -> Result<Vec<u8>, KeywordError> {
     let meta = fs::read(path).map_err(|source| KeywordError::Io { path: path.to_owned(), doing: "read", source })?;
     match serde_json::from_slice::<serde::de::IgnoredAny>(&meta) {
         Ok(_) => Ok(meta),
-        Err(error) => Err(KeywordError::Damaged { path: path.to_owned(), what: format!("it is no JSON: {error}") }),
+        Err(error) => Err(KeywordError::Damaged { path: path.to_owned(), what: format!("it is not JSON: {error}") }),
     }
 }
 

@@ -33,12 +33,12 @@ impl fmt::Display for KeywordError {
             Self::OtherSchema { path } => write!(
                 f,
                 "keyword index {} was written with other fields or another text analysis than '{ANALYZER_ID}', which this \
-                 hornbook queries with; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                 hornbook queries with; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
                 path.display()
             ),
             Self::DocumentCount { path, expected, found } => write!(
                 f,
-                "keyword index {} holds {found} documents, the snapshot has {expected} nodes: they are not of one build; {MEND}",
+                "keyword index {} holds {found} documents, the snapshot has {expected} nodes: they are from different builds; {MEND}",
                 path.display()
             ),
             Self::Order { path, document, ordinal } => {

@@ -96,7 +96,7 @@ impl Suggestions {
         let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
         let groups = file.slice::<u32>("groups")?.try_into();
         let suggestions = Self {
-            groups: groups.map_err(|_| file.damaged("section groups holds not four numbers"))?,
+            groups: groups.map_err(|_| file.damaged("section groups does not have four numbers"))?,
             words: Lists::open(&file, "words", "wordsat")?,
             rows: Lists::open(&file, "rows", "rowsat")?,
             nodes: Lists::open(&file, "nodes", "nodesat")?,
@@ -109,7 +109,7 @@ impl Suggestions {
         let words = u64::from(words.count());
         let counts = counts.into_iter().chain([(first.count(), words), (later.count(), words)]);
         match counts.into_iter().find(|&(found, expected)| u64::from(found) != expected) {
-            Some((found, expected)) => Err(file.damaged(format!("{found} lists stand where {expected} are due"))),
+            Some((found, expected)) => Err(file.damaged(format!("it has {found} lists instead of {expected}"))),
             None => Ok(suggestions),
         }
     }

@@ -55,7 +55,7 @@ impl fmt::Display for VectorWriteError {
             }
             Self::NotFinite { space, chunk } => write!(
                 f,
-                "cannot store the vector of chunk {chunk} in space {space}: it holds a value that is no finite number; the embedder is at fault"
+                "cannot store the vector of chunk {chunk} in space {space}: it contains a value that is not a finite number; this is an error in the embedder"
             ),
             Self::TooMany { space } => write!(
                 f,
@@ -301,7 +301,7 @@ impl<'a> RowsView<'a> {
 pub(super) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
     match file.slice::<T>("meta")? {
         [meta] => Ok(meta),
-        other => Err(file.damaged(format!("its section meta holds {} entries in place of one", other.len()))),
+        other => Err(file.damaged(format!("its section meta has {} entries instead of one", other.len()))),
     }
 }
 

@@ -227,12 +227,12 @@ impl fmt::Display for CatalogueError {
             ),
             Self::Version { path, found } => write!(
                 f,
-                "{} has format {found}, this hornbook reads {FORMAT_VERSION}; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                "{} has format {found}, this version reads {FORMAT_VERSION}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
                 path.display()
             ),
             Self::NotCatalogue { path, source } => write!(
                 f,
-                "{} is no list of zoning layers: {source}; copy the snapshot again or rebuild it with 'hornbook build'",
+                "{} is not a list of zoning layers: {source}; copy the snapshot again or rebuild it with 'hornbook build'",
                 path.display()
             ),
             Self::Damaged { path, what } => write!(
@@ -346,7 +346,7 @@ impl ZoningLayers {
         let entries = read_catalogue(&path)?;
         let is_sorted = entries.is_sorted_by(|a, b| a.short_code < b.short_code);
         if !is_sorted {
-            let what = "its layers are not in the order of their codes, or one stands twice".to_owned();
+            let what = "its layers are not in the order of their codes, or one occurs twice".to_owned();
             return Err(CatalogueError::Damaged { path, what });
         }
         let layers: Result<Vec<_>, _> = entries.into_iter().map(|entry| ZoningLayer::open(dir, entry)).collect();
@@ -498,7 +498,7 @@ mod tests {
         let folder = written(dir.path());
         fs::write(folder.join(CATALOGUE_NAME), r#"{"format":7,"later":true}"#).unwrap();
         let error = ZoningLayers::open(&folder).unwrap_err().to_string();
-        assert!(error.contains("has format 7, this hornbook reads 1"), "{error}");
+        assert!(error.contains("has format 7, this version reads 1"), "{error}");
     }
 
     #[test]

@@ -223,12 +223,12 @@ impl fmt::Display for ProblemKind {
             Self::LooksSwapped { first } => write!(
                 f,
                 "all positions, from {first} on, lie outside the United States but inside it with latitude and longitude \
-                 exchanged; GeoJSON positions are longitude first: exchange them"
+                 swapped; GeoJSON positions are longitude first: swap them"
             ),
             Self::TooManyErrors { listed } => write!(f, "reading stopped after {listed} errors"),
             Self::NotAFeature { found } => write!(f, "this is a {found}, not a Feature"),
             Self::BadId => write!(f, "the id of a feature must be a text or a number"),
-            Self::NoGeometry => write!(f, "the feature has no geometry; give it a polygon or take it out"),
+            Self::NoGeometry => write!(f, "the feature has no geometry; give it a polygon or remove it"),
             Self::NotPolygon { found } => {
                 write!(f, "the geometry is a {found}, a zone must be a Polygon or MultiPolygon")
             }
@@ -244,15 +244,15 @@ impl fmt::Display for ProblemKind {
             Self::OutOfRange { found } => write_out_of_range(f, *found),
             Self::NoZone { property } => write!(
                 f,
-                "the property '{property}' that should hold the zone code is absent or empty; \
-                 fill it in, take the feature out, or name another zone_property in the plan"
+                "the property '{property}' that should contain the zone code is absent or empty; \
+                 fill it in, remove the feature, or name another zone_property in the plan"
             ),
             Self::RingsClosed { rings } => {
                 write!(f, "{rings} rings did not repeat their first position at the end; they were closed")
             }
             Self::RingsTurned { rings } => write!(
                 f,
-                "{rings} rings ran the wrong way round; outer rings now run counter-clockwise and holes clockwise"
+                "{rings} rings had the wrong winding; outer rings now run counter-clockwise and holes clockwise"
             ),
             Self::AltitudesDropped { positions } => {
                 write!(f, "{positions} positions had more than longitude and latitude; the rest was dropped")
@@ -270,14 +270,14 @@ impl fmt::Display for ProblemKind {
                 write!(f, "a ring of part {part} {} another {places}", how.verb())
             }
             Self::HoleOutside { part, hole, at } => {
-                write!(f, "{} lies, at {at}, outside the outer ring", RingName { part: *part, ring: *hole })
+                write!(f, "{} is outside the outer ring at {at}", RingName { part: *part, ring: *hole })
             }
             Self::HolesOverlap { part, at } => write!(f, "two holes of part {part} overlap at {at}"),
             Self::PartsMeet { how, places } => write!(f, "one part {} another {places}", how.verb()),
             Self::PartsOverlap { at } => write!(f, "two parts overlap at {at}"),
             Self::ContactsUnchecked => write!(
                 f,
-                "the boundaries are too entangled to be checked for crossings within bounds; simplify the feature"
+                "the boundaries are too complex to check for crossings within the limit; simplify the feature"
             ),
             Self::MoreWarnings { features } => write!(f, "{features} more features have warnings that are not listed"),
             Self::UnknownZone { code, features, near } => {
@@ -287,7 +287,7 @@ impl fmt::Display for ProblemKind {
                 )?;
                 match near.as_slice() {
                     [] => Ok(()),
-                    near => write!(f, ". Known and alike: {}", near.join(", ")),
+                    near => write!(f, ". Similar known codes: {}", near.join(", ")),
                 }
             }
             Self::ZoneReadAs { code, known, features } => {
@@ -296,7 +296,7 @@ impl fmt::Display for ProblemKind {
             Self::ProvisionsNotHeld { zones, features, first } => write!(
                 f,
                 "{zones} zones ({features} features) cite provisions that are not in this snapshot, the first '{first}'; \
-                 add the code they stand in to the plan"
+                 add their code to the plan"
             ),
             Self::ZonesWithoutProvision { zones, features, first } => write!(
                 f,
@@ -323,9 +323,9 @@ impl fmt::Display for RingName {
 
 fn write_out_of_range(f: &mut fmt::Formatter<'_>, found: Position) -> fmt::Result {
     write!(f, "position {found} is outside longitude -180 to 180, latitude -90 to 90; ")?;
-    let exchanged = Position { lon: found.lat, lat: found.lon };
-    if exchanged.is_in_range() {
-        write!(f, "it looks like latitude before longitude: GeoJSON positions are longitude first, exchange them")
+    let swapped = Position { lon: found.lat, lat: found.lon };
+    if swapped.is_in_range() {
+        write!(f, "it looks like latitude before longitude: GeoJSON positions are longitude first, swap them")
     } else {
         write!(f, "it looks like projected feet or metres: {REPROJECT}")
     }

@@ -179,7 +179,7 @@ fn list<'de, A: SeqAccess<'de>>(first: Nested, mut seq: A) -> Result<Nested, A::
     let mut items = vec![first];
     while let Some(item) = seq.next_element()? {
         if matches!(item, Nested::Number(_)) {
-            return Err(A::Error::custom("a number stands among arrays of coordinates"));
+            return Err(A::Error::custom("there is a number among arrays of coordinates"));
         }
         items.push(item);
     }

@@ -77,13 +77,13 @@ fn what_cannot_be_served_is_refused_with_its_place() {
         (polygon("[[[0,0],[1,1],[0,0]]]"), "has 3 positions, a closed ring needs 4"),
         (polygon(&format!("[{},[[0.1,0.1],[0.2,0.2]]]", square(0.0, 0.0, 1.0))), "hole 1 of part 0 has 2 positions"),
         (polygon("[[[0],[1]]]"), "there is one number"),
-        (polygon("[[[0,0],1,[1,1]]]"), "a number stands among arrays"),
+        (polygon("[[[0,0],1,[1,1]]]"), "there is a number among arrays"),
         (polygon(r#"[[["0","0"]]]"#), "expected coordinates: a number or an array"),
         (polygon("[[[1e999,0],[1,1],[0,1]]]"), "number out of range"),
         (polygon("[[[NaN,0],[1,1],[0,1]]]"), "is not JSON"),
         (polygon(&deep), "recursion limit"),
         (polygon("[[[41.7,-97.7],[41.8,-97.7],[41.8,-97.6],[41.7,-97.7]]]"), "latitude before longitude"),
-        (polygon("[[[41.7,-87.7],[41.8,-87.7],[41.8,-87.6],[41.7,-87.7]]]"), "latitude and longitude exchanged"),
+        (polygon("[[[41.7,-87.7],[41.8,-87.7],[41.8,-87.6],[41.7,-87.7]]]"), "latitude and longitude swapped"),
         (polygon("[[[1176333.2,1890000.1],[1176334,1890000],[1176334,1890001]]]"), "projected feet or metres"),
         (polygon("[[[180.0000001,0],[0,0],[0,1],[180.0000001,0]]]"), "position (180.0000001, 0) is outside"),
         (with_crs("urn:ogc:def:crs:EPSG::3435"), "are in urn:ogc:def:crs:EPSG::3435, a layer is served in CRS84"),
@@ -163,21 +163,27 @@ fn what_is_mended_or_odd_is_warned_about_with_its_place() {
     let table: Vec<(String, Vec<&str>)> = vec![
         (polygon(&format!("[{shell},{}]", hole(2.0, 2.0, 2.0))), vec![]),
         (format!("\u{feff}{}", polygon(&format!("[{shell}]"))), vec![]),
-        (polygon(&format!("[{}]", hole(0.0, 0.0, 1.0))), vec!["1 rings ran the wrong way round"]),
-        (polygon(&format!("[{shell},{}]", square(2.0, 2.0, 2.0))), vec!["1 rings ran the wrong way round"]),
+        (polygon(&format!("[{}]", hole(0.0, 0.0, 1.0))), vec!["1 rings had the wrong winding"]),
+        (polygon(&format!("[{shell},{}]", square(2.0, 2.0, 2.0))), vec!["1 rings had the wrong winding"]),
         (polygon("[[[0,0],[1,0],[1,1]]]"), vec!["1 rings did not repeat their first position"]),
         (polygon("[[[0,0,5],[1,0,5],[1,1,5],[0,0,5]]]"), vec!["4 positions had more than longitude and latitude"]),
         (polygon("[[[0,0],[1,1],[2,2],[0,0]]]"), vec!["the outer ring of part 0 at (0, 0) encloses no area"]),
         (polygon(&format!("[{bow_tie}]")), vec!["encloses no area", "crosses itself at (1, 1)"]),
         (polygon(&format!("[{spike}]")), vec!["(id f): the outer ring of part 0 runs along itself at (4, "]),
         (polygon(&format!("[{pinched}]")), vec!["touches itself at (2, 2)"]),
-        (polygon(&format!("[{shell},{}]", hole(20.0, 2.0, 2.0))), vec!["hole 1 of part 0 lies, at (20, 2), outside"]),
+        (
+            polygon(&format!("[{shell},{}]", hole(20.0, 2.0, 2.0))),
+            vec!["hole 1 of part 0 is outside the outer ring at (20, 2)"],
+        ),
         (polygon(&format!("[{shell},{}]", hole(9.0, 2.0, 2.0))), vec!["a ring of part 0 crosses another at 2 places"]),
         (polygon(&format!("[{shell},{}]", hole(8.0, 2.0, 2.0))), vec!["a ring of part 0 runs along another"]),
         // A hole may touch the outer ring, unless it goes through it there.
         (polygon(&format!("[{shell},[[10,5],[8,4],[8,6],[10,5]]]")), vec![]),
         (polygon(&format!("[{shell},[[10,5],[12,6],[12,4],[10,5]]]")), vec!["outside the outer ring"]),
-        (polygon(&format!("[{shell},[[10,5],[11,4],[10,3],[8,4],[10,5]]]")), vec!["lies, at (10.5, 4.5), outside"]),
+        (
+            polygon(&format!("[{shell},[[10,5],[11,4],[10,3],[8,4],[10,5]]]")),
+            vec!["is outside the outer ring at (10.5, 4.5)"],
+        ),
         (
             polygon(&format!("[{shell},{},{}]", hole(2.0, 2.0, 6.0), hole(4.0, 4.0, 1.0))),
             vec!["two holes of part 0 overlap"],
@@ -212,7 +218,7 @@ fn a_shape_made_to_be_slow_is_said_to_be_unchecked() {
     let text = polygon(&format!("[[{}]]", teeth.join(",")));
     let limits = Limits { check_steps_max: 1_000_000, ..Limits::default() };
     let warnings = read_layer(text.as_bytes(), "z", &limits).unwrap().warnings;
-    assert!(warnings.iter().any(|problem| problem.to_string().contains("too entangled")), "{warnings:?}");
+    assert!(warnings.iter().any(|problem| problem.to_string().contains("too complex")), "{warnings:?}");
 }
 
 #[test]
@@ -272,7 +278,7 @@ proptest! {
         corners[1..].reverse();
         let turned = read(&polygon(&format!("[{}]", ring_text(&corners)))).unwrap();
         prop_assert_eq!(&turned.features[0].shape, &clean.features[0].shape);
-        prop_assert!(turned.warnings.len() == 1 && turned.warnings[0].to_string().contains("wrong way round"));
+        prop_assert!(turned.warnings.len() == 1 && turned.warnings[0].to_string().contains("wrong winding"));
         corners[1..].reverse();
         let open: Vec<String> = corners.iter().map(|(lon, lat)| format!("[{lon:?},{lat:?}]")).collect();
         let closed = read(&polygon(&format!("[[{}]]", open.join(",")))).unwrap();

@@ -142,7 +142,7 @@ fn what_is_odd_in_chicago_is_listed_and_what_is_stored_needs_no_mending() {
     assert_eq!(imported.warnings.iter().filter(geometry).count(), GEOMETRY_WARNINGS);
     assert_eq!(
         imported.warnings[0].to_string(),
-        "17975 rings ran the wrong way round; outer rings now run counter-clockwise and holes clockwise"
+        "17975 rings had the wrong winding; outer rings now run counter-clockwise and holes clockwise"
     );
     let reply: Value = serde_json::from_slice(&imported.layer.body()).unwrap();
     let again = read_layer(reply["geojson"].to_string().as_bytes(), "stored", &Limits::default()).unwrap();

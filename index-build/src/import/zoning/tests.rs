@@ -83,8 +83,8 @@ fn one_placeholder_makes_a_layer_pending_and_says_why() {
         said(&imported),
         [
             "zone code 'Q' (1 features) is not in the table of zones; its features cite nothing",
-            "zone code 'RM4.5' (1 features) is not in the table of zones; its features cite nothing. Known and alike: RM-4.5",
-            "zone code 'rm 4-.5' (1 features) is not in the table of zones; its features cite nothing. Known and alike: RM-4.5",
+            "zone code 'RM4.5' (1 features) is not in the table of zones; its features cite nothing. Similar known codes: RM-4.5",
+            "zone code 'rm 4-.5' (1 features) is not in the table of zones; its features cite nothing. Similar known codes: RM-4.5",
             "1 zones (1 features) have no provision in the table of zones, the first 'T'",
         ]
     );
@@ -104,7 +104,7 @@ fn lenient_codes_are_read_as_the_one_alike_and_never_as_one_of_two() {
     let two = "zone,provision\nC-11,1\nC1-1,2\n";
     let imported = import(&plan, Some(two), &zones(&[json!("C11")]), &resolve_all).unwrap();
     assert_eq!(imported.layer.citation_quality(), CitationQuality::Pending);
-    assert!(said(&imported)[0].ends_with("Known and alike: C-11, C1-1"), "{:?}", said(&imported));
+    assert!(said(&imported)[0].ends_with("Similar known codes: C-11, C1-1"), "{:?}", said(&imported));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn features_without_a_code_are_told_together() {
     let codes = [json!("PD"), json!(null), json!("  "), json!(["PD"])];
     let error = import(PLAN, Some(TABLE), &zones(&codes), &resolve_none).unwrap_err().to_string();
     assert!(
-        error.contains("zones.geojson: features[1]: the property 'zone' that should hold the zone code"),
+        error.contains("zones.geojson: features[1]: the property 'zone' that should contain the zone code"),
         "{error}"
     );
     assert!(error.ends_with("(and 2 more errors)"), "{error}");
