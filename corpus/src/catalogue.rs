@@ -1,7 +1,7 @@
-//! The catalogue: which jurisdictions, code bodies, sources and tags a snapshot has, and where in the ordinals they lie.
+//! The catalogue: the jurisdictions, code bodies, sources and tags of a snapshot, with their ranges of ordinals.
 //!
-//! A few hundred entries, kept as JSON so that anyone can read it, and held in memory. A jurisdiction's `subtree` range
-//! takes in its counties and cities; its code bodies' ranges are its own.
+//! It has a few hundred entries, is stored as JSON so that anyone can read it, and is kept in memory. A jurisdiction's
+//! `subtree` range includes its counties and cities; its own code bodies have ranges of their own.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub struct CodeBody {
     pub chunks: u32,
 }
 
-/// Where words come from: repeated by no node, referred to by all.
+/// Where texts come from. Nodes refer to it instead of repeating it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Source {
@@ -73,7 +73,7 @@ pub struct Source {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Catalogue {
-    /// In the order of their ordinals; placeholders stand where their nodes would.
+    /// In the order of their ordinals; placeholders are where their nodes would be.
     pub jurisdictions: Vec<Jurisdiction>,
     pub code_bodies: Vec<CodeBody>,
     pub sources: Vec<Source>,

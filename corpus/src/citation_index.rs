@@ -1,7 +1,7 @@
-//! Which nodes a citation names: a sorted, mapped table of citation keys.
+//! The nodes that a citation names: a sorted, mapped table of citation keys.
 //!
-//! Holds every node's canonical citation and the former and parallel ones. The table keeps 64-bit hashes; a reader
-//! compares the record's own citations before it believes a hit.
+//! It contains the canonical, former and parallel citations of every node, as 64-bit hashes. A reader compares the
+//! citations in the record before it accepts a match.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Entry {
     kind: u32,
 }
 
-/// How a node bears a citation.
+/// How a citation belongs to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum CitationKind {
@@ -72,7 +72,7 @@ impl CitationIndex {
         Ok(Self { entries: SectionFile::open(&dir.join(FILE_NAME), KIND)?.column("entries")? })
     }
 
-    /// Candidates for a citation: canonical bearers first, then parallel and former ones, each in ordinal order.
+    /// Candidates for a citation: nodes with it as canonical citation first, then as parallel and former one, each in ordinal order.
     pub fn candidates(&self, key: &CitationKey) -> impl Iterator<Item = (NodeOrdinal, CitationKind)> + '_ {
         let wanted = hash(key);
         let start = self.entries.partition_point(|entry| entry.hash < wanted);

@@ -1,7 +1,7 @@
-//! What fuzz targets and damage tests call: reads everything that our own mapped readers can read.
+//! Entry points for fuzz targets and damage tests: they read everything that our mapped readers can read.
 //!
-//! The bytes may be anything. The readers may refuse them or answer nonsense; they may not panic, read out of bounds or
-//! run forever.
+//! The bytes may be anything. The readers may refuse them or return wrong data. They must not panic, read out of bounds
+//! or run forever.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Identifiers, ordinals and ranges. Each is a type of its own, so none passes for another.
+//! Identifiers, ordinals and ranges, each with its own type, so that they cannot be confused.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The name space of every Hornbook identifier; changing it changes every id ever published.
+/// The namespace of every Hornbook identifier; changing it changes every id ever published.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1c_8d1e_4f0b_5b7a_9c3d_2a57_686f_726e);
 
 /// A provision or container, the same in every rebuild: a UUIDv5 of its source key, such as `us/usc/t42/s1983`.
@@ -72,13 +72,13 @@ macro_rules! ordinal {
     )*};
 }
 ordinal!(
-    /// The place of a node in depth-first order; also its document id in the keyword index.
+    /// The position of a node in depth-first order; also its document id in the keyword index.
     NodeOrdinal,
-    /// The place of a chunk; chunks are numbered along their nodes, so a node range is also a chunk range.
+    /// The position of a chunk; chunks are numbered in node order, so a node range is also a chunk range.
     ChunkOrdinal
 );
 
-/// A half-open run of ordinals: a jurisdiction with what lies in it, a code body, a subtree, or the chunks of one.
+/// A half-open range of ordinals: a jurisdiction with everything below it, a code body, a subtree, or the chunks of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct OrdinalRange {
     pub start: u32,
@@ -117,7 +117,7 @@ impl OrdinalRange {
 #[serde(transparent)]
 pub struct ShortCode(String);
 
-/// Why a text is no short code.
+/// Why a text is not a short code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidShortCode(pub String);
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn ids_depend_on_the_source_key_alone_and_never_change() {
-        // Published links carry these ids: this value may never change.
+        // Published links contain these ids: this value must never change.
         assert_eq!(
             NodeId::from_source_key("us/usc/t42/s1983").to_string(),
             NodeId::from_source_key("us/usc/t42/s1983").to_string()

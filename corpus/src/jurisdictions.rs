@@ -1,7 +1,7 @@
-//! The inventory of jurisdictions: federal, the states, the District of Columbia and the territories.
+//! The built-in jurisdictions: federal, the states, the District of Columbia and the territories.
 //!
-//! Every snapshot lists all of them, as placeholders until a source fills them, so that coverage is honest about what
-//! is missing. Counties, cities and made-up states come from the build plan.
+//! Every snapshot lists all of them. They are placeholders until a source fills them, so that coverage shows what is
+//! missing. Counties, cities and fictional states come from the build plan.
 
 use serde::{Deserialize, Serialize};
 

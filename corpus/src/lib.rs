@@ -1,8 +1,8 @@
-//! The snapshot: everything that would make an old snapshot wrong if it changed.
+//! The snapshot format: everything that would make an old snapshot wrong if it changed.
 //!
-//! Readers and writers of each structure live side by side: identifiers, the section file every mapped structure is
-//! written in, text analysis, the embedder, the keyword and vector indexes, zoning layers and the manifest.
-//! `corpus/FORMAT.md` documents every file byte by byte. Nothing here knows where sources come from or who asks.
+//! Readers and writers of each structure are side by side: identifiers, the section file that contains every mapped
+//! structure, text analysis, the embedder, the keyword and vector indexes, zoning layers and the manifest.
+//! `corpus/FORMAT.md` documents every file byte by byte. Nothing here knows where sources come from, or who uses them.
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 pub mod analyzer;

@@ -1,8 +1,8 @@
-//! The outline: the shape of the whole corpus in a few flat columns, mapped.
+//! The outline: the structure of the whole corpus in a few mapped columns.
 //!
-//! Nodes are numbered in depth-first order, so a subtree is the run from a node to its `subtree_end`, children are
-//! found by hopping from one subtree end to the next, and every filter is a range. Ids resolve here too, by binary
-//! search in a permutation sorted by id. What a node says is in `nodes`; what it is worth searching is elsewhere.
+//! Nodes are numbered depth first. A subtree is the range from a node to its `subtree_end`, children are found by
+//! jumping from one subtree end to the next, and every filter is a range. Ids are found by binary search in a
+//! permutation sorted by id. The contents of nodes are in `nodes`.
 
 use std::path::Path;
 
@@ -94,7 +94,7 @@ impl Status {
     }
 }
 
-/// One node as the builder hands it over, in depth-first order.
+/// One node from the builder, in depth-first order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutlineNode {
     pub id: NodeId,
@@ -105,7 +105,7 @@ pub struct OutlineNode {
     pub is_provision: bool,
 }
 
-/// Why nodes make no outline: a broken promise of the builder, told with the ordinal.
+/// Why nodes do not form an outline: a bug in the builder, with the ordinal.
 #[derive(Debug)]
 pub enum OutlineError {
     File(SectionFileError),

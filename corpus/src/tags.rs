@@ -1,4 +1,5 @@
-//! Tags per node, mapped: the ascending indexes of its tags in the catalogue, so that histograms need no records.
+//! The tags of each node in a mapped file: ascending indexes into the catalogue, so that counting tags needs no
+//! records.
 
 use std::path::Path;
 

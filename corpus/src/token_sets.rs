@@ -1,6 +1,6 @@
 //! The token sets, `tokens.bin`: for each chunk the sorted, unique tokens of its text, and for each node those of its
-//! context, its heading and the headings above it. The late-interaction rerank asks them which of a query's tokens, or of
-//! the tokens near those, a passage has.
+//! context (its heading and the headings above it). The late-interaction rerank looks up which of a query's tokens, or
+//! of their nearest tokens, a passage has.
 
 use std::path::Path;
 

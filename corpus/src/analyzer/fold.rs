@@ -1,16 +1,16 @@
-//! What each character is to the analysis, and what it is folded to.
+//! The class of each character in text analysis, and the form it is folded to.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The part a character plays in or between words.
+/// The class of a character in or between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A letter or digit, or a ligature of them.
     Alnum,
     /// Hyphen, en dash, minus: joins the parts of a word or number.
     Dash,
-    /// Em dash: parts sentences, but people also put it between two numbers.
+    /// Em dash: separates sentences, but people also put it between two numbers.
     LongDash,
     Dot,
     Colon,
@@ -86,7 +86,7 @@ fn kind_decomposed(c: char) -> Kind {
     if stands_for_one_ascii { ASCII_KINDS[first as usize] } else { Kind::Other }
 }
 
-/// Hands on the lower-case letters and digits that a character is folded to.
+/// Passes on the lower-case letters and digits that a character is folded to.
 pub(super) fn fold(c: char, mut push: impl FnMut(char)) {
     if c.is_ascii() {
         return push(c.to_ascii_lowercase());

@@ -1,8 +1,8 @@
-//! Cuts a text into groups of tokens: a word alone, or a compound as its whole and its parts.
+//! Splits a text into groups of tokens: a single word, or a compound as its whole and its parts.
 //!
-//! A group is read piece by piece (a piece is a run of letters and digits), each joiner between two pieces deciding by
-//! what stands on both sides whether they belong together. Plain ASCII words take a short cut that must give the same.
-//! All buffers are bounded, whatever the text: a piece is cut to [`TERM_BYTES_MAX`], a group to [`PARTS_MAX`] pieces.
+//! A piece is a run of letters and digits. Whether the sign between two pieces joins them depends on both. Plain ASCII
+//! words take a shortcut that must give the same result. All buffers are bounded: a piece is cut to [`TERM_BYTES_MAX`],
+//! a group to [`PARTS_MAX`] pieces.
 
 use super::fold::{Kind, fold, kind_at};
 use super::stem::CachedStemmer;
@@ -11,9 +11,9 @@ use super::{AnalyzedToken, BytesInText, PARTS_MAX, TERM_BYTES_MAX, TokenRole};
 /// A run of letters and digits, folded.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// Where it lies in the folded text.
+    /// Its position in the folded text.
     folded: BytesInText,
-    /// Where it lies in the source text.
+    /// Its position in the source text.
     bytes: BytesInText,
     char_count: usize,
     has_digit: bool,
@@ -49,7 +49,7 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    /// Sets out at the start of another text.
+    /// Starts with another text.
     pub(super) fn start(&mut self) {
         self.at = 0;
         self.position = 0;
@@ -101,7 +101,7 @@ impl Scanner {
         self.at += between.unwrap_or(rest.len());
     }
 
-    /// The short cut: an ASCII word that nothing can join to what follows. False if the long way must decide.
+    /// The fast path: an ASCII word that nothing can join to what follows. False if the slow path must decide.
     fn take_plain_word(&mut self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let start = self.at;
@@ -148,7 +148,7 @@ impl Scanner {
     fn take_fraction(&mut self, c: char, len: usize) {
         let bytes = BytesInText { start: self.at, end: self.at + len };
         let mut digits = String::new();
-        // The fraction slash, which folding would drop, parts the numbers.
+        // The fraction slash, which folding would drop, separates the numbers.
         unicode_normalization::char::decompose_compatible(c, |part| {
             digits.push(if part.is_ascii_digit() { part } else { ' ' });
         });
@@ -160,7 +160,7 @@ impl Scanner {
         self.at += len;
     }
 
-    /// The long way: reads pieces as long as joiners bind them, then emits the group.
+    /// The slow path: reads pieces while joiners connect them, then emits the group.
     fn take_group(&mut self, text: &str) {
         self.folded.clear();
         self.pieces.clear();

@@ -1,8 +1,8 @@
-//! English stems, with a cache: law says the same few thousand words over and over, and stemming one takes ten times
-//! as long as looking it up.
+//! English stems, with a cache: law repeats the same few thousand words, and stemming a word takes ten times as long as
+//! looking it up.
 //!
-//! The stemmer is rust-stemmers' English (Porter2), not the one tantivy can bring: what it puts out is part of the
-//! snapshot format and must not change because the search library is upgraded.
+//! The stemmer is Porter2 from rust-stemmers, not the one that tantivy can include. Its output is part of the snapshot
+//! format and must not change when the search library is upgraded.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ const EMPTY_SLOT: Slot = Slot { word: [0; CACHED_BYTES_MAX], stem: [0; CACHED_BY
 
 pub(super) struct CachedStemmer {
     stemmer: Stemmer,
-    /// One slot per hash value: a newcomer takes the place of whoever was there.
+    /// One slot per hash value: a new word replaces the old one.
     slots: Vec<Slot>,
 }
 

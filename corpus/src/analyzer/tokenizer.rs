@@ -1,4 +1,4 @@
-//! The analysis as tantivy wants it: a tokenizer whose stream is pulled token by token.
+//! The text analysis as a tantivy tokenizer: a stream that returns one token at a time.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 

@@ -1,8 +1,8 @@
-//! Cuts a provision's text into chunks of about 200 tokens, tokenising it once.
+//! Splits a provision's text into chunks of about 200 tokens, and tokenises it only once.
 //!
-//! Paragraphs (lines) are gathered until there are enough tokens; a paragraph too long for one chunk is taken sentence
-//! by sentence, a sentence too long word by word, a word too long (a row of dots, a blob) in short slices. Chunks are
-//! ranges of the text, in order, apart from each other, and all but white space lies in one.
+//! Paragraphs (lines) are added until there are enough tokens. A paragraph too long for one chunk is split into
+//! sentences, such a sentence into words, and such a word (a row of dots, binary data) into short slices. Chunks are
+//! ranges of the text, in order, without overlap. They contain everything but white space.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub const CHUNK_TOKENS_MAX: usize = FULL + 2 * SHORT;
 /// What would make a chunk fuller than this goes into the next one.
 const FULL: usize = 256;
 
-/// A chunk with fewer tokens says too little alone: it takes in what follows, or joins what went before.
+/// A chunk with fewer tokens means too little alone: it takes in what follows, or joins the one before.
 const SHORT: usize = 64;
 
 /// Slices of a word too long for a chunk, in bytes; no slice has more tokens than bytes.

@@ -1,7 +1,7 @@
-//! Chunks: the stretches of about 200 tokens that provisions are cut into, each with a vector of its own.
+//! Chunks: the passages of about 200 tokens that provisions are split into, each with its own vector.
 //!
-//! [`Chunker`] cuts a text along its paragraphs and sentences; [`ChunkTable`] is the mapped list of all chunks, which
-//! says to which node a chunk belongs and where its text lies.
+//! [`Chunker`] splits a text at paragraphs and sentences. [`ChunkTable`] is the mapped list of all chunks: the node of
+//! each chunk, and the position of its text.
 
 mod chunker;
 mod sentences;

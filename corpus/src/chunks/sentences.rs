@@ -1,5 +1,5 @@
-//! Where a sentence of law ends. Overlong paragraphs are cut there, and what is shown of a provision, so a missed end costs
-//! little and a false one costs less: no grammar, a few rules about full stops.
+//! Finds the ends of sentences in law. Long paragraphs and snippets are cut there. A missed end costs little and a
+//! wrong one less, so a few rules about full stops are enough.
 
 /// Words whose full stop ends no sentence, in lower case. Single letters (`U.S.C.`) are none either.
 const ABBREVIATIONS: [&str; 28] = [

@@ -1,5 +1,5 @@
-//! The table of all chunks, `chunks.bin`: which node each belongs to and where its text lies. Chunks are numbered along
-//! their nodes, so a range of nodes is a range of chunks.
+//! The table of all chunks, `chunks.bin`: the node of each chunk, and the position of its text. Chunks are numbered in
+//! node order, so a range of nodes is a range of chunks.
 
 use std::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub const FILE_NAME: &str = "chunks.bin";
 
 const KIND: FileKind = FileKind { magic: *b"HBCHUNKS", version: 1 };
 
-/// Where a chunk lies; as it is in the file.
+/// The position of a chunk, as it is in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Entry {

@@ -1,4 +1,4 @@
-//! Constitutions: `art. I, § 8, cl. 3`, `amend. XIV, § 1`, `pt. 1, art. 12`. Roman numbers are kept in digits.
+//! Constitutions: `art. I, § 8, cl. 3`, `amend. XIV, § 1`, `pt. 1, art. 12`. Roman numerals are stored as digits.
 
 use super::forms::ConstitutionStyle;
 use super::number::{self, Mark, Shape};
@@ -10,13 +10,13 @@ const PARTS_MAX: usize = 5;
 
 pub(super) type Parts = Vec<(ConstitutionUnit, Box<str>)>;
 
-/// Reads the parts of a constitution at `pos`; none when no part stands there.
+/// Reads the parts of a constitution at `pos`; none if there is no part.
 pub(super) fn read(text: Text<'_>, mut pos: usize, style: ConstitutionStyle) -> Option<(Parts, usize)> {
     let mut parts = Parts::new();
     let mut end = pos;
     while parts.len() < PARTS_MAX {
         let Some((unit, after)) = read_unit(text, pos) else { break };
-        // Sections, clauses and paragraphs need something to stand in; a unit never repeats.
+        // Sections, clauses and paragraphs need a containing part; a unit never repeats.
         let opens = matches!(
             unit,
             ConstitutionUnit::Preamble

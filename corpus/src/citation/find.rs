@@ -1,4 +1,4 @@
-//! Every citation of a running text, in one pass.
+//! Finds every citation in running text, in one pass.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -29,7 +29,7 @@ const PROSE_OPENINGS: [&str; 17] = [
     "bill",
 ];
 
-/// Which two first letters a citation may begin with: most words of a text are passed over by this alone.
+/// The two letters that a citation may begin with. This check alone skips most words of a text.
 #[derive(Clone)]
 pub(super) struct Openings(Box<[[bool; 27]; 27]>);
 
@@ -55,7 +55,7 @@ fn letter_index(sign: u8) -> usize {
     if sign.is_ascii_alphabetic() { usize::from(sign.to_ascii_lowercase() - b'a') } else { NO_LETTER }
 }
 
-/// The citations of a text, in order, each with the bytes it stands in; ranges never overlap.
+/// The citations of a text, in order, each with its byte range; ranges never overlap.
 pub struct Citations<'g, 't> {
     matcher: Matcher<'g, 't>,
     openings: &'g Openings,

@@ -1,4 +1,4 @@
-//! The canonical form of a citation. Reading it back gives the same citation.
+//! The canonical form of a citation. Parsing it gives the same citation.
 
 use super::constitution::to_roman;
 use super::forms::{ConstitutionStyle, Form, TitlePlace};

@@ -1,4 +1,4 @@
-//! The form table: one row per code body, read from `forms.tsv` once, and the bodies a build plan adds.
+//! The table of forms: one row per code body, read once from `forms.tsv`, and the bodies that a build plan adds.
 
 use std::fmt;
 
@@ -116,7 +116,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Whether a number of this form tells by itself that it is one: it has inner signs and needs no title.
+    /// Whether a number of this form can be recognised by itself: it has inner signs and needs no title.
     pub(super) fn has_telling_numbers(&self) -> bool {
         let shape = &self.shape;
         let signs = shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least;
@@ -157,7 +157,7 @@ struct Jurisdiction {
 }
 
 impl Forms {
-    /// The built-in table. It is part of the program, so a fault in it is a broken promise of ours and stops at once.
+    /// The built-in table. It is part of the program, so an error in it is a bug and panics.
     pub(super) fn built_in() -> Self {
         let rows = || TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let mut classes = WordClasses::default();

@@ -1,4 +1,4 @@
-//! The grammar: the table of forms in use, and reading a text that is one citation.
+//! The grammar: the forms in use, and parsing a text that is one citation.
 
 use std::fmt;
 use std::sync::LazyLock;

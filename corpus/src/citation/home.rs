@@ -1,5 +1,5 @@
-//! What a provision says of its own code: `section 5 of this title`, a bare `§ 13.1-345`, `Regulation .03 of this chapter`, and
-//! whose title a bare `title 42` is.
+//! References of a provision to its own code: `section 5 of this title`, a bare `§ 13.1-345`, `Regulation .03 of this
+//! chapter`; and the code that a bare `title 42` belongs to.
 
 use super::forms::Form;
 use super::matching::{Found, Matcher, Target, trim_end};

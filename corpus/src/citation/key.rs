@@ -1,4 +1,4 @@
-//! The key of a provision's citation: what every spelling of it has in common, and nothing else has.
+//! The key of a citation: equal for all spellings of one citation, different for different citations.
 
 use std::fmt;
 

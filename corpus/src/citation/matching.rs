@@ -1,8 +1,8 @@
-//! The citation at one place of a text, whatever order its parts stand in.
+//! Matches a citation at one position of a text, in any order of its parts.
 //!
-//! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b) of section 1983 of
-//! title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in length, so looking everywhere
-//! in a text costs time in proportion to it. What a provision says of its own code is understood in `home`.
+//! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b)
+//! of section 1983 of title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in
+//! length, so matching at every position takes linear time. `home` reads references to the provision's own code.
 
 use std::ops::Range;
 

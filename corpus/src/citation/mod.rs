@@ -1,11 +1,12 @@
-//! Citations: the typed value, the table of every code's form, parsing, formatting and keys.
+//! Citations: the typed value, the table of forms, parsing, formatting and keys.
 //!
-//! [`Grammar`] holds the forms of federal and state law (`forms.tsv`) and those that a build plan adds. It reads one citation
-//! ([`Grammar::parse`]) or every one in running text ([`Grammar::find_in`]), writes the canonical form ([`Grammar::format`])
-//! and folds either to a [`CitationKey`]. It knows no snapshot: what is held comes in through [`Holdings`].
+//! [`Grammar`] has the forms of federal and state law (`forms.tsv`) and those that a build plan adds. It parses one
+//! citation ([`Grammar::parse`]) or finds all of them in running text ([`Grammar::find_in`]), writes the canonical form
+//! ([`Grammar::format`]) and makes a [`CitationKey`] of either. It knows no snapshot: [`Holdings`] says what exists.
 //!
-//! Reading order: `value` (what a citation is), `forms` (the table), `text` (folding of what people type), `names` (which code
-//! a name means), `number` (section numbers and ranges), `matching` (a citation at one place), `home` (what a provision says of its own code), then the surfaces above it.
+//! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names` (names
+//! of codes), `number` (section numbers and ranges), `matching` (a citation at one position), `home` (references to the
+//! provision's own code), then the rest.
 
 mod constitution;
 mod find;

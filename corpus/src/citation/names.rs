@@ -1,8 +1,8 @@
-//! Which code body a name means: a graph of letters over every accepted name, walked once per word of the text.
+//! Finds the code body that a name means: a graph of letters over all accepted names, walked once per word of the text.
 //!
-//! Names are folded to lower-case letters, digits and single breaks between words. Words that are spelt in several ways (`General`,
-//! `Gen.`) and jurisdictions (`N.Y.`, `New York`) are classes: their spellings lead to one shared node, which keeps the graph
-//! small. Initials may be written apart (`U. S. C.`), other words may not (`or s.` is not `ORS`).
+//! Names are folded to lower-case letters, digits and single breaks between words. Words with several spellings
+//! (`General`, `Gen.`) and jurisdictions (`N.Y.`, `New York`) are classes: their spellings lead to one shared node,
+//! which keeps the graph small. Initials may be separated (`U. S. C.`), other words may not (`or s.` is not `ORS`).
 
 use std::collections::HashMap;
 

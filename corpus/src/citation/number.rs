@@ -1,7 +1,7 @@
-//! Section numbers: which signs belong to one, and where one ends and a range begins.
+//! Section numbers: the characters that belong to one, where it ends, and where a range begins.
 //!
-//! A dash is part of a number in some codes (`13.1-345`), part of it only before letters in others (`349-a`) and the sign of a
-//! range elsewhere. Each code's [`Shape`] says which; a number written without a section sign must fit its shape strictly.
+//! A dash is part of a number in some codes (`13.1-345`), only before letters in others (`349-a`), and the sign of a
+//! range elsewhere. Each code's [`Shape`] says which. A number without a section sign must fit its shape strictly.
 
 use std::cmp::Ordering;
 use std::fmt;

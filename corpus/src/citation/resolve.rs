@@ -1,11 +1,11 @@
-//! From a citation's text to the provisions that are held, as a typed answer. What is held comes in through [`Holdings`].
+//! Resolves the text of a citation to provisions, as a typed answer. [`Holdings`] says which provisions exist.
 
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
 use super::value::{Body, Citation, Place};
 use crate::ids::NodeOrdinal;
 
-/// So many provisions of a range are found, from the end that is held.
+/// The most provisions found of a range, from the end that the snapshot has.
 pub const RANGE_MAX: usize = 100;
 
 /// How far a snapshot covers a code body.
@@ -40,7 +40,7 @@ pub trait Inventory: Holdings {
     fn coverage(&self, body: Body<'_>) -> Coverage;
 }
 
-/// What one citation came to.
+/// The result of one citation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
     /// One provision. There is no citation when only the stored text matched.

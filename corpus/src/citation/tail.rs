@@ -1,4 +1,4 @@
-//! What follows a code's name: the section sign, numbers with their subdivisions, ranges, lists and `et seq.`
+//! What follows the name of a code: section sign, numbers with subdivisions, ranges, lists and `et seq.`
 
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
-//! Text as the grammar reads it: odd spaces, dashes and quotes folded to one sign each, read by byte offset without a copy.
+//! Text as the grammar reads it: unusual spaces, dashes and quotes become one character each, read by byte offset
+//! without a copy.
 //!
-//! Every skip is bounded, so that an attempt at one place costs a bounded time whatever the text.
+//! Every skip is bounded, so an attempt at one position takes bounded time, whatever the text.
 
 /// Past the end of the text.
 pub(super) const END: u8 = 0;
@@ -10,7 +11,7 @@ pub(super) const SIGN: u8 = 1;
 pub(super) const ELLIPSIS: u8 = 2;
 /// A paragraph sign.
 pub(super) const PILCROW: u8 = 3;
-/// Anything the grammar has no use for.
+/// Any character that the grammar does not use.
 pub(super) const OTHER: u8 = 4;
 
 /// Longest run of spaces that still joins two parts of a citation (a wrapped and indented line).
@@ -116,7 +117,7 @@ impl<'t> Text<'t> {
         Some(if self.sign(end) == b'.' && self.sign(end + 1) != b'.' { end + 1 } else { end })
     }
 
-    /// The end of whichever of `words` stands at `pos`.
+    /// The end of the one of `words` that is at `pos`.
     pub(super) fn any_word(self, pos: usize, words: &[&str]) -> Option<usize> {
         words.iter().find_map(|word| self.word(pos, word))
     }

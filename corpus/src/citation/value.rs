@@ -1,4 +1,4 @@
-//! What a citation is once read: a code body, a place in it, and the subdivision inside the provision.
+//! A parsed citation: a code body, a place in it, and the subdivision inside the provision.
 
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ pub struct Citation {
     pub body: BodyRef,
     /// The title or chapter that a titled form needs before the section: `42`, `17-A`, `93A`.
     pub title: Option<Box<str>>,
-    /// Whether the section stands in the title's appendix (`5 U.S.C. App.`).
+    /// Whether the section is in the title's appendix (`5 U.S.C. App.`).
     pub appendix: bool,
     pub place: Place,
     /// What follows the section inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
@@ -66,7 +66,7 @@ pub enum Unit {
 /// Which of two wordings of one section is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wording {
-    /// The permanent wording beside a temporary one, written `(Perm)`.
+    /// The permanent wording next to a temporary one, written `(Perm)`.
     Permanent,
 }
 

@@ -1,8 +1,8 @@
-//! What the tokeniser does with a character: the classes of BERT-uncased, fixed for ever.
+//! Character classes of the tokeniser: those of BERT-uncased, which never change.
 //!
-//! The tables are those of Unicode 8, which the reference tokeniser uses, and must not follow newer editions: a
-//! character that changes its class changes token ids, and with them every snapshot's vectors. ASCII goes through a
-//! table of 256 bytes, the rest through sorted boundaries.
+//! The tables are those of Unicode 8, as in the reference tokeniser, and must not follow newer versions: a character
+//! that changes its class changes token ids, and with them every snapshot's vectors. ASCII uses a table of 256 bytes,
+//! other characters a sorted list of boundaries.
 
 /// The class of one byte of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ pub(super) enum ByteClass {
     Word,
     Space,
     Punctuation,
-    /// An ASCII control: it vanishes, and the letters around it join.
+    /// An ASCII control character: it is removed, and the letters around it join.
     Removed,
     /// Part of a character beyond ASCII.
     Wide,
@@ -50,7 +50,7 @@ pub(super) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { lies_in(&PUNCTUATION, c) }
 }
 
-/// Han characters stand for words of their own; Hangul and kana do not.
+/// Each Han character is a word; Hangul and kana characters are not.
 pub(super) fn is_han(c: char) -> bool {
     matches!(u32::from(c),
         0x3400..=0x4dbf

@@ -1,9 +1,9 @@
 //! The embedder: text to tokens, tokens to a vector, tokens to their nearest tokens.
 //!
-//! A static table, one row a token, is compiled into the program; a vector is the sum of its tokens' rows, scaled to
-//! length one. Queries and passages go through the same function. Nothing is loaded or built at start: the vocabulary
-//! is a hash map laid out by the build script. What is embedded depends on this code and the files in `corpus/model`
-//! alone, and [`Embedder::fingerprint`] names both: a snapshot embedded under another fingerprint cannot be queried.
+//! A static table with one row per token is compiled into the program. A vector is the sum of the rows of its tokens,
+//! scaled to length one. Queries and passages use the same function. Nothing is loaded or built at start: the build
+//! script lays out the vocabulary as a hash map. Vectors depend only on this code and the files in `corpus/model`.
+//! [`Embedder::fingerprint`] covers both: a snapshot with another fingerprint cannot be queried.
 
 mod char_class;
 mod model;
@@ -73,7 +73,7 @@ impl Embedder {
         neighbours::neighbours(token)
     }
 
-    /// Embeds a known sentence and compares: a program file that lost a bit, or was built wrongly, should not answer.
+    /// Embeds a known sentence and compares the result: a damaged or wrongly built program file must not answer.
     pub fn self_check(&self) -> Result<(), SelfCheckError> {
         let mut tokens = Vec::new();
         self.tokenize(GOLDEN_TEXT, &mut tokens);
@@ -92,7 +92,7 @@ impl Embedder {
     }
 }
 
-/// The embedder of this program does not do what it did when it was written.
+/// The embedder of this program gives another result than when it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelfCheckError {
     Tokens { found: Vec<TokenId> },
@@ -128,7 +128,7 @@ const GOLDEN_TOKENS: [u16; 21] = [
     1073, 2260, 1012, 1019, 1037, 16713, 1521, 1055, 7668, 2089, 2025, 2022, 2128, 1011, 2292, 2302, 2382, 2420, 1521,
     5060, 1012,
 ];
-/// Every 17th component, so that each lane of a register has its turn.
+/// Every 17th component, so that each lane of a register is tested.
 const GOLDEN_COMPONENTS: [f32; 16] = [
     -0.2671916,
     0.08173396,

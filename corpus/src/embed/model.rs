@@ -1,4 +1,4 @@
-//! The model as it lies in the program: aligned columns cut out of the model file by the build script.
+//! The model inside the program: aligned columns that the build script takes from the model file.
 
 use super::token::{TOKEN_COUNT, TokenId};
 use super::vector::DIMS;

@@ -1,8 +1,8 @@
-//! Each token's nearest other tokens, for the late-interaction rerank: a table derived once from the model by
-//! `examples/derive-neighbours.rs` and compiled in.
+//! The nearest other tokens of each token, for the late-interaction rerank: a table that
+//! `examples/derive-neighbours.rs` derives once from the model, compiled into the program.
 //!
-//! Layout: for every token 32 token numbers (u16), then for every token 32 cosines in 255ths (u8), both nearest first;
-//! equal cosines stand in token order, and a cosine of zero ends a row early.
+//! Layout: for every token 32 token numbers (u16), then for every token 32 cosines in 255ths (u8), both nearest first.
+//! Equal cosines are in token order. A cosine of zero ends a row early.
 
 use super::model::{Model, Row, aligned_bytes};
 use super::token::{TOKEN_COUNT, TokenId};

@@ -12,7 +12,7 @@ pub const TOKEN_COUNT: usize = 30_522;
 pub struct TokenId(pub u16);
 
 impl TokenId {
-    /// Stands for a word no pieces of the vocabulary make up.
+    /// Represents a word that no pieces of the vocabulary form.
     pub const UNKNOWN: Self = Self(100);
 
     pub const fn index(self) -> usize {

@@ -1,9 +1,9 @@
 //! Text to tokens: the WordPiece of BERT-uncased, without its sentence marks.
 //!
-//! The rules, in order: controls vanish, Han characters stand alone, canonical decomposition, accents vanish, lower
-//! case, words end at white space, each punctuation character is a word. A word becomes the longest tokens that make
-//! it up from left to right, or the unknown token as a whole. Plain ASCII words, nearly all of law, never leave the fast
-//! path; a word with other characters is taken aside, normalised as a whole and cut up afterwards.
+//! The rules, in order: control characters are removed; each Han character is a word; canonical decomposition; accents
+//! are removed; lower case; words end at white space; each punctuation character is a word. A word is split from left
+//! to right into the longest tokens, or becomes the unknown token as a whole. Plain ASCII words, nearly all of law,
+//! take a fast path. A word with other characters is copied, normalised as a whole and then split.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -81,7 +81,7 @@ fn is_wide_boundary(text: &str, at: usize) -> bool {
     common && (c.is_whitespace() || is_punctuation(c))
 }
 
-/// Normalises what stands from `start` to the next plain boundary and tokenises that; returns where it ends.
+/// Normalises the text from `start` to the next plain boundary and tokenises it; returns where it ends.
 #[cold]
 fn unusual_word(vocabulary: &Vocabulary, text: &str, start: usize, out: &mut Vec<TokenId>) -> usize {
     let end = text[start..].char_indices().map(|(at, _)| start + at).find(|&at| ends_unusual(text, at));

@@ -1,7 +1,7 @@
 //! Vectors of the semantic leg: sums of token rows, scaled to length one.
 //!
-//! Additions happen in one order whatever the processor, and no multiplication is fused into them, so equal tokens give
-//! equal bits everywhere: a rebuilt snapshot is the same snapshot.
+//! Additions have one order on every processor, and no multiplication is fused into them. Equal tokens therefore give
+//! equal bits everywhere, and a rebuilt snapshot is the same snapshot.
 
 use super::model::{Model, Row};
 use super::token::TokenId;

@@ -1,4 +1,5 @@
-//! The vocabulary as a hash map compiled in: a lookup hashes the piece, a slot names the token, its text decides.
+//! The vocabulary as a compiled-in hash map: a lookup hashes the piece, finds a slot with a token, and compares its
+//! text.
 
 use super::model::aligned_bytes;
 use super::token::{TOKEN_COUNT, TokenId};

@@ -1,4 +1,4 @@
-//! The hash of the compiled-in vocabulary map, shared by the build script that lays it out and the tokeniser that reads it.
+//! The hash function of the compiled-in vocabulary map, shared by the build script that writes it and the tokeniser.
 
 /// Slots of the map, a power of two; under half are taken.
 pub(crate) const SLOT_COUNT: usize = 1 << 16;

@@ -52,7 +52,7 @@ impl References {
     }
 }
 
-/// A list for each node, one behind the other.
+/// A list for each node, one after the other.
 #[derive(Clone, Debug)]
 struct Lists {
     nodes: Column<u32>,

@@ -1,9 +1,9 @@
-//! `graph-<space>.bin`: which points are linked to which, so that a search can walk towards a query.
+//! `graph-<space>.bin`: the links between points that a search follows towards a query.
 //!
-//! A *point* is the lowest chunk of a cluster of equal and nearly equal vectors. Points and links carry chunk ordinals, so
-//! nothing is translated on the way. The chunks are cut into *shards*, each with a graph of its own, because building one
-//! takes memory in proportion to its chunks. Every number in the file is checked where it is used: a damaged file may give
-//! wrong answers, never a panic or a walk without end. `corpus/FORMAT.md` has the layout.
+//! A *point* is the lowest chunk of a cluster of equal and nearly equal vectors. Points and links are chunk ordinals,
+//! so nothing needs translation. The chunks are split into *shards*, each with its own graph, because building a graph
+//! takes memory in proportion to its chunks. Every number in the file is checked when it is used: a damaged file can
+//! cause wrong results, but no panic and no endless search. `corpus/FORMAT.md` has the layout.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::ids::OrdinalRange;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 const KIND: FileKind = FileKind { magic: *b"HBVGRAPH", version: 1 };
-/// The most chunks that may lie near one point, so that one point costs a query at most so many scores.
+/// The most chunks near one point, which limits how many scores one point costs a query.
 pub const NEAR_MAX: usize = 64;
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -116,7 +116,7 @@ impl ListsInWork {
 }
 
 impl GraphWriter {
-    /// Creates the graph file beside the vectors.
+    /// Creates the graph file in the folder of the vectors.
     pub fn create(rows: &VectorRows) -> Result<Self, GraphWriteError> {
         let path = rows.directory().join(rows.space().graph_file());
         let mut out = SectionWriter::create(&path, KIND, 9)?;
@@ -196,14 +196,14 @@ struct ListColumns {
 }
 
 impl GraphFile {
-    /// Maps the graph beside the vectors and checks that it is of the same space and as long.
+    /// Maps the graph of the vectors and checks that it has the same space and length.
     pub fn open(rows: &VectorRows) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&rows.directory().join(rows.space().graph_file()), KIND)?;
         let meta = *one::<Meta>(&file)?;
         check_space(&file, &meta.space, rows.space())?;
         if (meta.dims as usize, meta.chunks) != (rows.dims(), rows.chunk_count()) {
             return Err(file.damaged(format!(
-                "it is over {} vectors of {} dimensions, beside it lie {} of {}",
+                "it is for {} vectors of {} dimensions, but the vectors file has {} of {}",
                 meta.chunks,
                 meta.dims,
                 rows.chunk_count(),

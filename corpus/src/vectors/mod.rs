@@ -1,8 +1,8 @@
-//! The vector index: one quantised vector per chunk, an exact scan over ranges of them, and a graph for large ranges.
+//! The vector index: one quantised vector per chunk, an exact scan for ranges, and a graph for large ranges.
 //!
-//! `VectorWriter` and `GraphWriter` write the two files of an embedding space, `VectorIndex` opens both and answers
+//! `VectorWriter` and `GraphWriter` write the two files of an embedding space. `VectorIndex` opens both and answers
 //! `nearest`. Scores are dot products with the stored twelve-bit vectors and equal on every machine; `quantise` defines
-//! them. The graph itself is built elsewhere: nothing here links points, it only walks.
+//! them. The graph is built in `index-build`; this module only searches it.
 
 mod arch;
 mod graph;

@@ -1,9 +1,9 @@
-//! How a vector becomes a row, and a query what rows are compared with; and how far the two ways of scoring can lie apart.
+//! Quantisation: how a vector becomes a row, how queries are compared with rows, and how far the two scores can differ.
 //!
-//! A row is a scale and, per dimension, twelve bits in units of scale/16: the upper eight are the *code*, which scans and
-//! graph searches read, the lower four the *residual*, which only rescoring reads. The **score** of a chunk is the dot
-//! product of the query with all twelve bits (`arch::scalar::score` fixes the order of its additions). The **estimate**
-//! is the dot product of the query, rounded to integer steps, with the codes alone.
+//! A row is a scale and, per dimension, twelve bits in units of scale/16: the upper eight are the *code*, which scans
+//! and graph searches read, the lower four the *residual*, which only rescoring reads. The **score** of a chunk is the
+//! dot product of the query with all twelve bits (`arch::scalar::score` fixes the order of its additions). The
+//! **estimate** is the dot product of the query, rounded to integer steps, with the codes alone.
 
 use super::arch::LANES;
 
@@ -68,7 +68,7 @@ pub(super) struct Query {
     pub(super) exact: Vec<f32>,
     /// The query in integer steps; as fine as 32-bit sums allow, some 15 bits.
     pub(super) steps: Vec<i16>,
-    /// What a step is worth.
+    /// The value of a step.
     pub(super) step: f32,
     norm: f64,
     /// The length of what rounding to steps lost.
@@ -96,7 +96,7 @@ impl Query {
 
     /// How far estimate and score of a row can lie apart, in units of the row's scale; see `Row` for `residual_norm`.
     ///
-    /// Write q for the query, s for its steps times their worth, c for the codes and r for the residuals in units of the
+    /// Write q for the query, s for its steps times their value, c for the codes and r for the residuals in units of the
     /// scale. Score minus estimate is q·(c + r) - s·c = q·r + (q - s)·c, by Cauchy-Schwarz at most
     /// ‖q‖‖r‖ + ‖q - s‖‖c‖, where ‖r‖ is at most the largest of the file and ‖c‖ at most 128√dims. Beside that come
     /// roundings. The score's sum of n products errs by less than nε Σ|q||c + r| <= nε ‖q‖ 128√dims; the estimate's dot

@@ -1,4 +1,4 @@
-//! Results in one integer each, ordered as results are, and the bounded heap that keeps the best of them.
+//! Results packed into one integer each, which sorts as results do, and the bounded heap of the best results.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! `vectors-<space>.bin`: one quantised vector per chunk, in chunk order. The writer takes vectors one at a time and keeps
-//! four bytes of each; the reader hands out columns of the mapped file. `corpus/FORMAT.md` has the layout.
+//! `vectors-<space>.bin`: one quantised vector per chunk, in chunk order. The writer takes one vector at a time and
+//! keeps four bytes of it. The reader returns columns of the mapped file. `corpus/FORMAT.md` has the layout.
 
 use std::fmt;
 use std::fs::File;
@@ -32,7 +32,7 @@ struct Meta {
 #[derive(Debug)]
 pub enum VectorWriteError {
     File(SectionFileError),
-    /// The residuals of a file in work wait in an unnamed file beside it.
+    /// While the file is written, its residuals are in an unnamed file in the same folder.
     Spool {
         directory: PathBuf,
         source: io::Error,

@@ -1,9 +1,9 @@
-//! The exact scan of a range: estimates for every chunk, scores for those whose estimate leaves the question open.
+//! The exact scan of a range: estimates for every chunk, scores where the estimate does not decide.
 //!
-//! Estimate and score of a chunk are at most `error * scale` apart (`Query::error_in_scales`), so each estimate gives a
-//! lower and an upper bound of the score. The bar is the k-th largest lower bound: k chunks score at least as much, so a
-//! chunk whose upper bound lies below the bar is none of the best k, and all others are scored. While the scan runs, the
-//! bar of what was seen so far can only be lower than the last one: nothing is lost by applying it early.
+//! Estimate and score of a chunk differ by at most `error * scale` (`Query::error_in_scales`), so each estimate gives a
+//! lower and an upper bound of the score. The threshold is the k-th largest lower bound. k chunks score at least as
+//! much, so a chunk with an upper bound below the threshold is not among the best k; all others are scored. During the
+//! scan the threshold only rises, so nothing is lost by applying it early.
 
 use super::Neighbour;
 use super::arch::Kernel;
@@ -17,7 +17,7 @@ const BLOCK_LEN: usize = 256;
 /// When so many candidates have gathered, those that the bar has overtaken are dropped.
 const CANDIDATES_BEFORE_SWEEP: usize = 1 << 12;
 
-/// What a scan needs beside its input; reused from query to query.
+/// The buffers of a scan, reused from query to query.
 #[derive(Debug, Default)]
 pub(super) struct ScanScratch {
     /// The best lower bounds.
@@ -47,7 +47,7 @@ impl Request<'_> {
 /// Offers to `found` every chunk of the range that is among its best `k`, with its score.
 pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, found: &mut Best) {
     gather_candidates(request, k, scratch);
-    // Best first, so that soon the worst one found tells that none of the rest can enter.
+    // Best first, so that the worst one found soon shows that none of the rest can enter.
     let bar = scratch.lower.bar_score();
     scratch.candidates.retain(|candidate| candidate.score() >= bar);
     scratch.candidates.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,5 +1,5 @@
-//! The walk through a shard's graph: from the best entry, always on from the most similar point not yet visited, until
-//! the most similar one left is worse than the `ef` best found. It ranks by estimates; its caller scores what it found.
+//! The search of a shard's graph: from the best entry, always on to the most similar point not yet visited, until that
+//! point is worse than the `ef` best found. It ranks by estimates; its caller computes the scores.
 
 use std::collections::BinaryHeap;
 
@@ -12,7 +12,7 @@ use crate::ids::OrdinalRange;
 /// How many of the best entries a walk starts from.
 const STARTS: usize = 4;
 
-/// What a walk needs beside its input; reused from query to query.
+/// The buffers of a search, reused from query to query.
 #[derive(Debug, Default)]
 pub(super) struct WalkScratch {
     visited: Visited,

@@ -1,4 +1,4 @@
-//! The name of an embedding space: which vectors may be compared with which.
+//! The name of an embedding space. Only vectors of the same space can be compared.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 /// The longest name; the files' `meta` sections hold exactly as many bytes, zero padded.
 pub(super) const NAME_LEN_MAX: usize = 32;
 
-/// An embedding space, such as `law-static-256`. It names the files, so a second embedding's files lie beside the first's.
+/// An embedding space, such as `law-static-256`. It names the files, so the files of two embeddings can be in one folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SpaceName(String);
 
-/// Why a text names no embedding space.
+/// Why a text is not the name of an embedding space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSpaceName(pub String);
 

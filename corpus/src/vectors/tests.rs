@@ -1,4 +1,4 @@
-//! The index as a whole, against brute force over the stored rows, and on damaged files.
+//! Tests of the whole index, against brute force over the stored rows, and with damaged files.
 
 use std::fs;
 
@@ -208,7 +208,7 @@ fn files_that_do_not_belong_together_are_refused_by_name() {
     write_rows(two.path(), &[vec![1.0; DIMS], vec![2.0; DIMS]]);
     fs::copy(one.path().join(space().graph_file()), two.path().join(space().graph_file())).unwrap();
     let error = VectorIndex::open(two.path(), &space()).unwrap_err().to_string();
-    assert!(error.contains("graph-test-32.bin") && error.contains("over 1 vectors"), "{error}");
+    assert!(error.contains("graph-test-32.bin") && error.contains("for 1 vectors"), "{error}");
     let other: SpaceName = "other-32".parse().unwrap();
     fs::copy(one.path().join(space().vectors_file()), two.path().join(other.vectors_file())).unwrap();
     let error = VectorRows::open(two.path(), &other).unwrap_err().to_string();

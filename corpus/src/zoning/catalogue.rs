@@ -1,7 +1,7 @@
-//! The folder `zoning/` of a snapshot: each layer's answer in three encodings, and `layers.json` that lists them.
+//! The folder `zoning/` of a snapshot: each layer's response in three encodings, and `layers.json` that lists them.
 //!
-//! `CatalogueWriter` makes it, `ZoningLayers` opens it: the catalogue is parsed, the bodies are mapped and only their
-//! sizes compared, so opening costs nothing per vertex. Their content is covered by the hashes of the manifest.
+//! `CatalogueWriter` writes it, `ZoningLayers` opens it. Opening parses the catalogue, maps the bodies and compares
+//! only their sizes, so its cost does not depend on the number of vertices. The manifest's hashes cover the contents.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -113,12 +113,12 @@ pub struct PlaceholderEntry {
     pub features: usize,
     pub citation: Option<String>,
     pub reason: PlaceholderReason,
-    /// Codes of the table of zones that are spelt alike.
+    /// Codes of the table of zones with similar spelling.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
 }
 
-/// All that is known of a layer without opening its body.
+/// Everything known of a layer without opening its body.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LayerEntry {
@@ -182,7 +182,7 @@ struct CatalogueIn {
     layers: Vec<LayerEntry>,
 }
 
-/// The version alone, so that another version is told as such whatever else changed.
+/// The version alone, so that another version is recognised whatever else changed.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
@@ -335,7 +335,7 @@ pub struct ZoningLayer {
     identity: Mmap,
     zstd: Mmap,
     gzip: Mmap,
-    /// Read at the first question: only where points are asked for does a layer take memory.
+    /// Read at the first lookup: a layer takes memory only if points are looked up.
     places: OnceLock<Result<LayerPlaces, PlacesError>>,
 }
 
@@ -398,7 +398,7 @@ impl ZoningLayer {
         }
     }
 
-    /// Its features by where they lie.
+    /// Its features, to be found by position.
     pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
         self.places.get_or_init(|| LayerPlaces::read(self.body(Encoding::Identity))).as_ref().map_err(Clone::clone)
     }

@@ -1,8 +1,8 @@
-//! Which segments of a feature's boundary meet: a self-join of boxes over runs of neighbouring segments.
+//! Finds segments of a feature's boundary that meet: a self-join of bounding boxes over runs of consecutive segments.
 //!
-//! Segments that follow each other lie close together, so a binary tree over the order they come in is already a good
-//! spatial index: it needs no sorting, and joining it with itself finds all pairs with overlapping boxes in close to
-//! linear time on real boundaries. Shapes made to be slow (a comb of long teeth) are stopped by a budget of steps.
+//! Consecutive segments are close together, so a binary tree in their order is already a good spatial index. It needs
+//! no sorting, and joining it with itself finds all pairs of overlapping boxes in nearly linear time on real
+//! boundaries. Shapes designed to be slow (a comb of long teeth) are stopped by a limit on steps.
 
 use geo::line_intersection::{LineIntersection, line_intersection};
 use geo::{Coord, Line};
@@ -13,7 +13,7 @@ pub(crate) struct Budget {
     steps_left: u64,
 }
 
-/// The budget is used up: what was asked could not be answered.
+/// The budget is used up, so the check is incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exhausted;
 

@@ -1,7 +1,7 @@
-//! A zoning layer as it is answered: features, the zones they belong to, and what each zone cites.
+//! A zoning layer as it is served: features, their zones, and what each zone cites.
 //!
-//! The body is the complete reply of the zoning endpoint, `{shortCode, status, citationQuality, featureCount, geojson}`.
-//! A citation is either a node's or a placeholder, never half of each; whether the layer is `linked` follows from that.
+//! The body is the complete response of the zoning endpoint, `{shortCode, status, citationQuality, featureCount,
+//! geojson}`. A citation is either that of a node or a placeholder. A layer without placeholders is `linked`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -57,14 +57,14 @@ pub enum PlaceholderReason {
     UnknownZoneCode,
     /// The table has the code, without a provision.
     NoProvisionNamed,
-    /// The table names a provision that the snapshot does not hold.
+    /// The table names a provision that the snapshot does not have.
     ProvisionNotHeld,
 }
 
 /// What the features of a zone cite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ZoneCitation {
-    /// A provision of the snapshot, with its citation word for word.
+    /// A provision of the snapshot, with exactly its citation.
     Linked { node: NodeId, citation: String },
     /// The citation as far as it is known, and the codes known to be alike when the code itself is unknown.
     Placeholder { citation: Option<String>, reason: PlaceholderReason, near: Vec<String> },

@@ -1,10 +1,10 @@
-//! Zoning layers: reading and checking GeoJSON, tying zones to provisions, and the stored answers of the zoning endpoint.
+//! Zoning layers: reading and checking GeoJSON, linking zones to provisions, and the stored responses of the endpoint.
 //!
-//! A layer goes through four steps, one module each: `source` reads a GeoJSON FeatureCollection and refuses what is
-//! structurally wrong, `topology` looks at how its rings meet, `layer` joins the features with the zones and provisions
-//! that a mapping table names and renders the answer, `catalogue` stores it in three encodings and opens it again.
-//! `places` tells which features of a stored layer lie at a point.
-//! `problem` is what all of them report. What a zone code means is not known here: that is the importer's part.
+//! A layer goes through four steps, one module each: `source` reads a GeoJSON FeatureCollection and refuses structural
+//! errors, `topology` checks how its rings meet, `layer` joins features with the zones and provisions of a mapping
+//! table and writes the response, `catalogue` stores it in three encodings and opens it again. `places` finds the
+//! features at a point. `problem` has all errors and warnings. The meaning of zone codes is not known here; the
+//! importer knows it.
 
 /// The folder of the layers in a snapshot.
 pub const DIRECTORY_NAME: &str = "zoning";

@@ -1,8 +1,8 @@
-//! Which features of a stored layer lie at a point.
+//! Finds the features of a stored layer at a point.
 //!
-//! A layer's body is read once, at the first question, feature by feature: what was its zone, and its shape as it is
-//! answered. A question looks at the bounding box of every feature and only then at edges, with exact orientation tests,
-//! so a point on an edge that two zones share is on the boundary of both, whatever its digits.
+//! The first lookup reads a layer's body, feature by feature, and keeps the zone and shape of each. A lookup compares
+//! the bounding boxes of all features first and then edges, with exact orientation tests. A point on an edge that two
+//! zones share is therefore on the boundary of both, whatever its digits.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::zoning::source::FeatureId;
 #[derive(Debug)]
 pub struct LayerPlaces {
     features: Vec<PlacedFeature>,
-    /// Of each feature, side by side: most questions are answered by these alone.
+    /// The bounding boxes of the features: most lookups need only these.
     extents: Vec<BoundingBox>,
 }
 
@@ -32,7 +32,7 @@ pub struct PlacedFeature {
     parts: Parts,
 }
 
-/// What the layer's answer says of a feature's zone.
+/// A feature's zone as the layer's response has it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FeatureZone {
@@ -52,7 +52,7 @@ pub struct Found<'l> {
     pub is_on_boundary: bool,
 }
 
-/// The body is not what the builder writes.
+/// The body is not one that the builder writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacesError(String);
 

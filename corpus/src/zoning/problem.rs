@@ -1,20 +1,20 @@
-//! What can be wrong with a zoning layer: typed problems with a severity and the feature they are about.
+//! Everything that can be wrong with a zoning layer: typed problems with a severity and their feature.
 //!
-//! An error means that the layer cannot be served as it is; a warning is repaired or kept, and listed in the build's
-//! report (`--strict` makes it fatal). Messages do not name the file: whoever holds the list knows it.
+//! With an error, the layer cannot be served. A warning is corrected or kept, and listed in the build's report
+//! (`--strict` makes it an error). Messages do not name the file; their caller does.
 
 use std::fmt;
 
 use crate::zoning::shape::Position;
 
-/// Whether a layer can be built in spite of a problem.
+/// Whether a layer can be built despite a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
     Warning,
     Error,
 }
 
-/// The place of a feature in its file, counted from zero as in `features[12]`, and the id it carries there.
+/// The position of a feature in its file, counted from zero as in `features[12]`, and its id there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FeaturePlace {
     pub index: usize,

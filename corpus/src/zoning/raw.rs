@@ -1,4 +1,4 @@
-//! A GeoJSON file as serde sees it, feature by feature, before anything is checked.
+//! A GeoJSON file as serde reads it, feature by feature, before any check.
 
 use std::fmt;
 
@@ -25,14 +25,14 @@ pub(crate) struct RawGeometry {
     pub crs: Option<Value>,
 }
 
-/// Coordinates of any geometry. Positions are told from lists by their first element.
+/// Coordinates of any geometry. The first element distinguishes positions from lists.
 pub(crate) enum Nested {
     Number(f64),
     Position { at: Coord<f64>, has_more: bool },
     List(Vec<Nested>),
 }
 
-/// The members of the collection beside its features. They may come before or after them.
+/// The other members of the collection. They may come before or after its features.
 #[derive(Default)]
 pub(crate) struct Header {
     pub kind: Option<Value>,
@@ -47,7 +47,7 @@ pub(crate) enum Next {
     Stop,
 }
 
-/// Parses a file, handing over each feature as it comes. A stop is told as an error: whoever stopped knows why.
+/// Parses a file and passes on each feature. A stop is an error whose reason the caller knows.
 pub(crate) fn each_feature(
     text: &str,
     header: &mut Header,

@@ -58,7 +58,7 @@ impl Ring {
 
     /// In square degrees, positive when the ring runs counter-clockwise. Good for its sign and for being zero.
     pub(crate) fn signed_area(&self) -> f64 {
-        // Relative to the first position, or the digits that tell neighbours apart would drown in the products.
+        // Relative to the first position, or the digits that distinguish neighbours would be lost in the products.
         let origin = self.first();
         let doubled: f64 = self.0.lines().map(|line| (line.start - origin, line.end - origin)).map(cross).sum();
         doubled / 2.0

@@ -1,8 +1,8 @@
-//! Reading a GeoJSON FeatureCollection of polygons: what is structurally wrong is refused, what can be is mended.
+//! Reads a GeoJSON FeatureCollection of polygons: corrects what it can, and refuses other structural errors.
 //!
-//! Features are checked one by one while the file is parsed, so limits stop a hostile file early; errors are collected
-//! so that one run shows what has to be mended. Winding and rings left open are repaired and counted; how rings lie to
-//! each other is left to `topology` and only ever warned about. Foreign members and `bbox` are not kept.
+//! Features are checked one by one while the file is parsed, so limits stop a hostile file early. Errors are collected,
+//! so one run shows all of them. Winding and open rings are corrected and counted. `topology` checks how rings meet,
+//! which only causes warnings. Foreign members and `bbox` are not kept.
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl SourceFeature {
     }
 }
 
-/// A layer that can be served, and what was mended in it or should be looked at.
+/// A layer that can be served, with its corrections and warnings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceLayer {
     pub features: Vec<SourceFeature>,
@@ -207,7 +207,7 @@ impl<'a> Reading<'a> {
         if kind == "Polygon" { rings.polygon(coordinates) } else { rings.multi_polygon(coordinates) }
     }
 
-    /// What is wrong with the whole; it is told before what is wrong with a feature.
+    /// Errors of the whole layer, reported before those of a feature.
     fn layer_errors(&mut self, header: &Header, parsed: Result<(), serde_json::Error>) -> Vec<Problem> {
         let mut errors = Vec::new();
         match parsed {
@@ -224,7 +224,7 @@ impl<'a> Reading<'a> {
     fn parse_problem(&self, header: &Header, error: &serde_json::Error) -> Problem {
         let (line, column) = (error.line(), error.column());
         let what = error.to_string();
-        // The place is told before the message, in the form of the other messages.
+        // The position comes before the message, as in the other messages.
         let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what).to_owned();
         if !error.is_data() {
             return Problem::of_layer(ProblemKind::NotJson { line, column, what });
@@ -273,7 +273,7 @@ fn type_name(kind: Option<&Value>) -> &str {
     kind.and_then(Value::as_str).unwrap_or("JSON object without a type")
 }
 
-/// The older GeoJSON names its reference system; only those that mean WGS 84, longitude first, are let pass.
+/// The older GeoJSON names its reference system; only those that mean WGS 84, longitude first, are accepted.
 fn is_wgs84(crs: &Value) -> bool {
     let Some(name) = crs_name(crs) else { return false };
     let name = name.to_ascii_uppercase();
@@ -287,7 +287,7 @@ fn crs_name(crs: &Value) -> Option<&str> {
 }
 
 /// Latitude before longitude is often still in range: `[41.8, -87.6]` is a place in the Antarctic. But a layer of this
-/// service lies in the United States, so a layer wholly outside it that would lie wholly inside exchanged is refused.
+/// service lies in the United States, so a layer outside it that would be inside with both swapped is refused.
 fn looks_swapped(features: &[SourceFeature]) -> Option<ProblemKind> {
     let positions = || features.iter().flat_map(|feature| feature.shape.rings()).flat_map(Ring::positions);
     let first = positions().next()?;

@@ -1,4 +1,4 @@
-//! What is refused, mended and warned about, as tables of GeoJSON and messages; and the same as properties.
+//! What is refused, corrected and warned about, as tables of GeoJSON and messages, and as properties.
 
 use proptest::prelude::*;
 

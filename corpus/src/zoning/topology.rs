@@ -1,7 +1,7 @@
-//! How the rings of one feature lie to each other: what crosses, overlaps or lies outside. All of it warnings.
+//! How the rings of one feature meet: crossing, overlapping or outside. All of these are warnings.
 //!
-//! Rings of a part may touch at points, and so may parts; everything else is told with its first place. Contacts come
-//! from `contacts`; rings without contacts are then told inside from outside by single positions.
+//! Rings of a part may touch at points, and so may parts. Everything else is reported with its first position.
+//! `contacts` finds the contacts. For rings without contacts, a single position decides whether one is inside another.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(crate) fn check(shape: &Shape, budget: &mut Budget) -> Vec<ProblemKind> {
 
 const PROBLEMS_MAX: usize = 16;
 
-/// A ring with its place: the part it belongs to and its number there, zero being the outer ring.
+/// A ring with its position: the part it belongs to and its number there, zero being the outer ring.
 struct NamedRing<'a> {
     part: usize,
     number: usize,
@@ -99,7 +99,7 @@ impl Contacts {
         for (&(a, b, how), coords) in &self.by_rings {
             let (part, places) = (rings[a].part, places(coords));
             let is_told_by_worse = Some(how) < self.worst_of_rings(a, b)
-                // A ring without area must touch itself, and is told already.
+                // A ring without area must touch itself, and is already reported.
                 || (a == b && how < Contact::Crossing && rings[a].without_area().is_some());
             if is_told_by_worse {
                 continue;
@@ -203,7 +203,7 @@ fn check_parts(
     Ok(())
 }
 
-/// How two boundaries that neither cross nor overlap meet. One that does is told as a contact already.
+/// How two boundaries that neither cross nor overlap meet. One that does is already reported as a contact.
 #[derive(Clone, Copy)]
 enum Meeting {
     Apart,

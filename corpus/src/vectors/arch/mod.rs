@@ -1,7 +1,7 @@
-//! The four inner loops of vector search, once per instruction set, chosen once at run time.
+//! The four inner loops of vector search, one version per instruction set, chosen once at run time.
 //!
-//! All variants give the same bits: integer sums are exact in any order, and the one floating-point loop, `score`,
-//! fixes the order of its additions (see `scalar::score`). So an index answers alike on every machine.
+//! All versions give the same bits: integer sums are exact in any order, and the one floating-point loop, `score`, has
+//! a fixed order of additions (see `scalar::score`). An index therefore gives the same results on every machine.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

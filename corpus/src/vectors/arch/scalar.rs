@@ -1,4 +1,4 @@
-//! The inner loops in plain Rust: the definition that the other variants are tested against.
+//! The inner loops in plain Rust. The tests compare the other versions with these.
 
 use super::LANES;
 
