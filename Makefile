@@ -1,17 +1,17 @@
-# What needs more than cargo. `.ci/run` uses the same targets; each installs what it needs by package name.
+# Tasks that need more than cargo. `.ci/run` uses the same targets. Each installs the packages that it needs.
 
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := native geojson mapped citation
-# Folder with the real sources of benches/plans.
+# The folder with the source files for benches/plans.
 SOURCES ?= ../shared/corpora
 
 # How often the program is killed under load; the tests do it 100 times.
 KILLS ?= 1000
 
-# How many clients of each kind keep the server waiting; the tests use 500.
+# How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
 
-# The program that 'make conformance' looks at; built where empty.
+# The program that 'make conformance' checks; if empty, it is built.
 HORNBOOK ?=
 
 .PHONY: help fuzz deny kills slow-clients smuggling unit-score documents conformance bench-corpus
@@ -20,11 +20,11 @@ help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
-	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent and as many half-spoken connections at once'
+	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
-	@echo 'make documents     renew what is rendered from the operations table: docs/rendered and the table in README.md'
-	@echo 'make conformance   hold the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
+	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
+	@echo 'make conformance   check the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:

@@ -1,8 +1,8 @@
 //! Time as an argument. Everything that depends on the time takes a [`Now`]; only [`SystemClock`] reads the machine's
-//! clocks, and only the program's edge makes one. Days and months are UTC, computed here and nowhere else.
+//! clocks, and only the outermost code of the program creates one. Days and months are UTC, computed here and nowhere else.
 //!
 //! A [`Now`] carries two readings: the wall clock, which an administrator or a bad battery may move in either
-//! direction, and a steady one that only advances. Calendars follow the first, rate windows the second.
+//! direction, and a monotonic one. Calendars use the first, rate windows the second.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Numbers as text, without the machinery of formatting: every answer tells a dozen of them.
+//! Integers to text without the formatting machinery: every response contains a dozen of them.
 
 /// As many as the largest number has.
 const DIGITS_MAX: usize = 20;

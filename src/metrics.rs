@@ -1,4 +1,4 @@
-//! What the service counts about itself, in the text format of Prometheus.
+//! Counters and histograms of the service, in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -64,36 +64,36 @@ impl Metrics {
     /// Everything counted, and these numbers of the moment.
     pub fn render(&self, of_the_moment: &[Moment<'_>]) -> String {
         let mut page = Page::default();
-        page.begin("requests_total", "counter", "answers by operation and status");
+        page.begin("requests_total", "counter", "responses by operation and status");
         for ((operation, status), count) in self.requests.all() {
             let labels = format!("operation=\"{operation}\",status=\"{status}\"");
             page.line("requests_total", &labels, count.load(Ordering::Relaxed));
         }
-        page.histograms("request_seconds", "time to answer by operation", "operation", &self.latencies);
-        page.histograms("stage_seconds", "time of the stages of calls", "stage", &self.stages);
-        page.counters("errors_total", "answers that were errors, by code", "code", &self.errors);
+        page.histograms("request_seconds", "response time by operation", "operation", &self.latencies);
+        page.histograms("stage_seconds", "time of each stage of a call", "stage", &self.stages);
+        page.counters("errors_total", "error responses by code", "code", &self.errors);
         let refused = &self.connections_refused;
-        page.counters("connections_refused_total", "connections closed without an answer", "why", refused);
-        page.counters("reloads_total", "attempts to take up a new snapshot", "result", &self.reloads);
+        page.counters("connections_refused_total", "connections closed without a response", "why", refused);
+        page.counters("reloads_total", "attempts to load a new snapshot", "result", &self.reloads);
         let counted = [
             (
                 "connections_total",
                 "counter",
-                "connections taken",
+                "connections accepted",
                 self.connections_accepted.load(Ordering::Relaxed) as i64,
             ),
-            ("connections", "gauge", "connections now", self.connections.0.load(Ordering::Relaxed)),
+            ("connections", "gauge", "open connections", self.connections.0.load(Ordering::Relaxed)),
             (
                 "connections_waiting",
                 "gauge",
-                "connections without a request under way, for which no buffers are kept",
+                "open connections without a request in progress",
                 self.connections_waiting.0.load(Ordering::Relaxed),
             ),
-            ("requests_under_way", "gauge", "requests now", self.requests_under_way.0.load(Ordering::Relaxed)),
+            ("requests_under_way", "gauge", "requests in progress", self.requests_under_way.0.load(Ordering::Relaxed)),
             (
                 "requests_abandoned_total",
                 "counter",
-                "requests whose clients hung up first",
+                "requests whose client disconnected before the response",
                 self.requests_abandoned.load(Ordering::Relaxed) as i64,
             ),
         ];
