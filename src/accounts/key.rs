@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::entropy::Entropy;
+use crate::hex;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX_CHARS: usize = 8;
@@ -137,20 +138,14 @@ impl fmt::Debug for KeyDigest {
 
 impl Serialize for KeyDigest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let hex: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        serializer.serialize_str(&hex)
+        serializer.serialize_str(&hex::encode(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for KeyDigest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let hex = String::deserialize(deserializer)?;
-        let mut bytes = [0; 32];
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            let digits = hex.get(at * 2..at * 2 + 2).unwrap_or_default();
-            *byte = u8::from_str_radix(digits, 16).map_err(serde::de::Error::custom)?;
-        }
-        Ok(Self(bytes))
+        let digits = String::deserialize(deserializer)?;
+        hex::decode(&digits).map(Self).ok_or_else(|| serde::de::Error::custom("a key digest has 64 hexadecimal digits"))
     }
 }
 

@@ -9,7 +9,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::result::{BenchResult, Round};
-use crate::search::evaluate::{Estimate, SplitMix64, percentile};
+use crate::random::SplitMix64;
+use crate::search::evaluate::{Estimate, percentile};
 
 /// Less likely by chance than this is told as a difference.
 const CHANCE: f64 = 0.05;
@@ -158,7 +159,7 @@ fn mean(values: &[f64]) -> f64 {
 fn ratio(a: &[f64], b: &[f64]) -> Estimate {
     let mut random = SplitMix64(SEED);
     let mut again = |values: &[f64]| {
-        let drawn: f64 = (0..values.len()).map(|_| values[random.below(values.len())]).sum();
+        let drawn: f64 = (0..values.len()).map(|_| values[random.index(values.len())]).sum();
         drawn / values.len() as f64
     };
     let mut ratios: Vec<f64> = (0..DEALS / 2).map(|_| again(b) / again(a)).collect();
@@ -186,7 +187,7 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     let mut shuffled = all;
     let as_large = (0..DEALS).filter(|_| {
         for place in 0..a.len() {
-            let other = place + random.below(shuffled.len() - place);
+            let other = place + random.index(shuffled.len() - place);
             shuffled.swap(place, other);
         }
         difference(shuffled[..a.len()].iter().sum()) >= observed

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::record::Record;
 use super::{BenchError, Target};
-use crate::search::evaluate::SplitMix64;
+use crate::random::SplitMix64;
 
 /// Sleeping wakes up late by about this much, so the rest of a wait gives way to others instead.
 const WAKE_UP: Duration = Duration::from_micros(80);

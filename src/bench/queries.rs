@@ -6,6 +6,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::BenchError;
+use crate::hex;
 use crate::search::Mode;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,16 +83,13 @@ fn query(line: &str) -> Result<Query, String> {
         return Ok(Query { text: line.to_owned(), jurisdiction: None, mode: None });
     }
     let Line { query, jurisdiction, mode } = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let mode = mode.map(|name| {
-        let known = Mode::ALL.into_iter().find(|known| known.as_str() == name);
-        known.ok_or_else(|| format!("'{name}' is no mode; there are hybrid, semantic and keyword"))
-    });
-    Ok(Query { text: query, jurisdiction, mode: mode.transpose()? })
+    let mode = mode.map(|name| name.parse::<Mode>().map_err(|error| error.to_string())).transpose()?;
+    Ok(Query { text: query, jurisdiction, mode })
 }
 
 /// Tells lists apart, so that results of different ones are not compared unawares.
 pub fn fingerprint(lines: &[String]) -> String {
-    Sha256::digest(lines.join("\n"))[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(lines.join("\n"))[..8])
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use hornbook::hex;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, NodesError};
@@ -261,7 +262,7 @@ fn facts(
         ));
         lines.push(record.source_url.clone().unwrap_or_else(|| source.url.clone()));
     }
-    let hash: String = record.text_sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex::encode(&record.text_sha256);
     let (chunks, children) = (snapshot.chunks.chunks_of(node).len(), snapshot.outline.children(node).count());
     lines.push(format!("text SHA-256 {hash}; {chunks} chunks; {children} children"));
     let tags: Vec<&str> = record

@@ -12,6 +12,7 @@ use crate::api::corpus::Corpus;
 use crate::api::documents::{Document, Setting};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
+use crate::hex;
 
 /// Those of the snapshot that was asked about last.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl OfSnapshot {
 
 impl Rendered {
     fn new(document: Document, text: String) -> Self {
-        let version = Sha256::digest(&text)[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+        let version = hex::encode(&Sha256::digest(&text)[..12]);
         Self { document, plain: text.into(), version, packed: Default::default() }
     }
 

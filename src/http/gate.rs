@@ -7,6 +7,7 @@ use hyper::{HeaderMap, Method, Request, Version};
 
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::parameters::Arguments;
+use crate::hex;
 
 pub(super) const URI_BYTES_MAX: usize = 8 << 10;
 pub(super) const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -114,7 +115,7 @@ fn decoded(text: &str, plus: Plus) -> Option<String> {
         match first {
             b'%' => {
                 let [high, low, behind @ ..] = rest else { return None };
-                bytes.push(hex_digit(*high)? << 4 | hex_digit(*low)?);
+                bytes.push(hex::decode_byte([*high, *low])?);
                 rest = behind;
             }
             b'+' if plus == Plus::IsSpace => bytes.push(b' '),
@@ -126,10 +127,6 @@ fn decoded(text: &str, plus: Plus) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
     (!text.chars().any(is_wild)).then_some(text)
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 /// The key, if there is one `Authorization` header with the scheme Bearer.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 pub use judged::{JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read};
 pub use measures::Measure;
-pub use statistics::{Estimate, Paired, SplitMix64, percentile};
+pub use statistics::{Estimate, Paired, percentile};
 
 use super::{Engine, Mode, SearchError, SearchRequest};
 

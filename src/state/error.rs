@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::medium::Medium;
+use crate::hex;
 
 #[derive(Debug)]
 pub enum StateError {
@@ -50,8 +51,8 @@ impl StateError {
     }
 
     pub(crate) fn bad_record(table: &'static str, key: &[u8]) -> Self {
-        let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self::Damaged { place: "the state file".to_owned(), what: DamageKind::Record { table, key } }
+        let what = DamageKind::Record { table, key: hex::encode(key) };
+        Self::Damaged { place: "the state file".to_owned(), what }
     }
 
     /// Whether freeing space on the disk is the remedy.

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber};
 use crate::clock::{Day, UnixMillis};
+use crate::hex;
 use crate::state::codec::{Decoder, Encoder, Malformed};
 use crate::state::{Reading, StateError, Table, Writing};
 
@@ -145,7 +146,8 @@ fn due_blocks(writing: &Writing, before: UnixMillis, tail: EntryNumber) -> Resul
 }
 
 fn testimony(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
-    let reason = format!("rolled up entries through {}, archive {}", checkpoint.through, hex(&checkpoint.archive));
+    let reason =
+        format!("rolled up entries through {}, archive {}", checkpoint.through, hex::encode(&checkpoint.archive));
     Draft {
         at,
         kind: EntryKind::Adjustment,
@@ -158,10 +160,6 @@ fn testimony(checkpoint: &Checkpoint, at: UnixMillis) -> Draft {
         reference: Reference::None,
         note: Some(Note { actor: "system".to_owned(), reason }),
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Links the rows of a step to those of the steps before.

@@ -11,12 +11,13 @@ use crate::accounts::records::{
     AccountRecord, IdempotencyRecord, KeyRecord, PurchaseRecord, PurchaseStatus, read_all_json,
 };
 use crate::clock::Month;
+use crate::hex;
 use crate::state::{Reading, State, StateError, Table};
 
 use super::books::Books;
 use super::entry::{Draft, Entry, EntryKind, Reference};
 use super::load::{Head, block_entries, parse_block, read_allotments, read_operations, read_wallets};
-use super::rollup::{ArchiveDigest, Archived, Checkpoint, HOUSE, each_row, hex};
+use super::rollup::{ArchiveDigest, Archived, Checkpoint, HOUSE, each_row};
 
 /// What was proven, in numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -103,7 +104,7 @@ fn verify(reading: &Reading) -> Result<Proof, VerifyError> {
     check_purchases(reading, &walk)?;
     check_idempotency(reading, &walk)?;
     let (accounts, keys) = check_owners(reading, &walk)?;
-    let last_hash = hex(&walk.hash);
+    let last_hash = hex::encode(&walk.hash);
     Ok(Proof { accounts, keys, entries: walk.number, rolled_up: checkpoint.through, books: walk.books, last_hash })
 }
 

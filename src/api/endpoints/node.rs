@@ -14,6 +14,7 @@ use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{Asked, Prepared, Weight};
 use crate::api::reply::{Format, Reply};
+use crate::hex;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -95,7 +96,7 @@ pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     let id = NodeId(asked.arguments.uuid("id"));
     let node = asked.corpus.node(id)?;
     let format = asked.format;
-    let hash = hex(&asked.corpus.snapshot().cards.get(node)?.text_sha256_start);
+    let hash = hex::encode(&asked.corpus.snapshot().cards.get(node)?.text_sha256_start);
     // Text, snapshot and form: everything else in the answer follows from these.
     let version = format!("{hash}-{}-{}", asked.corpus.id(), format.name());
     let corpus = Arc::clone(asked.corpus);
@@ -238,13 +239,7 @@ fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
         current_through: through.or_else(|| source.and_then(|source| source.current_through.clone())),
         retrieved_at: source.map(|source| source.retrieved.as_str()),
         license: source.map(|source| source.license.as_str()),
-        content_hash: format!("sha256:{}", hex(&record.text_sha256)),
+        content_hash: format!("sha256:{}", hex::encode(&record.text_sha256)),
         snapshot: corpus.id(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

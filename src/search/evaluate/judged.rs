@@ -9,7 +9,7 @@ use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
-use super::statistics::SplitMix64;
+use crate::random::SplitMix64;
 
 /// Which half a query belongs to: one is for choosing numbers, the other only ever reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

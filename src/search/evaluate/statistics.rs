@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::random::SplitMix64;
+
 /// How often measurements are drawn again.
 const RESAMPLES: usize = 10_000;
 
@@ -25,7 +27,7 @@ impl Estimate {
         }
         let mut random = SplitMix64(SEED);
         let mut means: Vec<f64> = (0..RESAMPLES)
-            .map(|_| mean((0..values.len()).map(|_| values[random.below(values.len())]), values.len()))
+            .map(|_| mean((0..values.len()).map(|_| values[random.index(values.len())]), values.len()))
             .collect();
         means.sort_unstable_by(f64::total_cmp);
         let at = |part: f64| means[((RESAMPLES - 1) as f64 * part).round() as usize];
@@ -77,35 +79,9 @@ fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
     values.sum::<f64>() / count as f64
 }
 
-/// A small generator of random numbers, the same on every machine.
-#[derive(Clone, Debug)]
-pub struct SplitMix64(pub u64);
-
-impl SplitMix64 {
-    pub fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, each as likely as any other but for one part in 2^40 or so.
-    pub fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.draw()) * end as u128) >> 64) as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_those_of_the_published_generator() {
-        let mut random = SplitMix64(1_234_567);
-        assert_eq!([random.draw(), random.draw()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
-        assert!((0..1000).all(|_| random.below(7) < 7));
-    }
 
     #[test]
     fn intervals_hold_the_mean_and_narrow_with_more_values() {
