@@ -4,10 +4,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
+use hornbook_corpus::edits::nearest_name;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::{INVENTORY, Level};
 
 use crate::plan::PlannedJurisdiction;
+
+/// A code that differs in more letters is not suggested for a misspelt one.
+const NEAR: u8 = 2;
 
 /// One jurisdiction with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,26 +121,10 @@ pub(crate) fn check_known(code: &ShortCode, territories: &[Territory]) -> Result
     if territories.iter().any(|territory| territory.code == *code) {
         return Ok(());
     }
-    let nearest =
-        territories.iter().map(|territory| (distance(code.as_str(), territory.code.as_str()), &territory.code)).min();
-    let nearest = nearest.filter(|(distance, _)| *distance <= 2).map(|(_, code)| code.clone());
+    let nearest = nearest_name(code.as_str(), territories.iter().map(|territory| territory.code.as_str()), NEAR);
+    let nearest = nearest.and_then(|nearest| territories.iter().find(|territory| territory.code.as_str() == nearest));
+    let nearest = nearest.map(|territory| territory.code.clone());
     Err(TerritoryError::Unknown { code: code.clone(), nearest })
-}
-
-/// How many letters must change, come or go to make one text the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

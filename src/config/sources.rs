@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use hornbook_corpus::edits::edit_distance;
 use toml::de::{DeTable, DeValue};
 
 use super::ConfigError;
@@ -180,25 +181,10 @@ fn as_text(value: &DeValue<'_>) -> Option<String> {
 
 /// The known name that is most like this one. A name without its section is compared with the part after the dot.
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
+    let edits = |to: &str| edit_distance(name, to, u8::MAX).unwrap_or(u8::MAX);
     let distance = |candidate: &String| match candidate.split_once('.') {
-        Some((_, last)) if !name.contains('.') => edits(name, candidate).min(edits(name, last)),
-        _ => edits(name, candidate),
+        Some((_, last)) if !name.contains('.') => edits(candidate).min(edits(last)),
+        _ => edits(candidate),
     };
     known.min_by_key(distance).unwrap_or_default()
-}
-
-/// How many letters must be changed, added or removed to get from one word to the other.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }

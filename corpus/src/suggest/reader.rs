@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use bytemuck::Pod;
 
-use super::near::near;
+use super::near::{NearRun, near};
 use super::words::{Typed, typed};
 use super::{FILE_NAME, KIND, edits_allowed};
 use crate::ids::{NodeOrdinal, OrdinalRange};
@@ -16,6 +17,8 @@ use crate::section_file::{Column, SectionFile, SectionFileError};
 pub struct Suggestions {
     /// How many entries are living headings, living citations, dead headings, dead citations.
     groups: [u32; 4],
+    /// How many letters each word has in common with the one before; made when first asked for.
+    common_beginnings: OnceLock<Box<[u8]>>,
     words: Lists<u8>,
     rows: Lists<u8>,
     nodes: Lists<u32>,
@@ -97,6 +100,7 @@ impl Suggestions {
         let groups = file.slice::<u32>("groups")?.try_into();
         let suggestions = Self {
             groups: groups.map_err(|_| file.damaged("section groups does not have four numbers"))?,
+            common_beginnings: OnceLock::new(),
             words: Lists::open(&file, "words", "wordsat")?,
             rows: Lists::open(&file, "rows", "rowsat")?,
             nodes: Lists::open(&file, "nodes", "nodesat")?,
@@ -125,6 +129,26 @@ impl Suggestions {
     /// A word by its number; words are sorted. Empty beyond the last.
     pub fn word(&self, number: u32) -> &str {
         std::str::from_utf8(self.words.get(number)).unwrap_or_default()
+    }
+
+    /// How many letters each word has in common with the one before.
+    pub(super) fn common_beginnings(&self) -> &[u8] {
+        self.common_beginnings.get_or_init(|| {
+            let mut before = "";
+            let numbers = 0..self.word_count();
+            let common = numbers.map(|number| {
+                let word = self.word(number);
+                let pairs = before.chars().zip(word.chars());
+                before = word;
+                u8::try_from(pairs.take_while(|(a, b)| a == b).count()).unwrap_or(u8::MAX)
+            });
+            common.collect()
+        })
+    }
+
+    /// The number of the first word behind those that begin with a digit.
+    pub(super) fn first_without_digit(&self) -> u32 {
+        self.first_word(|known| known > ":")
     }
 
     pub fn kind(&self, entry: u32) -> SuggestedKind {
@@ -172,14 +196,16 @@ impl Suggestions {
         if !self.exact(word, false).is_empty() {
             return None;
         }
-        (1..=edits_allowed(word)).find_map(|edits| {
-            let found = near(self, word, edits, false).into_iter().flatten();
-            let borne = |number: &u32| {
-                let run = *number..number.saturating_add(1);
-                (self.first.size(&run) + self.later.size(&run), std::cmp::Reverse(*number))
-            };
-            found.max_by_key(borne).map(|number| self.word(number))
-        })
+        let allowed = edits_allowed(word);
+        if allowed == 0 {
+            return None;
+        }
+        let found = near(self, word, allowed, false);
+        let rank = |NearRun { words, edits }: &NearRun| {
+            let borne = self.first.size(words) + self.later.size(words);
+            (std::cmp::Reverse(*edits), borne, std::cmp::Reverse(words.start))
+        };
+        found.iter().max_by_key(|run| rank(run)).map(|run| self.word(run.words.start))
     }
 
     fn alternatives(&self, typed: &Typed, nearly: bool) -> Alternatives {
@@ -191,7 +217,7 @@ impl Suggestions {
                 let edits = edits_allowed(word);
                 match nearly && edits > 0 {
                     // What is right is near, too.
-                    true => near(self, word, edits, is_open),
+                    true => near(self, word, edits, is_open).into_iter().map(|run| run.words).collect(),
                     false => Vec::from_iter(Some(self.exact(word, is_open)).filter(|run| !run.is_empty())),
                 }
             })

@@ -1,0 +1,161 @@
+//! Edit distance: how many letters must be left out, put in, exchanged, or swapped with a neighbour, to make one word another.
+//!
+//! The rows of the table are kept, so that a word that begins like the one before costs only its own letters; and only the
+//! cells near the diagonal are worked out, for words that are further apart are all the same to whoever asks.
+
+/// No table tells more edits from each other.
+const EDITS_MAX: u8 = 250;
+
+/// A table of distances to one word: a row for each letter of another word, a column for each letter of the one.
+#[derive(Debug)]
+pub struct EditTable<'w> {
+    word: &'w [char],
+    /// Distances beyond this are not told apart.
+    edits_max: usize,
+    letters: Vec<char>,
+    /// Row after row, the one of no letters first.
+    cells: Vec<u8>,
+}
+
+impl<'w> EditTable<'w> {
+    pub fn new(word: &'w [char], edits_max: u8) -> Self {
+        let edits_max = edits_max.min(EDITS_MAX);
+        let far = edits_max + 1;
+        let cells = (0..=word.len()).map(|column| u8::try_from(column).unwrap_or(far).min(far)).collect();
+        Self { word, edits_max: usize::from(edits_max), letters: Vec::new(), cells }
+    }
+
+    fn width(&self) -> usize {
+        self.word.len() + 1
+    }
+
+    /// How many letters the other word has so far.
+    pub fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.letters.is_empty()
+    }
+
+    /// Goes back to the first `len` letters of the other word.
+    pub fn truncate(&mut self, len: usize) {
+        self.letters.truncate(len);
+        self.cells.truncate((self.letters.len() + 1) * self.width());
+    }
+
+    /// Adds a letter to the other word. Gives whether some ending could still bring it within the distance.
+    pub fn push(&mut self, letter: char) -> bool {
+        let (width, far) = (self.width(), self.far());
+        let row = self.letters.len() + 1;
+        let (before, above) = (self.cells.len().wrapping_sub(2 * width), self.cells.len() - width);
+        let here = self.cells.len();
+        self.cells.resize(here + width, far);
+        let mut is_open = false;
+        for column in row.saturating_sub(self.edits_max)..width.min(row + self.edits_max + 1) {
+            let least = match column.checked_sub(1) {
+                None => self.cells[above].saturating_add(1),
+                Some(left) => {
+                    let typed = self.word[left];
+                    let exchanged = self.cells[above + left] + u8::from(typed != letter);
+                    let one_more = self.cells[above + column].min(self.cells[here + left]) + 1;
+                    let swaps = left > 0 && self.word[left - 1] == letter && self.letters.last() == Some(&typed);
+                    let swapped = if swaps { self.cells[before + left - 1] + 1 } else { far };
+                    exchanged.min(one_more).min(swapped)
+                }
+            };
+            self.cells[here + column] = least.min(far);
+            is_open |= least < far;
+        }
+        self.letters.push(letter);
+        is_open
+    }
+
+    /// What stands for every distance beyond the largest that is told.
+    fn far(&self) -> u8 {
+        self.edits_max as u8 + 1
+    }
+
+    /// The distance between the word and the letters so far, if it is not beyond the largest.
+    pub fn distance(&self) -> Option<u8> {
+        self.cells.last().copied().filter(|&distance| usize::from(distance) <= self.edits_max)
+    }
+}
+
+/// The distance between two words, if it is at most `edits_max`.
+pub fn edit_distance(from: &str, to: &str, edits_max: u8) -> Option<u8> {
+    let from: Vec<char> = from.chars().collect();
+    let mut table = EditTable::new(&from, edits_max);
+    to.chars().all(|letter| table.push(letter)).then(|| table.distance()).flatten()
+}
+
+/// Of some names the one nearest to what was written, of equally near ones the first; none if all are further away than
+/// `edits_max`.
+pub fn nearest_name<N: AsRef<str>>(written: &str, names: impl Iterator<Item = N>, edits_max: u8) -> Option<N> {
+    let near = names.filter_map(|name| Some((edit_distance(written, name.as_ref(), edits_max)?, name)));
+    near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The whole table, by the book.
+    fn naive(a: &str, b: &str) -> usize {
+        let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                table[i][j] = match (i, j) {
+                    (0, _) => j,
+                    (_, 0) => i,
+                    _ => {
+                        let exchanged = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                        let least = exchanged.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                        let swaps = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                        if swaps { least.min(table[i - 2][j - 2] + 1) } else { least }
+                    }
+                };
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
+    #[test]
+    fn distances_are_those_counted_by_hand() {
+        for (from, to, distance) in
+            [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 1), ("listen", "lisen", 1), ("é", "e", 1)]
+        {
+            assert_eq!(edit_distance(from, to, 3), Some(distance), "{from} {to}");
+        }
+        assert_eq!(edit_distance("deposit", "landlord", 3), None);
+        assert_eq!(edit_distance("a", "", 0), None);
+        assert_eq!(nearest_name("semantci", ["hybrid", "semantic", "keyword"].into_iter(), 2), Some("semantic"));
+        assert_eq!(nearest_name("mode", ["hybrid", "keyword"].into_iter(), 2), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_distance_is_that_of_the_whole_table(
+            words in prop::collection::vec("[abc]{0,9}", 2..12), edits_max in 0..5_u8, word in "[abc]{0,9}",
+        ) {
+            let letters: Vec<char> = word.chars().collect();
+            let mut table = EditTable::new(&letters, edits_max);
+            for pair in words.windows(2) {
+                // The rows of what two words have in common are kept.
+                let common = pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();
+                table.truncate(common.min(table.len()));
+                let mut is_open = true;
+                for letter in pair[1].chars().skip(table.len()).collect::<Vec<_>>() {
+                    is_open = table.push(letter);
+                }
+                let expected = Some(naive(&word, &pair[1])).filter(|&distance| distance <= usize::from(edits_max));
+                prop_assert_eq!(table.distance().map(usize::from), expected, "{} {}", word, &pair[1]);
+                prop_assert!(is_open || expected.is_none());
+                prop_assert_eq!(edit_distance(&word, &pair[1], edits_max).map(usize::from), expected);
+            }
+        }
+    }
+}
