@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hornbook::search::{Engine, Mode, SearchRequest, StageMicros};
+use hornbook::search::{Engine, Mode, SearchRequest, Stage, StageMicros};
 use hornbook_corpus::snapshot::Snapshot;
 
 const QUERY_FILES: [&str; 4] = ["citations", "phrases", "questions", "topics"];
@@ -31,13 +31,12 @@ fn main() {
                 std::hint::black_box(engine.show(&mut response).expect("it shows"));
                 stages = response.stages;
             }
-            hydrating.push(stages.hydrate);
-            snipping.push(stages.snippet);
-            let of_search =
-                [stages.understand, stages.embed, stages.keyword, stages.vector, stages.rerank, stages.fuse];
-            searching.push(of_search.iter().sum());
+            hydrating.push(stages[Stage::Hydrate]);
+            snipping.push(stages[Stage::Snippet]);
+            let is_shown = |stage: &Stage| matches!(stage, Stage::Hydrate | Stage::Snippet);
+            searching.push(Stage::ALL.into_iter().filter(|stage| !is_shown(stage)).map(|stage| stages[stage]).sum());
         }
-        let name = mode.as_str();
+        let name = mode.name();
         println!("{name}: search {}, hydrate {}, snippet {}", told(searching), told(hydrating), told(snipping));
     }
 }

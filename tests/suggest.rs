@@ -1,6 +1,6 @@
 //! Suggestions over the sample corpus.
 
-use hornbook::search::SUGGESTIONS_MAX;
+use hornbook::search::{QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError};
 use hornbook_corpus::ids::NodeOrdinal;
 
 use sample::ENGINE;
@@ -71,10 +71,14 @@ fn what_was_meant_is_told_only_for_words_that_stand_nowhere() {
 
 #[test]
 fn anything_typed_is_answered_within_bounds() {
-    let long = "fence ".repeat(5000);
-    for typed in ["", " ", "-", "§", "\"", "a", "the ", "é\u{301}\u{feff}", long.as_str(), &"x".repeat(100_000)] {
+    let long: String = "fence ".chars().cycle().take(QUERY_CHARS_MAX).collect();
+    for typed in ["", " ", "-", "§", "\"", "a", "the ", "é\u{301}\u{feff}", long.as_str(), &"x".repeat(1000)] {
         assert!(ENGINE.suggest(typed, 1_000_000, None).unwrap().len() <= SUGGESTIONS_MAX);
         ENGINE.did_you_mean(typed).unwrap();
     }
     assert!(ENGINE.suggest("fence", 0, None).unwrap().is_empty());
+    let too_long = format!("{long}.");
+    for refused in [ENGINE.suggest(&too_long, 10, None).err(), ENGINE.did_you_mean(&too_long).err()] {
+        assert!(matches!(refused, Some(SearchError::Query(QueryError::TooLong { chars: 1025 }))), "{refused:?}");
+    }
 }

@@ -7,7 +7,7 @@ use hornbook_corpus::ids::OrdinalRange;
 
 use super::queries::Query;
 use super::{Asked, BenchError, Outcome, Target, Worker};
-use crate::search::{Engine, Mode, SearchRequest, StageMicros};
+use crate::search::{Engine, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
     engine: Engine,
@@ -72,16 +72,7 @@ impl Worker for Searcher<'_> {
 }
 
 fn durations(stages: &StageMicros) -> Vec<(Cow<'static, str>, Duration)> {
-    let StageMicros { understand, embed, keyword, vector, rerank, fuse, facets: _, hydrate, snippet } = *stages;
-    let named = [
-        ("understand", understand),
-        ("embed", embed),
-        ("keyword", keyword),
-        ("vector", vector),
-        ("rerank", rerank),
-        ("fuse", fuse),
-        ("hydrate", hydrate),
-        ("snippet", snippet),
-    ];
-    named.map(|(name, micros)| (Cow::Borrowed(name), Duration::from_micros(micros.into()))).into()
+    // No facets are asked for.
+    let asked = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Facets);
+    asked.map(|stage| (Cow::Borrowed(stage.name()), Duration::from_micros(stages[stage].into()))).collect()
 }

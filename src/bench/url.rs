@@ -32,7 +32,7 @@ pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
         format!(
             "/api/v1/search?q={}&mode={}&limit={limit}{}",
             percent_encoded(&query.text),
-            query.mode.unwrap_or(mode).as_str(),
+            query.mode.unwrap_or(mode).name(),
             jurisdiction.unwrap_or_default()
         )
     };

@@ -19,7 +19,7 @@ use hornbook::search::{Engine, Mode};
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::cli::output::{note, print, print_json};
-use crate::cli::search::ModeArg;
+use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
@@ -101,8 +101,8 @@ struct Measuring {
     path: Vec<String>,
 
     /// How to search, where a query does not say
-    #[arg(long, value_enum, default_value_t)]
-    mode: ModeArg,
+    #[arg(long, value_parser = mode_parser(), default_value_t)]
+    mode: Mode,
 
     /// Results on a page
     #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -174,7 +174,7 @@ impl Measuring {
         }
         let folder = options.snapshot(self.target.as_ref().map(PathBuf::from))?;
         let engine = Engine::new(Arc::new(Snapshot::open(&folder)?))?;
-        let (target, left_out) = InProcess::new(engine, asked, self.mode.into(), self.limit)?;
+        let (target, left_out) = InProcess::new(engine, asked, self.mode, self.limit)?;
         if left_out > 0 {
             note(&format!(
                 "{left_out} of {} queries are left out: the snapshot does not hold their jurisdiction",
@@ -185,15 +185,14 @@ impl Measuring {
         // With the mode and the page size in them, what is asked of a server and of a snapshot is told by the same words.
         let told = TargetTold {
             snapshot: Some(target.snapshot_id().to_owned()),
-            ..self.told(folder.display().to_string(), &searches(asked, self.mode.into(), self.limit))
+            ..self.told(folder.display().to_string(), &searches(asked, self.mode, self.limit))
         };
         Ok(self.measure(&target, told, &self.load(cores)?)?)
     }
 
     fn ask_server(&self, options: &Options, asked: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
         let base = self.target.clone().unwrap_or_default();
-        let paths =
-            if self.path.is_empty() { searches(asked, self.mode.into(), self.limit) } else { self.path.clone() };
+        let paths = if self.path.is_empty() { searches(asked, self.mode, self.limit) } else { self.path.clone() };
         let told = TargetTold { is_url: true, ..self.told(base.clone(), &paths) };
         let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
         let key = self.key.clone().or_else(|| demo_key().map(|key| key.trim().to_owned()));
@@ -208,7 +207,7 @@ impl Measuring {
             snapshot: None,
             queries: asked.len(),
             queries_hash: queries::fingerprint(asked),
-            mode: Mode::from(self.mode).as_str().to_owned(),
+            mode: self.mode.name().to_owned(),
             limit: self.limit,
         }
     }

@@ -7,13 +7,13 @@ use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
     self, Comparison, Estimate, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
 };
-use hornbook::search::{Engine, Mode, SearchError, Tuning};
+use hornbook::search::{Engine, Mode, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
 use crate::cli::output::{print, print_json};
-use crate::cli::search::ModeArg;
+use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
@@ -36,12 +36,12 @@ pub(crate) struct Eval {
     split: SplitArg,
 
     /// Only these modes
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [ModeArg::Hybrid, ModeArg::Semantic, ModeArg::Keyword])]
-    mode: Vec<ModeArg>,
+    #[arg(long, value_parser = mode_parser(), value_delimiter = ',', default_values_t = Mode::ALL)]
+    mode: Vec<Mode>,
 
     /// Test whether two modes differ, such as hybrid,keyword; may be given several times
     #[arg(long, value_name = "MODE,MODE", value_parser = two_modes)]
-    compare: Vec<(ModeArg, ModeArg)>,
+    compare: Vec<(Mode, Mode)>,
 
     /// Try another number than the one that measured best, such as question.keyword=0.2, and test what that changes
     #[arg(long = "try", value_name = "NAME=VALUE", value_parser = super::name_and_value)]
@@ -78,11 +78,8 @@ impl SplitArg {
     }
 }
 
-fn two_modes(text: &str) -> Result<(ModeArg, ModeArg), String> {
-    let mode = |name: &str| {
-        ModeArg::from_str(name.trim(), true)
-            .map_err(|_| format!("'{name}' is no mode; there are hybrid, semantic and keyword"))
-    };
+fn two_modes(text: &str) -> Result<(Mode, Mode), String> {
+    let mode = |name: &str| name.trim().parse().map_err(|error: UnknownMode| error.to_string());
     let (first, second) = text.split_once(',').ok_or("name two modes, such as hybrid,keyword")?;
     Ok((mode(first)?, mode(second)?))
 }
@@ -113,7 +110,7 @@ impl Eval {
         }
         let mut modes: Vec<Mode> = Vec::new();
         let asked = self.mode.iter().chain(self.compare.iter().flat_map(|(first, second)| [first, second]));
-        asked.map(|&mode| Mode::from(mode)).for_each(|mode| {
+        asked.for_each(|&mode| {
             if !modes.contains(&mode) {
                 modes.push(mode);
             }
@@ -125,7 +122,7 @@ impl Eval {
             let usual = Engine::new(snapshot)?;
             for run in &runs {
                 let before = scores_of(&usual, &queries, run.mode, &mut |_| ())?;
-                let name = format!("{} as tried against as it is", run.mode.as_str());
+                let name = format!("{} as tried against as it is", run.mode.name());
                 compared.push(Compared { name, comparisons: evaluate::compare(&run.scores, &before) });
             }
         }
@@ -176,7 +173,7 @@ impl Eval {
         for run in runs {
             for Summary { kind, queries, estimates } in evaluate::summarise(&run.scores) {
                 let [ndcg, mrr, recall_10, recall_100, first] = estimates.map(estimate_text);
-                let mode = run.mode.as_str().to_owned();
+                let mode = run.mode.name().to_owned();
                 table.row([kind, mode, queries.to_string(), ndcg, mrr, recall_10, recall_100, first]);
             }
         }
@@ -186,7 +183,7 @@ impl Eval {
             for (run, latency) in runs.iter().filter_map(|run| Some((run, run.latency?))) {
                 let Latency { searches, median, p90, p99, max } = latency;
                 let [median, p90, p99, max] = [median, p90, p99, max].map(|micros| format!("{micros:.0}"));
-                table.row([run.mode.as_str().to_owned(), searches.to_string(), median, p90, p99, max]);
+                table.row([run.mode.name().to_owned(), searches.to_string(), median, p90, p99, max]);
             }
             out += &format!("\n{}", table.render());
         }
@@ -210,7 +207,7 @@ impl Eval {
     fn as_json(&self, runs: &[Run], compared: &[Compared], left_out: &LeftOut) -> Value {
         let run_json = |run: &Run| {
             let mut value = json!({
-                "mode": run.mode.as_str(),
+                "mode": run.mode.name(),
                 "kinds": evaluate::summarise(&run.scores).iter().map(summary_json).collect::<Vec<_>>(),
                 "latencyMicros": run.latency,
             });
@@ -242,11 +239,11 @@ fn scores_of(
     Ok(scores)
 }
 
-fn compare_modes(pairs: &[(ModeArg, ModeArg)], runs: &[Run]) -> Vec<Compared> {
-    let run = |mode: ModeArg| runs.iter().find(|run| run.mode == Mode::from(mode));
-    let compare = |&(first, second): &(ModeArg, ModeArg)| {
+fn compare_modes(pairs: &[(Mode, Mode)], runs: &[Run]) -> Vec<Compared> {
+    let run = |mode: Mode| runs.iter().find(|run| run.mode == mode);
+    let compare = |&(first, second): &(Mode, Mode)| {
         let (first, second) = (run(first)?, run(second)?);
-        let name = format!("{} against {}", first.mode.as_str(), second.mode.as_str());
+        let name = format!("{} against {}", first.mode.name(), second.mode.name());
         Some(Compared { name, comparisons: evaluate::compare(&first.scores, &second.scores) })
     };
     pairs.iter().filter_map(compare).collect()
@@ -260,7 +257,7 @@ fn estimate_text(estimate: Estimate) -> String {
 fn queries_text(queries: &[ReadyQuery], runs: &[Run]) -> String {
     let mut out = String::new();
     for (place, query) in queries.iter().enumerate() {
-        let ndcg = runs.iter().map(|run| format!("{} {:.3}", run.mode.as_str(), run.scores[place].scores[0]));
+        let ndcg = runs.iter().map(|run| format!("{} {:.3}", run.mode.name(), run.scores[place].scores[0]));
         out += &format!("{} {}  {}\n", query.id, ndcg.collect::<Vec<_>>().join("  "), query.query);
     }
     out + "\n"
@@ -307,10 +304,9 @@ mod tests {
 
     #[test]
     fn two_modes_are_named_with_a_comma() {
-        let (first, second) = two_modes("hybrid, keyword").unwrap();
-        assert_eq!((Mode::from(first), Mode::from(second)), (Mode::Hybrid, Mode::Keyword));
+        assert_eq!(two_modes("hybrid, keyword"), Ok((Mode::Hybrid, Mode::Keyword)));
         assert!(two_modes("hybrid").unwrap_err().contains("two modes"));
-        assert!(two_modes("hybrid,fast").unwrap_err().contains("'fast' is no mode"));
+        assert!(two_modes("hybrid,fast").unwrap_err().contains("unknown mode 'fast'"));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
     Engine, Facets, Highlight, HitExplain, LegExplain, Mode, SearchRequest, SearchResponse, ShownHit,
 };
@@ -32,8 +33,8 @@ pub(crate) struct Search {
     words: Vec<String>,
 
     /// How to search
-    #[arg(long, value_enum, default_value_t)]
-    mode: ModeArg,
+    #[arg(long, value_parser = mode_parser(), default_value_t)]
+    mode: Mode,
 
     /// Only in this jurisdiction and what lies in it
     #[arg(long, value_name = "CODE")]
@@ -60,26 +61,10 @@ pub(crate) struct Search {
     explain: bool,
 }
 
-/// The modes as they are typed.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum ModeArg {
-    /// Words and meaning together
-    #[default]
-    Hybrid,
-    /// Meaning alone
-    Semantic,
-    /// Words alone
-    Keyword,
-}
-
-impl From<ModeArg> for Mode {
-    fn from(mode: ModeArg) -> Self {
-        match mode {
-            ModeArg::Hybrid => Self::Hybrid,
-            ModeArg::Semantic => Self::Semantic,
-            ModeArg::Keyword => Self::Keyword,
-        }
-    }
+/// Reads the name of a mode.
+pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    let named = |mode: Mode| PossibleValue::new(mode.name()).help(mode.meaning());
+    PossibleValuesParser::new(Mode::ALL.map(named)).try_map(|name| name.parse::<Mode>())
 }
 
 impl Search {
@@ -87,7 +72,7 @@ impl Search {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let request = SearchRequest {
-            mode: self.mode.into(),
+            mode: self.mode,
             page: self.page,
             limit: self.limit,
             range: self.range(engine.snapshot())?,
@@ -189,21 +174,12 @@ fn as_text(
         out += &facets_text(snapshot, facets);
     }
     if let Some(explain) = &response.explain {
-        let stages = &response.stages;
+        let stages: Vec<String> = response.stages.named().map(|(name, micros)| format!("{name} {micros}")).collect();
         out += &format!(
-            "taken for a {}; words: {}; microseconds: understand {}, embed {}, keyword {}, vector {}, rerank {}, fuse {}, \
-             facets {}, hydrate {}, snippet {}\n",
+            "taken for a {}; words: {}; microseconds: {}\n",
             explain.kind,
             explain.terms.join(" "),
-            stages.understand,
-            stages.embed,
-            stages.keyword,
-            stages.vector,
-            stages.rerank,
-            stages.fuse,
-            stages.facets,
-            stages.hydrate,
-            stages.snippet
+            stages.join(", ")
         );
     }
     out
@@ -322,7 +298,7 @@ fn as_json(
     });
     let mut out = json!({
         "query": request.query,
-        "mode": request.mode.as_str(),
+        "mode": request.mode.name(),
         "page": request.page,
         "limit": request.limit,
         "total": response.total,

@@ -1,27 +1,12 @@
-//! Why a provision stands where it does, and where the time went.
+//! Why a provision stands where it does.
 
 use hornbook_corpus::ids::ChunkOrdinal;
 use serde::Serialize;
 
 use super::fuse::Candidate;
 use super::keyword::KeywordFound;
+use super::request::{Hit, Mode};
 use super::understand::Understood;
-use super::{Hit, Mode};
-
-/// Microseconds of each stage of one search. Hydration and snippets are counted when the hits are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StageMicros {
-    pub understand: u32,
-    pub embed: u32,
-    pub keyword: u32,
-    pub vector: u32,
-    pub rerank: u32,
-    pub fuse: u32,
-    pub facets: u32,
-    pub hydrate: u32,
-    pub snippet: u32,
-}
 
 /// What the query was taken for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,7 +30,7 @@ impl QueryExplain {
         let terms = understood.words.iter().map(|word| word.whole.clone().unwrap_or_else(|| word.parts.join(" ")));
         let joined = |phrases: &[Vec<String>]| phrases.iter().map(|phrase| phrase.join(" ")).collect();
         Self {
-            mode: mode.as_str(),
+            mode: mode.name(),
             kind: understood.kind.as_str(),
             terms: terms.collect(),
             phrases: joined(&understood.phrases),

@@ -9,8 +9,9 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::Span;
 
+use super::request::Mode;
+use super::tuning::{KindTuning, Tuning};
 use super::understand::QueryKind;
-use super::{KindTuning, Mode, Tuning};
 
 /// How much each leg is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::suggest::{Closeness, SuggestedKind};
 use serde::Serialize;
 
-use super::understand::{with_analyzer, within_bounds};
+use super::understand::{check_length, with_analyzer};
 use super::{Engine, SearchError};
 
 /// So many suggestions are given at most.
@@ -45,7 +45,8 @@ impl Engine {
         let snapshot = self.snapshot();
         let range = range.unwrap_or(OrdinalRange { start: 0, end: snapshot.outline.len() });
         let limit = limit.min(SUGGESTIONS_MAX);
-        let found = snapshot.suggestions.complete(within_bounds(text), limit, range);
+        check_length(text)?;
+        let found = snapshot.suggestions.complete(text, limit, range);
         let suggestions = found.into_iter().map(|suggested| {
             let node = suggested.node(|node| snapshot.outline.status(node).is_living());
             let Card { heading, citation, .. } = snapshot.cards.get(node)?;
@@ -70,7 +71,7 @@ impl Engine {
     /// The text with the words that stand nowhere in the law exchanged for the nearest that a heading has; nothing where
     /// there is no such word. Numbers and short words are left as they are.
     pub fn did_you_mean(&self, text: &str) -> Result<Option<String>, SearchError> {
-        let text = within_bounds(text);
+        check_length(text)?;
         let mut words = Vec::new();
         with_analyzer(|analyzer| {
             analyzer.analyze(text, |token| {

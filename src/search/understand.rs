@@ -1,8 +1,7 @@
 //! What a query asks for: citations, phrases, words to be without, and the words that rank.
 //!
-//! Everything a person may type means something: quotes and dashes that make no sense are taken as spaces, a citation
-//! that this snapshot does not hold stays in the query as words, and a query of stop words alone is searched for those.
-//! Only a query without any sign at all is refused, and that by the caller.
+//! Quotes and dashes that make no sense are taken as spaces, a citation that this snapshot does not hold stays in the query
+//! as words, and a query of stop words alone is searched for those. A query is read whole or refused: [`check_query`].
 
 mod cited;
 
@@ -16,17 +15,22 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 
-pub(super) use cited::number_of;
-use cited::{citations_in, numbers_in};
+use super::error::QueryError;
 
-/// What of a longer query is read.
+pub(super) use cited::number_of;
+use cited::{citations_in, cited_by, numbers_in};
+
+/// A longer query is refused.
 pub const QUERY_CHARS_MAX: usize = 1024;
 
-/// So many phrases and so many exclusions are heeded.
-const CONSTRAINTS_MAX: usize = 8;
+/// A query with more phrases in quotation marks is refused.
+pub const PHRASES_MAX: usize = 8;
 
-/// A longer run of words is no phrase to be looked up word by word.
-const PHRASE_WORDS_MAX: usize = 48;
+/// A query with more words or phrases to leave out is refused.
+pub const EXCLUSIONS_MAX: usize = 8;
+
+/// Whether a longer run of words stands in the law as it was typed is not looked up.
+const ROW_WORDS_MAX: usize = 48;
 
 /// What kind of query it is, which decides how much each leg is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,18 +96,43 @@ pub(super) struct Understood {
     pub content: String,
 }
 
-/// The first characters of a query, as far as it is read.
-pub(super) fn within_bounds(query: &str) -> &str {
-    match query.char_indices().nth(QUERY_CHARS_MAX) {
-        Some((end, _)) => &query[..end],
-        None => query,
+/// Says what is wrong with a query, if anything is; it costs microseconds and asks no snapshot.
+pub fn check_query(query: &str) -> Result<(), QueryError> {
+    check_length(query)?;
+    if query.trim().is_empty() {
+        return Err(QueryError::Empty);
     }
+    let pieces = pieces_of(query, &[]);
+    let count = |kind| pieces.iter().filter(|piece| piece.kind == kind).count();
+    let (phrases, exclusions) = (count(PieceKind::Phrase), count(PieceKind::Without));
+    if phrases > PHRASES_MAX {
+        return Err(QueryError::TooManyPhrases { count: phrases });
+    }
+    if exclusions > EXCLUSIONS_MAX {
+        return Err(QueryError::TooManyExclusions { count: exclusions });
+    }
+    if exclusions > 0 && exclusions == pieces.len() {
+        return Err(QueryError::OnlyExclusions);
+    }
+    Ok(())
+}
+
+/// Refuses a text that is longer than any query.
+pub(super) fn check_length(text: &str) -> Result<(), QueryError> {
+    // A character has a byte at least.
+    let chars = if text.len() > QUERY_CHARS_MAX { text.chars().count() } else { 0 };
+    if chars > QUERY_CHARS_MAX { Err(QueryError::TooLong { chars }) } else { Ok(()) }
 }
 
 pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood, NodesError> {
-    let query = within_bounds(query);
-    let (cited, citations) = citations_in(snapshot, query)?;
-    let pieces = pieces_of(query, &citations);
+    let mut citations = citations_in(snapshot, query)?;
+    let places: Vec<Range<usize>> = citations.iter().map(|citation| citation.bytes.clone()).collect();
+    let pieces = pieces_of(query, &places);
+    // What is to be left out is not cited.
+    citations.retain(|citation| {
+        let holds = |piece: &Piece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
+        !pieces.iter().any(|piece| piece.kind == PieceKind::Without && holds(piece))
+    });
     let mut plain = String::with_capacity(query.len());
     let mut phrases = Vec::new();
     let mut excluded = Vec::new();
@@ -121,19 +150,19 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
     // A query that is nothing but a citation still ranks those that mention it.
     let is_citation_alone = plain.trim().is_empty();
     if is_citation_alone {
-        push_spaced(&mut plain, query);
+        citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
     let read = read_words(&plain);
     let kind = kind_of(&plain, &read, !phrases.is_empty());
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
-    let in_a_row = (may_be_law && read.in_a_row.len() <= PHRASE_WORDS_MAX).then_some(read.in_a_row);
+    let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
     let content = read.content;
     // The words of asking blur what a question is about; in a heading or a quotation they say something.
     let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
     Ok(Understood {
         kind,
-        cited,
+        cited: cited_by(citations),
         is_citation_alone,
         numbers,
         words: read.words,
@@ -209,10 +238,6 @@ fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
         at = next;
     }
     push_piece(&mut pieces, query, PieceKind::Plain, plain_from..query.len());
-    // Without something to find, there is nothing to leave out.
-    if pieces.iter().all(|piece| piece.kind == PieceKind::Without) && citations.is_empty() {
-        pieces.iter_mut().for_each(|piece| piece.kind = PieceKind::Plain);
-    }
     pieces
 }
 
@@ -231,11 +256,7 @@ fn quoted(query: &str, at: usize) -> Option<(Range<usize>, usize)> {
 }
 
 fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
-    if to.len() == CONSTRAINTS_MAX {
-        return;
-    }
-    let mut terms = row_of(text);
-    terms.truncate(PHRASE_WORDS_MAX);
+    let terms = row_of(text);
     if !terms.is_empty() && !to.contains(&terms) {
         to.push(terms);
     }
@@ -371,7 +392,7 @@ mod tests {
             [(Plain, "pay"), (Phrase, "security deposit"), (Without, "hotel"), (Without, "motel room"), (Plain, "now")]
         );
         assert_eq!(pieces("non-profit - hospital -"), [(Plain, "non-profit - hospital -")]);
-        assert_eq!(pieces("-hotel"), [(Plain, "hotel")], "nothing else to find");
+        assert_eq!(pieces("-hotel"), [(Without, "hotel")]);
         assert_eq!(pieces("an \"open quote"), [(Plain, "an \"open quote")]);
         assert_eq!(pieces("\"\" \"-\" '"), []);
     }
@@ -394,9 +415,25 @@ mod tests {
     }
 
     #[test]
-    fn long_queries_are_cut_at_a_character() {
-        let long = "é".repeat(QUERY_CHARS_MAX + 5);
-        assert_eq!(within_bounds(&long).chars().count(), QUERY_CHARS_MAX);
-        assert_eq!(within_bounds("short"), "short");
+    fn queries_are_refused_beyond_each_limit_and_not_at_it() {
+        let longest = "é".repeat(QUERY_CHARS_MAX);
+        let exclusions = |count: usize| format!("tax{}", " -\"of the\"".repeat(count));
+        let phrases = |count: usize| "\"of the\" ".repeat(count);
+        for (query, expected) in [
+            ("tax".to_owned(), Ok(())),
+            (" \t".to_owned(), Err(QueryError::Empty)),
+            (longest.clone(), Ok(())),
+            (format!("{longest}é"), Err(QueryError::TooLong { chars: QUERY_CHARS_MAX + 1 })),
+            (exclusions(EXCLUSIONS_MAX), Ok(())),
+            (exclusions(EXCLUSIONS_MAX + 1), Err(QueryError::TooManyExclusions { count: EXCLUSIONS_MAX + 1 })),
+            (phrases(PHRASES_MAX), Ok(())),
+            (phrases(PHRASES_MAX + 1), Err(QueryError::TooManyPhrases { count: PHRASES_MAX + 1 })),
+            ("-hens".to_owned(), Err(QueryError::OnlyExclusions)),
+            ("-hens, -\"guinea fowl\"".to_owned(), Err(QueryError::OnlyExclusions)),
+            ("-hens fowl".to_owned(), Ok(())),
+            ("- - -".to_owned(), Ok(())),
+        ] {
+            assert_eq!(check_query(&query), expected, "{query}");
+        }
     }
 }

@@ -13,9 +13,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{Asked, Prepared, Weight};
 use crate::api::parameters::{Checked, Violation};
 use crate::api::reply::{Pages, Reply};
-use crate::search::{
-    Abandoned, Facets, Highlight, Mode, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit, StageMicros,
-};
+use crate::search::{Abandoned, Facets, Highlight, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +92,7 @@ pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
     }
     let query = arguments.text("q").to_owned();
     let mode = arguments.choice("mode");
-    let mode = Mode::ALL.into_iter().find(|known| known.as_str() == mode).unwrap_or_default();
+    let mode = mode.parse().unwrap_or_default();
     let facets = arguments.boolean("facets");
     let corpus = Arc::clone(asked.corpus);
     Ok(Prepared::watchful(Weight::Heavy, move |caller| {
@@ -153,10 +151,14 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
         page_size: request.limit,
         total: response.total,
         took_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
-        mode: request.mode.as_str(),
+        mode: request.mode.name(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
     };
-    Ok(Reply { stages: stages(&response.stages), pages: Some(pages(request, &response)), ..Reply::json(&reply)? })
+    Ok(Reply {
+        stages: response.stages.named().collect(),
+        pages: Some(pages(request, &response)),
+        ..Reply::json(&reply)?
+    })
 }
 
 fn item<'s>(score: f32, shown: &ShownHit<'s>) -> SearchResultItem<'s> {
@@ -191,18 +193,4 @@ fn facets_of<'s>(corpus: &'s Corpus, facets: &Facets) -> FacetsReply<'s> {
 fn pages(request: &SearchRequest<'_>, response: &SearchResponse) -> Pages {
     let reachable = RESULTS_MAX / request.limit;
     Pages { page: request.page, last: response.total.div_ceil(request.limit).clamp(1, reachable) }
-}
-
-fn stages(stages: &StageMicros) -> Vec<(&'static str, u32)> {
-    vec![
-        ("understand", stages.understand),
-        ("embed", stages.embed),
-        ("keyword", stages.keyword),
-        ("vector", stages.vector),
-        ("rerank", stages.rerank),
-        ("fuse", stages.fuse),
-        ("facets", stages.facets),
-        ("hydrate", stages.hydrate),
-        ("snippet", stages.snippet),
-    ]
 }

@@ -20,6 +20,7 @@ use hornbook_corpus::texts::{Span, Texts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::stages::{Stage, micros};
 use super::understand::{QueryKind, with_analyzer};
 use super::{Engine, Hit, HydratedHit, SearchError, SearchResponse};
 
@@ -97,9 +98,8 @@ impl Engine {
             hydrating += hydrated - begun;
             shown.push(ShownHit { provision, snippet });
         }
-        let micros = |time: Duration| u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
-        response.stages.hydrate = micros(hydrating);
-        response.stages.snippet = micros(snipping);
+        response.stages[Stage::Hydrate] = micros(hydrating);
+        response.stages[Stage::Snippet] = micros(snipping);
         Ok(shown)
     }
 

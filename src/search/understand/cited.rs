@@ -16,38 +16,48 @@ const CITED_MAX: usize = 32;
 /// So many dashes of a number may be the one of a range.
 const DASHES_TRIED_MAX: usize = 4;
 
-/// The provisions cited in a query, and where in it the citations of those stand.
-pub(super) fn citations_in(
-    snapshot: &Snapshot,
-    query: &str,
-) -> Result<(Vec<NodeOrdinal>, Vec<Range<usize>>), NodesError> {
-    let mut cited: Vec<NodeOrdinal> = Vec::new();
-    let mut places: Vec<Range<usize>> = Vec::new();
-    let grammar = snapshot.grammar();
-    for (place, citation) in grammar.find_in(query) {
-        if cited.len() >= CITED_MAX {
+/// A citation in a query, of what is held.
+pub(super) struct FoundCitation {
+    pub bytes: Range<usize>,
+    pub nodes: Vec<NodeOrdinal>,
+}
+
+/// The citations in a query that name something, in order.
+pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<FoundCitation>, NodesError> {
+    let mut citations: Vec<FoundCitation> = Vec::new();
+    let mut cited = 0;
+    for (bytes, citation) in snapshot.grammar().find_in(query) {
+        if cited >= CITED_MAX {
             break;
         }
-        let found = bearers(snapshot, &citation)?;
-        if !found.is_empty() {
-            places.push(place);
-        }
-        for node in found {
-            if !cited.contains(&node) {
-                cited.push(node);
-            }
+        let nodes = bearers(snapshot, &citation)?;
+        if !nodes.is_empty() {
+            cited += nodes.len();
+            citations.push(FoundCitation { bytes, nodes });
         }
     }
-    if cited.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
+    if citations.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
         // Some codes cite in a form that only their own provisions know.
         let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
-        cited.extend(found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node)));
-        if !cited.is_empty() {
-            places.push(0..query.len());
+        let nodes = found.into_iter().map(|(node, _)| node).filter(|&node| snapshot.outline.is_provision(node));
+        let nodes: Vec<NodeOrdinal> = nodes.collect();
+        if !nodes.is_empty() {
+            citations.push(FoundCitation { bytes: 0..query.len(), nodes });
+        }
+    }
+    Ok(citations)
+}
+
+/// The provisions that citations name, in their order, each once.
+pub(super) fn cited_by(citations: Vec<FoundCitation>) -> Vec<NodeOrdinal> {
+    let mut cited = Vec::new();
+    for node in citations.into_iter().flat_map(|citation| citation.nodes) {
+        if !cited.contains(&node) {
+            cited.push(node);
         }
     }
     cited.truncate(CITED_MAX);
-    Ok((cited, places))
+    cited
 }
 
 /// The provisions that a citation names: those that bear it, or all from the first to the last of a range.

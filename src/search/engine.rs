@@ -1,0 +1,289 @@
+//! One snapshot, ready to be searched, and the steps of a search.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hornbook_corpus::embed::Vector;
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+
+use super::error::SearchError;
+use super::explain::{HitExplain, QueryExplain};
+use super::facets;
+use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
+use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::ranking::{Page, Ranking};
+use super::request::{Hit, Mode, SearchRequest, SearchResponse, Searched};
+use super::rerank::{Interaction, Likeness, TokenRarity};
+use super::resolve::CitedRanges;
+use super::semantic::{self, SemanticCandidate};
+use super::stages::{Stage, Stopwatch};
+use super::tuning::Tuning;
+use super::understand::{Understood, check_query, number_of, understand};
+
+/// Among how many of the best keyword matches words in a row are looked for.
+const IN_A_ROW_CHECKED: usize = 48;
+
+/// A section number that more provisions bear cites none of them.
+const NUMBER_BEARERS_MAX: usize = 4;
+
+/// Among how many provisions with a number in their citation its bearers are looked for.
+const NUMBER_CANDIDATES_MAX: usize = 64;
+
+/// Searches one snapshot.
+pub struct Engine {
+    snapshot: Arc<Snapshot>,
+    pub(super) keyword: KeywordLeg,
+    rarity: TokenRarity,
+    likeness: Likeness,
+    dead: Bits,
+    pub(super) ranges: CitedRanges,
+    tuning: Tuning,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("snapshot", &self.snapshot.dir()).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
+    pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
+        Self::tuned(snapshot, Tuning::default())
+    }
+
+    /// The same with other numbers than those that measured best, to measure again.
+    pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
+        let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
+        let rarity = TokenRarity::of(&snapshot.token_sets, &snapshot.chunks);
+        let outline = &snapshot.outline;
+        let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
+        // Made at the first use otherwise, which would be somebody's query.
+        snapshot.grammar();
+        let likeness = Likeness::of(&tuning);
+        Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, ranges: CitedRanges::new() })
+    }
+
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// All nodes, where no filter is set.
+    pub(super) fn everything(&self) -> OrdinalRange {
+        OrdinalRange { start: 0, end: self.snapshot.outline.len() }
+    }
+
+    pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
+        check_query(request.query)?;
+        let page = Page::of(request)?;
+        let range = request.range.unwrap_or_else(|| self.everything());
+        let mut watch = Stopwatch::start();
+
+        let mut understood = self.understand(request.query, range)?;
+        watch.end(Stage::Understand);
+        request.abandoned.check()?;
+
+        let known = self.keyword.look_up(&understood.words)?;
+        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
+        watch.end(Stage::Keyword);
+
+        let vector = match request.mode {
+            Mode::Keyword => None,
+            Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
+        };
+        watch.end(Stage::Embed);
+        let nearest = self.nearest(vector.as_ref(), request.mode, &understood, range, &constraints);
+        watch.end(Stage::Vector);
+        request.abandoned.check()?;
+
+        let keyword = match request.mode {
+            Mode::Semantic => KeywordFound::default(),
+            Mode::Hybrid | Mode::Keyword => self.keyword.search(&KeywordQuery {
+                words: &known,
+                constraints: &constraints,
+                range,
+                keep: self.tuning.keyword_candidates.max(page.end),
+                watched: &watched(&understood.cited, &nearest),
+                list_matches: request.facets,
+                dead: &self.dead,
+            })?,
+        };
+        watch.end(Stage::Keyword);
+        request.abandoned.check()?;
+
+        let mut head = self.head(&understood, &keyword, &nearest);
+        if request.mode != Mode::Semantic {
+            self.look_for_rows(&understood, &keyword, &mut head)?;
+            watch.end(Stage::Keyword);
+        }
+        if let Some(vector) = &vector {
+            semantic::complete(&self.snapshot, vector, &mut head);
+        }
+        if request.mode != Mode::Keyword {
+            self.rerank(&understood, &mut head);
+        }
+        watch.end(Stage::Rerank);
+        request.abandoned.check()?;
+
+        let ranking = self.rank(request.mode, &mut understood, head, &keyword);
+        let mut hits = ranking.page(&page);
+        let total = ranking.total(&keyword);
+        watch.end(Stage::Fuse);
+
+        let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
+        watch.end(Stage::Facets);
+        if request.explain {
+            self.explain_hits(&mut hits, &ranking, &understood)?;
+        }
+        let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
+        let searched = searched(understood, &known);
+        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
+    }
+
+    fn understand(&self, query: &str, range: OrdinalRange) -> Result<Understood, SearchError> {
+        let mut understood = understand(&self.snapshot, query)?;
+        understood.cited.retain(|node| range.contains(node.0));
+        if understood.cited.is_empty() {
+            self.look_for_numbers(&mut understood, range)?;
+        }
+        Ok(understood)
+    }
+
+    /// The provisions whose meaning is nearest, as many as the kind of query needs.
+    fn nearest(
+        &self,
+        vector: Option<&Vector>,
+        mode: Mode,
+        understood: &Understood,
+        range: OrdinalRange,
+        constraints: &Constraints,
+    ) -> Vec<SemanticCandidate> {
+        let Some(vector) = vector else { return Vec::new() };
+        let count = match mode {
+            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
+            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
+        };
+        semantic::candidates(&self.snapshot, vector, range, constraints, count)
+    }
+
+    /// Fuses what the legs say of the head, and puts the other matches behind it.
+    fn rank(
+        &self,
+        mode: Mode,
+        understood: &mut Understood,
+        mut head: Vec<Candidate>,
+        keyword: &KeywordFound,
+    ) -> Ranking {
+        // What reads like law but is not found in it word for word is someone's own wording.
+        if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
+            understood.kind = understood.kind.without_its_words();
+        }
+        fuse(&mut head, Weights::of(mode, understood.kind, &self.tuning, keyword.coverage()));
+        set_back_repeated_texts(&self.snapshot, &mut head);
+        Ranking::new(&understood.cited, head, keyword, &self.dead)
+    }
+
+    /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.
+    fn look_for_numbers(&self, understood: &mut Understood, range: OrdinalRange) -> Result<(), SearchError> {
+        for term in &understood.numbers {
+            let bearers = self.keyword.with_citation_term(term, range, NUMBER_CANDIDATES_MAX)?;
+            let mut found = Vec::new();
+            for node in bearers.into_iter().map(NodeOrdinal) {
+                let citation = self.snapshot.cards.get(node)?.citation;
+                if number_of(citation).as_deref() == Some(term) {
+                    found.push(node);
+                }
+            }
+            if found.len() <= NUMBER_BEARERS_MAX {
+                found.retain(|node| !understood.cited.contains(node));
+                understood.cited.append(&mut found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
+    fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
+        let from_words = self.tuning.keyword_candidates;
+        let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * from_words);
+        for (rank, found) in (1..).zip(nearest) {
+            let matched = keyword.watched.binary_search_by_key(&found.node.0, |scored| scored.doc).ok();
+            head.push(Candidate {
+                similarity: Some(found.similarity),
+                vector_rank: Some(rank),
+                chunk: Some(found.chunk),
+                keyword: matched.map(|place| keyword.watched[place].score),
+                ..Candidate::new(found.node, self.dead.has(found.node.0))
+            });
+        }
+        head.sort_unstable_by_key(|candidate| candidate.node);
+        let known = head.len();
+        for list in [&keyword.living, &keyword.dead] {
+            for (rank, scored) in (1..).zip(list.iter().take(from_words)) {
+                match head[..known].binary_search_by_key(&scored.doc, |candidate| candidate.node.0) {
+                    Ok(place) => head[place].keyword_rank = Some(rank),
+                    Err(_) => head.push(Candidate {
+                        keyword: Some(scored.score),
+                        keyword_rank: Some(rank),
+                        ..Candidate::new(NodeOrdinal(scored.doc), self.dead.has(scored.doc))
+                    }),
+                }
+            }
+        }
+        head.retain(|candidate| !understood.cited.contains(&candidate.node));
+        head
+    }
+
+    /// Notes which of the best keyword matches have the words of the query in a row.
+    fn look_for_rows(
+        &self,
+        understood: &Understood,
+        keyword: &KeywordFound,
+        head: &mut [Candidate],
+    ) -> Result<(), SearchError> {
+        let Some(row) = &understood.in_a_row else { return Ok(()) };
+        let mut docs: Vec<u32> = keyword.living.iter().take(IN_A_ROW_CHECKED).map(|scored| scored.doc).collect();
+        docs.sort_unstable();
+        let found = self.keyword.having_in_a_row(row, &docs)?;
+        for candidate in head {
+            candidate.in_a_row = found.binary_search(&candidate.node.0).is_ok();
+        }
+        Ok(())
+    }
+
+    fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
+        // The dead stand last, whatever they say.
+        let living = |candidate: &&Candidate| !candidate.is_dead;
+        let passages: Vec<_> = head.iter().filter(living).map(|candidate| (candidate.node, candidate.chunk)).collect();
+        let sets = &self.snapshot.token_sets;
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
+        for (candidate, score) in head.iter_mut().filter(|candidate| !candidate.is_dead).zip(scores) {
+            candidate.interaction = score;
+        }
+    }
+
+    fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {
+        for hit in hits {
+            let matched_terms = self.keyword.terms_in(&understood.words, hit.node.0)?;
+            let is_cited = understood.cited.contains(&hit.node);
+            hit.explain = Some(HitExplain::of(hit, ranking.candidate(hit.node), is_cited, matched_terms));
+        }
+        Ok(())
+    }
+}
+
+fn searched(understood: Understood, known: &[KnownWord]) -> Searched {
+    let Understood { words, kind, cited, is_citation_alone, .. } = understood;
+    let weights = known.iter().map(KnownWord::weight).collect();
+    Searched { words, weights, kind, cited, is_citation_alone }
+}
+
+/// The provisions whose keyword scores are asked for whatever their rank, ascending.
+fn watched(cited: &[NodeOrdinal], nearest: &[SemanticCandidate]) -> Vec<u32> {
+    let mut watched: Vec<u32> =
+        nearest.iter().map(|found| found.node).chain(cited.iter().copied()).map(|n| n.0).collect();
+    watched.sort_unstable();
+    watched.dedup();
+    watched
+}

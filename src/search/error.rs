@@ -1,0 +1,127 @@
+//! Why a search has no answer.
+
+use std::fmt;
+
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::texts::TextDamaged;
+use tantivy::TantivyError;
+
+use super::request::RESULTS_MAX;
+use super::understand::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
+
+/// What is wrong with a query. [`check_query`](super::check_query) finds it without searching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    Empty,
+    TooLong {
+        chars: usize,
+    },
+    TooManyPhrases {
+        count: usize,
+    },
+    TooManyExclusions {
+        count: usize,
+    },
+    /// It says what to leave out and nothing to find.
+    OnlyExclusions,
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the query is empty; type a citation, a few words or a question"),
+            Self::TooLong { chars } => {
+                write!(f, "the query has {chars} characters; at most {QUERY_CHARS_MAX} are allowed")
+            }
+            Self::TooManyPhrases { count } => {
+                write!(f, "the query has {count} phrases in quotation marks; at most {PHRASES_MAX} are allowed")
+            }
+            Self::TooManyExclusions { count } => {
+                write!(
+                    f,
+                    "the query has {count} exclusions (words or phrases with a minus sign); at most {EXCLUSIONS_MAX} are allowed"
+                )
+            }
+            Self::OnlyExclusions => {
+                f.write_str("the query only says what to leave out; add a word, a phrase or a citation to search for")
+            }
+        }
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum SearchError {
+    Query(QueryError),
+    BeyondResults {
+        page: u32,
+        limit: u32,
+    },
+    /// The caller has left: see [`Abandoned`](super::Abandoned).
+    Abandoned,
+    Index(TantivyError),
+    Postings(std::io::Error),
+    Nodes(NodesError),
+    Text(TextDamaged),
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(error) => error.fmt(f),
+            Self::BeyondResults { page, limit } => write!(
+                f,
+                "cannot show page {page} with {limit} results a page: both start at 1, and the last result that can be \
+                 shown is number {RESULTS_MAX}; narrow the query or filter by jurisdiction or code body"
+            ),
+            Self::Abandoned => f.write_str("the search was stopped because its client has disconnected"),
+            Self::Index(error) => {
+                write!(f, "cannot open the keyword index: {error}; run 'hornbook verify'")
+            }
+            Self::Postings(error) => {
+                write!(f, "cannot read the keyword index: {error}; run 'hornbook verify'")
+            }
+            Self::Nodes(error) => error.fmt(f),
+            Self::Text(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::BeyondResults { .. } | Self::Abandoned => None,
+            Self::Query(error) => Some(error),
+            Self::Index(error) => Some(error),
+            Self::Postings(error) => Some(error),
+            Self::Nodes(error) => Some(error),
+            Self::Text(error) => Some(error),
+        }
+    }
+}
+
+impl From<QueryError> for SearchError {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl From<std::io::Error> for SearchError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Postings(error)
+    }
+}
+
+impl From<TextDamaged> for SearchError {
+    fn from(error: TextDamaged) -> Self {
+        Self::Text(error)
+    }
+}
+
+impl From<NodesError> for SearchError {
+    fn from(error: NodesError) -> Self {
+        Self::Nodes(error)
+    }
+}

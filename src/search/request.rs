@@ -1,0 +1,147 @@
+//! What a search is asked and what it answers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+
+use super::abandoned::Abandoned;
+use super::explain::{HitExplain, QueryExplain};
+use super::facets::Facets;
+use super::stages::StageMicros;
+use super::understand::{QueryKind, QueryWord};
+
+/// The last result that can be paged to.
+pub const RESULTS_MAX: u32 = 10_000;
+
+/// Which legs are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Words and meaning together.
+    #[default]
+    Hybrid,
+    /// Meaning alone.
+    Semantic,
+    /// Words alone.
+    Keyword,
+}
+
+impl Mode {
+    pub const ALL: [Self; 3] = [Self::Hybrid, Self::Semantic, Self::Keyword];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+            Self::Keyword => "keyword",
+        }
+    }
+
+    /// What it finds, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Hybrid => "words and meaning together",
+            Self::Semantic => "meaning alone",
+            Self::Keyword => "words alone",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that is not the name of a mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMode(String);
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Mode::ALL.map(Mode::name).join(", ");
+        write!(f, "unknown mode '{}'; the modes are {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownMode {}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMode> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| UnknownMode(name.to_owned()))
+    }
+}
+
+/// One search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchRequest<'a> {
+    /// As it was typed, within the limits of [`check_query`](super::check_query).
+    pub query: &'a str,
+    pub mode: Mode,
+    /// From 1.
+    pub page: u32,
+    pub limit: u32,
+    /// A jurisdiction with what lies in it, a code body, or what both have in common.
+    pub range: Option<OrdinalRange>,
+    pub facets: bool,
+    pub explain: bool,
+    pub abandoned: Abandoned<'a>,
+}
+
+impl<'a> SearchRequest<'a> {
+    /// The first page of a hybrid search over everything.
+    pub fn new(query: &'a str) -> Self {
+        let abandoned = Abandoned::default();
+        Self { query, mode: Mode::Hybrid, page: 1, limit: 20, range: None, facets: false, explain: false, abandoned }
+    }
+}
+
+/// A page of results.
+#[derive(Clone, Debug)]
+pub struct SearchResponse {
+    pub hits: Vec<Hit>,
+    /// How many provisions match; the same on every page and for every limit.
+    pub total: u32,
+    pub facets: Option<Facets>,
+    pub explain: Option<QueryExplain>,
+    pub stages: StageMicros,
+    pub(super) searched: Searched,
+}
+
+/// What of the query matters to how hits are shown.
+#[derive(Clone, Debug)]
+pub(super) struct Searched {
+    pub words: Vec<QueryWord>,
+    /// What each of them carries.
+    pub weights: Vec<Option<f32>>,
+    pub kind: QueryKind,
+    pub cited: Vec<NodeOrdinal>,
+    pub is_citation_alone: bool,
+}
+
+/// One provision found.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    pub node: NodeOrdinal,
+    /// From 1 for what is cited or could not be better down to 0 for what is no longer law.
+    pub score: f32,
+    /// The passage whose meaning is nearest, where the semantic leg found it.
+    pub chunk: Option<ChunkOrdinal>,
+    pub explain: Option<HitExplain>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_read_by_the_names_they_are_written_with() {
+        for mode in Mode::ALL {
+            assert_eq!(mode.to_string().parse(), Ok(mode));
+        }
+        let unknown = "Hybrid".parse::<Mode>().unwrap_err().to_string();
+        assert_eq!(unknown, "unknown mode 'Hybrid'; the modes are hybrid, semantic, keyword");
+    }
+}
