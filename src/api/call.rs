@@ -17,6 +17,7 @@ use super::operation::{Access, Asked, Caller, FORMAT_PARAMETER, Operation, Prepa
 use super::parameters::{Arguments, Checked, Rejected, check};
 use super::reply::{Format, Reply};
 use super::service::Service;
+use super::unread::UnreadShare;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
@@ -88,6 +89,8 @@ pub struct Answer {
     pub receipt: Option<Receipt>,
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
+    /// Its bytes count for the account until this is dropped.
+    pub unread: Option<UnreadShare<AccountId>>,
 }
 
 #[derive(Debug)]
@@ -115,7 +118,7 @@ impl Service {
         let (turn, queued) = self.turn(prepared.weight).await?;
         let mut reply = turn.work(prepared.work, &self.given_up).await?;
         reply.stages.extend(queued);
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version }))
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version, unread: None }))
     }
 
     async fn metered_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, Failure> {
@@ -128,6 +131,8 @@ impl Service {
         if let Some(version) = prepared.version.as_deref().filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left });
         }
+        let unread = self.unread.reserve(paced.account());
+        let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
         let reserved = self.reserve(call, paced, prepared.units, now).map_err(failed)?;
         // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
         let (turn, queued) = self.turn(prepared.weight).await.map_err(failed)?;
@@ -141,7 +146,7 @@ impl Service {
             }
         };
         reply.stages.extend(queued);
-        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version }))
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version, unread: Some(unread) }))
     }
 
     fn admit(&self, call: &Call<'_>, now: Now) -> Result<Paced, Failure> {

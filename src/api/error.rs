@@ -95,6 +95,13 @@ impl ApiError {
         let message = "more is asked than can be answered now; nothing was charged, try again in 1 second";
         Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
     }
+
+    /// Of an address or an account whose answers wait to be read.
+    pub fn too_much_unread(of: &str) -> Self {
+        let message =
+            format!("answers that {of} has not read yet take up all its room; read them, nothing was charged");
+        Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
+    }
 }
 
 impl From<&Refusal> for ApiError {

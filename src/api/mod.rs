@@ -22,3 +22,4 @@ mod queue;
 pub mod renewal;
 pub mod reply;
 pub mod service;
+pub mod unread;

@@ -9,7 +9,9 @@ use super::corpus::Corpus;
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
 use super::queue::Queue;
+use super::unread::UnreadBytes;
 use crate::accounts::Accounts;
+use crate::accounts::ids::AccountId;
 use crate::clock::Clock;
 
 /// What the service is made of.
@@ -21,6 +23,8 @@ pub struct Parts {
     pub base_url: String,
     /// How many pieces of heavy work may run at once.
     pub permits: usize,
+    /// How many bytes of answers an account may leave unread.
+    pub unread_bytes_per_account_max: usize,
 }
 
 /// Everything a call needs, shared by every door.
@@ -32,12 +36,13 @@ pub struct Service {
     base_url: String,
     pub(super) queue: Queue,
     pub(super) given_up: Arc<AtomicU64>,
+    pub(super) unread: Arc<UnreadBytes<AccountId>>,
     started_at_millis: u64,
 }
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
-        let Parts { corpus, accounts, clock, base_url, permits } = parts;
+        let Parts { corpus, accounts, clock, base_url, permits, unread_bytes_per_account_max } = parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
         let corpus = RwLock::new(corpus);
@@ -49,6 +54,7 @@ impl Service {
             base_url,
             queue: Queue::new(permits),
             given_up: Arc::default(),
+            unread: UnreadBytes::new(unread_bytes_per_account_max),
             started_at_millis,
         }
     }

@@ -108,6 +108,7 @@ impl Served {
             clock: Arc::clone(&clock),
             base_url,
             permits: config.server.permits.get() as usize,
+            unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
         };
         let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {

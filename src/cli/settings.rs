@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hornbook::accounts;
 use hornbook::config::{Config, Switch};
-use hornbook::http::{HttpSettings, Patience, Proxies, Tls, TlsFiles};
+use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 
 pub(super) fn accounts(config: &Config) -> accounts::Settings {
     accounts::Settings {
@@ -25,7 +25,13 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         metrics: metrics.listen,
         connections_max: server.connections_max.get() as usize,
         connections_per_address_max: server.connections_per_address_max.get() as usize,
-        patience: Patience { head: server.head_seconds.0, idle: server.idle_seconds.0 },
+        timeouts: Timeouts {
+            head: server.head_seconds.0,
+            idle: server.idle_seconds.0,
+            unread: server.unread_seconds.0,
+            read_rate_min: server.read_bytes_per_second_min.get(),
+        },
+        unread_bytes_per_address_max: server.unread_bytes_per_address_max.get() as usize,
         proxies: Proxies { networks: server.proxies.clone(), announce: server.proxy_protocol == Switch::On },
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),

@@ -23,9 +23,17 @@ settings! {
         base_url: Option<BaseUrl> = Preset::Derived(listening_url, "from server.listen"),
             "address under which clients reach the service";
         connections_max: NonZeroU32 = Preset::Text("12000"), "connections at once; more are closed";
-        connections_per_address_max: NonZeroU32 = Preset::Text("10000"), "connections at once from one address";
+        connections_per_address_max: NonZeroU32 = Preset::Text("2000"),
+            "connections at once from one IPv4 address, or from one IPv6 network of 64 bits";
         head_seconds: Seconds = Preset::Text("10"), "timeout for the head of a request (408)";
-        idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which nothing arrives";
+        idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which no request arrives";
+        unread_seconds: Seconds = Preset::Text("30"), "timeout for a client that does not read its answer";
+        read_bytes_per_second_min: NonZeroU32 = Preset::Text("4096"),
+            "bytes a second of an answer; a client that reads fewer counts as one that does not read";
+        unread_bytes_per_address_max: NonZeroU32 = Preset::Text("67108864"),
+            "bytes of answers that one address may leave unread; with more, its next request is a 503";
+        unread_bytes_per_account_max: NonZeroU32 = Preset::Text("67108864"),
+            "bytes of answers that one account may leave unread; with more, its next call is a 503";
         open_per_minute: u32 = Preset::Text("300"),
             "requests a minute from one address (IPv6: one /64) to what needs no key, without probes; 0: no limit";
         permits: NonZeroU32 = Preset::Derived(cores, "one per core"), "heavy calls that may run at once";

@@ -1,11 +1,13 @@
 //! Outcomes as responses.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hornbook_corpus::zoning::catalogue::Encoding;
 use http_body_util::Full;
 use hyper::body::Body as _;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
+    CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, Response, StatusCode};
@@ -14,6 +16,7 @@ use serde_json::json;
 use super::documents::Rendered;
 use super::packing::{self, Coding};
 use super::request_log::Note;
+use super::unread::{OfAccount, SharedBytes};
 use super::{Reply, accept, gate, headers};
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
@@ -28,7 +31,7 @@ pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
 type Address<'a> = (&'a str, &'a [(String, String)]);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
-    let Answer { reply, receipt, version } = answer;
+    let Answer { reply, receipt, version, unread } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
         Body::Stored(layer) => {
@@ -36,9 +39,13 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
             let body = Bytes::from_owner(EncodedLayer { layer, encoding: stored_encoding(coding) });
             let mut response = respond(StatusCode::OK, content_type(reply.format), body);
             packing::is_packed(&mut response, coding);
+            response.extensions_mut().insert(SharedBytes);
             response
         }
     };
+    if let Some(unread) = unread {
+        response.extensions_mut().insert(OfAccount(Arc::new(unread)));
+    }
     let head = response.headers_mut();
     if let Some(receipt) = &receipt {
         headers::paid(head, receipt);
@@ -184,6 +191,7 @@ pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, service: &S
             };
             let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
             packing::is_packed(&mut response, coding);
+            response.extensions_mut().insert(SharedBytes);
             headers::set(response.headers_mut(), ETAG, tag(rendered.version(), coding != Coding::Identity));
             response
         }
@@ -221,6 +229,25 @@ pub(super) fn drop_body(response: &mut Reply) {
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
     }
     *response.body_mut() = Full::new(Bytes::new());
+}
+
+/// A last answer over HTTP/1 as it is sent where hyper has no request to answer.
+pub(super) fn as_last_bytes(reply: Reply) -> Vec<u8> {
+    let (head, body) = reply.into_parts();
+    let body = body.into_inner().unwrap_or_default();
+    let reason = head.status.canonical_reason().unwrap_or_default();
+    let mut bytes = format!("HTTP/1.1 {} {reason}\r\nconnection: close\r\n", head.status.as_str()).into_bytes();
+    if !head.headers.contains_key(CONTENT_LENGTH) {
+        bytes.extend_from_slice(format!("content-length: {}\r\n", body.len()).as_bytes());
+    }
+    for (name, value) in head.headers.iter().filter(|(name, _)| *name != CONNECTION) {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            bytes.extend_from_slice(part);
+        }
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(&body);
+    bytes
 }
 
 fn respond(status: StatusCode, content_type: &'static str, body: Bytes) -> Reply {

@@ -1,4 +1,4 @@
-//! Connections: accepting, whose they are, caps in total and per address, and the drain at the end.
+//! Connections: accepting them, whose they are, limits in total and per client, and the end of all of them.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -6,16 +6,21 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::service::service_fn;
+use hyper::{Request, Version};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::conversation::Protocols;
-use super::guard::{Exchange, Guard};
+use super::guard::{ConnectionState, Guard, Refused};
+use super::rules::check_http2;
 use super::stream::Stream;
-use super::{App, HttpSettings, proxies};
+use super::unread::{ClientNetwork, Shares};
+use super::{App, HttpSettings, Reply, proxies};
 use crate::api::error::ApiError;
+use crate::api::unread::UnreadBytes;
 
 /// How long requests under way may take once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -33,8 +38,9 @@ pub(super) async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let (closing, _) = watch::channel(());
-    let crowd = Arc::new(Crowd::new(&settings));
-    let door = Arc::new(Door { protocols: Protocols::new(), crowd, settings, app });
+    let limit = Arc::new(ConnectionLimit::new(&settings));
+    let unread = UnreadBytes::new(settings.unread_bytes_per_address_max);
+    let acceptor = Arc::new(Acceptor { protocols: Protocols::new(), limit, unread, settings, app });
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -42,23 +48,24 @@ pub(super) async fn serve(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, address)) => door.let_in(stream, address, closing.subscribe()),
+            Ok((stream, address)) => acceptor.accept(stream, address, closing.subscribe()),
             Err(_) => tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await,
         }
     }
-    door.app.draining.store(true, Ordering::Relaxed);
-    // Whoever the kernel let in before is served too.
+    acceptor.app.draining.store(true, Ordering::Relaxed);
+    // Connections that the kernel accepted before are served too.
     while let Ok(Ok((stream, address))) = timeout(Duration::ZERO, listener.accept()).await {
-        door.let_in(stream, address, closing.subscribe());
+        acceptor.accept(stream, address, closing.subscribe());
     }
     drop(listener);
-    let _ = timeout(DRAIN_WITHIN, door.close(closing)).await;
+    let _ = timeout(DRAIN_WITHIN, acceptor.close(closing)).await;
 }
 
-/// Where connections come in.
-struct Door {
+/// What every connection is served with.
+struct Acceptor {
     protocols: Protocols,
-    crowd: Arc<Crowd>,
+    limit: Arc<ConnectionLimit>,
+    unread: Arc<UnreadBytes<ClientNetwork>>,
     settings: HttpSettings,
     app: Arc<App>,
 }
@@ -71,42 +78,42 @@ struct Peer {
     is_proxy: bool,
 }
 
-impl Door {
-    fn let_in(self: &Arc<Self>, stream: TcpStream, address: SocketAddr, closing: watch::Receiver<()>) {
+impl Acceptor {
+    fn accept(self: &Arc<Self>, stream: TcpStream, address: SocketAddr, closing: watch::Receiver<()>) {
         let metrics = &self.app.observers.metrics;
         metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
         let address = address.ip().to_canonical();
         let peer = Peer { address, is_proxy: self.settings.proxies.include(address) };
-        let place = match peer.is_proxy {
-            true => self.crowd.enter(None),
-            false => self.crowd.enter(Some(peer.address)),
+        let slot = match peer.is_proxy {
+            true => self.limit.open(None),
+            false => self.limit.open(Some(peer.address)),
         };
         // One too many is closed: a refusal in words would cost as much as serving it.
-        let Some(place) = place else { return metrics.connection_refused("too_many") };
-        let door = Arc::clone(self);
+        let Some(slot) = slot else { return metrics.connection_refused("too_many") };
+        let acceptor = Arc::clone(self);
         tokio::spawn(async move {
-            let connections = &door.app.observers.metrics.connections;
+            let connections = &acceptor.app.observers.metrics.connections;
             connections.add(1);
-            door.converse(stream, peer, closing).await;
+            acceptor.converse(stream, peer, closing).await;
             connections.add(-1);
-            drop(place);
+            drop(slot);
         });
     }
 
     async fn converse(self: &Arc<Self>, mut stream: TcpStream, mut peer: Peer, mut closing: watch::Receiver<()>) {
-        let HttpSettings { patience, proxies, tls, .. } = &self.settings;
+        let HttpSettings { timeouts, proxies, tls, .. } = &self.settings;
         let metrics = &self.app.observers.metrics;
         // Answers are written whole: waiting for more to send only delays them.
         let _ = stream.set_nodelay(true);
-        let mut announced_place = None;
+        let mut announced_slot = None;
         if peer.is_proxy && proxies.announce {
-            let Ok(Ok(announced)) = timeout(patience.head, proxies::announced(&mut stream)).await else {
+            let Ok(Ok(announced)) = timeout(timeouts.head, proxies::announced(&mut stream)).await else {
                 return metrics.connection_refused("no_proxy_protocol");
             };
             if let Some(address) = announced {
                 peer = Peer { address, is_proxy: false };
-                announced_place = self.crowd.enter_address(address);
-                if announced_place.is_none() {
+                announced_slot = self.limit.open_for(address);
+                if announced_slot.is_none() {
                     return metrics.connection_refused("too_many");
                 }
             }
@@ -114,34 +121,49 @@ impl Door {
         let stream = match tls {
             None => Stream::Plain(stream),
             // A handshake takes much room, and not for long.
-            Some(tls) => match Box::pin(timeout(patience.head, tls.acceptor().accept(stream))).await {
+            Some(tls) => match Box::pin(timeout(timeouts.head, tls.acceptor().accept(stream))).await {
                 Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
                 Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
             },
         };
-        let exchange = Exchange::default();
-        let guard = Guard::new(stream, *patience, exchange.clone());
-        let door = Arc::clone(self);
+        let guard = Guard::new(stream, *timeouts, Arc::default());
+        let (acceptor, state) = (Arc::clone(self), Arc::clone(guard.state()));
         let service = service_fn(move |request| {
-            let (door, refused) = (Arc::clone(&door), exchange.refusal(&request));
-            Box::pin(async move {
-                let forwarded = peer.is_proxy.then(|| door.settings.proxies.forwarded_for(request.headers())).flatten();
-                let place = forwarded.map(|address| door.crowd.enter_address(address));
-                let is_one_too_many = matches!(place, Some(None));
-                let refused = refused.or_else(|| is_one_too_many.then(ApiError::overloaded));
-                door.app.handle(request, forwarded.unwrap_or(peer.address), refused).await
-            })
+            let (acceptor, state) = (Arc::clone(&acceptor), Arc::clone(&state));
+            Box::pin(async move { Ok(acceptor.answer(request, peer, &state).await) })
         });
+        let refuse = |refused: Refused| self.app.refuse(refused, peer.address);
         let closed = async { drop(closing.changed().await) };
-        self.protocols.converse(guard, service, &metrics.connections_waiting, closed).await;
-        drop(announced_place);
+        self.protocols.converse(guard, service, refuse, &metrics.connections_waiting, closed).await;
+        drop(announced_slot);
+    }
+
+    /// Answers a request, unless it exceeds the limits of its client, and counts the answer until it is read.
+    async fn answer(&self, request: Request<Incoming>, peer: Peer, state: &ConnectionState) -> Reply {
+        let forwarded = peer.is_proxy.then(|| self.settings.proxies.forwarded_for(request.headers())).flatten();
+        let client = forwarded.unwrap_or(peer.address);
+        let slot = forwarded.map(|address| self.limit.open_for(address));
+        let is_one_too_many = matches!(slot, Some(None));
+        let mut refused = is_one_too_many.then(ApiError::overloaded);
+        let mut stream = None;
+        if request.version() == Version::HTTP_2 {
+            refused = check_http2(&request).err().or(refused);
+            let stream = stream.insert(state.streams.begin());
+            if refused.is_none() {
+                stream.wait_for_room().await;
+            }
+        }
+        let network = self.unread.reserve(ClientNetwork::of(client));
+        let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
+        let reply = self.app.handle(request, client, refused).await;
+        Shares { network, account: None, stream }.keep(reply, &self.settings.timeouts)
     }
 
     /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
     /// those that are still silent are closed.
     async fn close(&self, closing: watch::Sender<()>) {
         let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
-        while !self.crowd.is_empty() && Instant::now() < closed_silently {
+        while !self.limit.is_unused() && Instant::now() < closed_silently {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let _ = closing.send(());
@@ -149,73 +171,74 @@ impl Door {
     }
 }
 
-/// Who is connected.
-struct Crowd {
-    most: usize,
-    most_per_address: usize,
-    connected: Mutex<Connected>,
+/// How many connections are open, in total and by client.
+struct ConnectionLimit {
+    max: usize,
+    max_per_client: usize,
+    open: Mutex<Open>,
 }
 
 #[derive(Default)]
-struct Connected {
+struct Open {
     all: usize,
-    by_address: HashMap<IpAddr, usize>,
+    by_client: HashMap<ClientNetwork, usize>,
 }
 
-impl Crowd {
+impl ConnectionLimit {
     fn new(settings: &HttpSettings) -> Self {
         let HttpSettings { connections_max, connections_per_address_max, .. } = settings;
-        Self { most: *connections_max, most_per_address: *connections_per_address_max, connected: Mutex::default() }
+        Self { max: *connections_max, max_per_client: *connections_per_address_max, open: Mutex::default() }
     }
 
-    fn is_empty(&self) -> bool {
+    fn is_unused(&self) -> bool {
         self.lock().all == 0
     }
 
     /// A connection; one that carries many clients has no address of its own.
-    fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Place> {
+    fn open(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Slot> {
         self.take(true, address)
     }
 
     /// What a proxy's connection carries for this client: all of a connection, or one request.
-    fn enter_address(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    fn open_for(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
         self.take(false, Some(address))
     }
 
-    fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<Place> {
-        let mut connected = self.lock();
-        let of_address = address.and_then(|address| connected.by_address.get(&address)).copied().unwrap_or(0);
-        if is_connection && connected.all >= self.most || of_address >= self.most_per_address {
+    fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<Slot> {
+        let client = address.map(ClientNetwork::of);
+        let mut open = self.lock();
+        let of_client = client.and_then(|client| open.by_client.get(&client)).copied().unwrap_or(0);
+        if is_connection && open.all >= self.max || of_client >= self.max_per_client {
             return None;
         }
-        connected.all += usize::from(is_connection);
-        if let Some(address) = address {
-            connected.by_address.insert(address, of_address + 1);
+        open.all += usize::from(is_connection);
+        if let Some(client) = client {
+            open.by_client.insert(client, of_client + 1);
         }
-        Some(Place { crowd: Arc::clone(self), is_connection, address })
+        Some(Slot { limit: Arc::clone(self), is_connection, client })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Connected> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place in the crowd, left when dropped.
-struct Place {
-    crowd: Arc<Crowd>,
+/// One of the connections that may be open, free again when dropped.
+struct Slot {
+    limit: Arc<ConnectionLimit>,
     is_connection: bool,
-    address: Option<IpAddr>,
+    client: Option<ClientNetwork>,
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let mut connected = self.crowd.lock();
-        connected.all = connected.all.saturating_sub(usize::from(self.is_connection));
-        let Some(address) = self.address else { return };
-        let left = connected.by_address.get(&address).map_or(0, |count| count.saturating_sub(1));
+        let mut open = self.limit.lock();
+        open.all = open.all.saturating_sub(usize::from(self.is_connection));
+        let Some(client) = self.client else { return };
+        let left = open.by_client.get(&client).map_or(0, |count| count.saturating_sub(1));
         match left {
-            0 => connected.by_address.remove(&address),
-            left => connected.by_address.insert(address, left),
+            0 => open.by_client.remove(&client),
+            left => open.by_client.insert(client, left),
         };
     }
 }
@@ -224,29 +247,33 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
+    fn limit(max: usize, max_per_client: usize) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit { max, max_per_client, open: Mutex::default() })
+    }
+
     #[test]
-    fn the_crowd_is_bounded_in_total_and_per_address_and_places_are_free_again() {
-        let crowd = Arc::new(Crowd { most: 3, most_per_address: 2, connected: Mutex::default() });
+    fn connections_are_limited_in_total_and_per_client_and_slots_are_free_again() {
+        let limit = limit(3, 2);
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
-        let first = crowd.enter(address("10.0.0.1")).unwrap();
-        let _second = crowd.enter(address("10.0.0.1")).unwrap();
-        assert!(crowd.enter(address("10.0.0.1")).is_none());
-        let _other = crowd.enter(address("10.0.0.2")).unwrap();
-        assert!(crowd.enter(address("10.0.0.3")).is_none());
+        let first = limit.open(address("2001:db8::1")).unwrap();
+        let _second = limit.open(address("2001:db8::ffff:1")).unwrap();
+        assert!(limit.open(address("2001:db8::2")).is_none(), "one network of IPv6 is one client");
+        let _other = limit.open(address("10.0.0.2")).unwrap();
+        assert!(limit.open(address("10.0.0.3")).is_none());
         drop(first);
-        assert!(crowd.enter(address("10.0.0.1")).is_some());
+        assert!(limit.open(address("2001:db8::3")).is_some());
     }
 
     #[test]
     fn what_a_proxy_carries_counts_for_its_client_and_the_proxy_for_nobody() {
-        let crowd = Arc::new(Crowd { most: 2, most_per_address: 1, connected: Mutex::default() });
-        let _proxy = crowd.enter(None).unwrap();
-        let _again = crowd.enter(None).unwrap();
-        assert!(crowd.enter(None).is_none(), "connections are bounded all the same");
+        let limit = limit(2, 1);
+        let _proxy = limit.open(None).unwrap();
+        let _again = limit.open(None).unwrap();
+        assert!(limit.open(None).is_none(), "connections are bounded all the same");
         let client: IpAddr = "10.0.0.1".parse().unwrap();
-        let request = crowd.enter_address(client).unwrap();
-        assert!(crowd.enter_address(client).is_none());
+        let request = limit.open_for(client).unwrap();
+        assert!(limit.open_for(client).is_none());
         drop(request);
-        assert!(crowd.enter_address(client).is_some());
+        assert!(limit.open_for(client).is_some());
     }
 }

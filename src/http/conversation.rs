@@ -7,17 +7,21 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 
-use super::Reply;
-use super::guard::{Arrived, Guard};
+use super::guard::{Arrived, Guard, Refused};
+use super::timeouts::TimedStream;
+use super::{Reply, answer};
 use crate::metrics::Gauge;
 
 /// More than any head that passes.
@@ -25,8 +29,19 @@ const READ_BUFFER_BYTES: usize = 64 << 10;
 
 const STREAMS_MAX: u32 = 64;
 
-/// Beyond what the gate takes, so that it can refuse in words; h2 itself answers beyond this with a bare 431.
+/// Beyond what the rules take, so that they can refuse in words; h2 itself answers beyond this with a bare 431.
 const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
+
+/// No operation takes a body: what comes of one is thrown away.
+const HTTP2_WINDOW_BYTES: u32 = (64 << 10) - 1;
+
+/// Streams that break the protocol or are reset before they are accepted; more end the connection.
+const HTTP2_BAD_STREAMS_MAX: usize = 20;
+
+/// A refused client may still be sending; what it sends is read for a moment, or the refusal would be lost with the
+/// connection.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES_MAX: usize = 1 << 20;
 
 /// How hyper's part in a connection ended.
 enum Ended {
@@ -52,15 +67,19 @@ impl Protocols {
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).max_header_list_size(HTTP2_HEADER_BYTES_MAX);
         http2.auto_date_header(false);
+        http2.initial_stream_window_size(HTTP2_WINDOW_BYTES).initial_connection_window_size(HTTP2_WINDOW_BYTES);
+        http2.max_pending_accept_reset_streams(HTTP2_BAD_STREAMS_MAX);
+        http2.max_local_error_reset_streams(HTTP2_BAD_STREAMS_MAX);
         Self { http1, http2 }
     }
 
     /// Answers what is asked until either side ends the connection, or `stop` is done: then a request under way is the
-    /// last. `waiting` counts the connections that wait for a request.
+    /// last. A head that is refused is answered by `refuse`. `waiting` counts the connections that wait for a request.
     pub(super) async fn converse<S, A>(
         &self,
         mut guard: Guard<S>,
         service: A,
+        refuse: impl FnOnce(Refused) -> Reply,
         waiting: &Gauge,
         stop: impl Future<Output = ()>,
     ) where
@@ -69,7 +88,7 @@ impl Protocols {
         A::Future: Unpin + Send + 'static,
     {
         let mut stop = pin!(stop);
-        let exchange = guard.exchange();
+        let state = Arc::clone(guard.state());
         loop {
             waiting.add(1);
             let arrived = poll_fn(|context| match guard.poll_request(context) {
@@ -81,6 +100,10 @@ impl Protocols {
             match arrived {
                 Ok(Arrived::Request) => {}
                 Ok(Arrived::Frames) => return Box::pin(self.converse_in_frames(guard, service, stop)).await,
+                Ok(Arrived::Refused(refused)) => {
+                    let answer = answer::as_last_bytes(refuse(*refused));
+                    return Box::pin(send_last(guard.stream_mut(), &answer)).await;
+                }
                 Ok(Arrived::Nothing) => break,
                 // A connection that breaks off is its client's affair.
                 Err(_) => return,
@@ -98,7 +121,7 @@ impl Protocols {
                     Poll::Ready(Ok(())) => Poll::Ready(Ended::Closed),
                     Poll::Ready(Err(_)) => Poll::Ready(Ended::BrokenOff),
                     // All of the answer is gone, and hyper would wait for the next request.
-                    Poll::Pending if exchange.is_answered() && !is_last => Poll::Ready(Ended::Answered),
+                    Poll::Pending if state.is_answered() && !is_last => Poll::Ready(Ended::Answered),
                     Poll::Pending => Poll::Pending,
                 }
             });
@@ -120,15 +143,40 @@ impl Protocols {
         A: Service<Request<Incoming>, Response = Reply, Error = Infallible>,
         A::Future: Send + 'static,
     {
+        let state = Arc::clone(guard.state());
         let mut connection = pin!(self.http2.serve_connection(TokioIo::new(guard), service));
         let mut is_told = false;
         let ended = poll_fn(|context| {
-            if !is_told && stop.as_mut().poll(context).is_ready() {
-                is_told = true;
-                connection.as_mut().graceful_shutdown();
+            let polled = connection.as_mut().poll(context);
+            let mut is_to_end = || state.is_idle_over() || stop.as_mut().poll(context).is_ready();
+            if is_told || polled.is_ready() || !is_to_end() {
+                return polled;
             }
+            is_told = true;
+            connection.as_mut().graceful_shutdown();
             connection.as_mut().poll(context)
         });
         let _ = ended.await;
+    }
+}
+
+/// Sends the last answer of a connection. One that breaks off is its client's affair.
+async fn send_last<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut TimedStream<S>, answer: &[u8]) {
+    let sent = async {
+        stream.write_all(answer).await?;
+        stream.flush().await?;
+        stream.shutdown().await
+    };
+    if sent.await.is_err() {
+        return;
+    }
+    stream.set_read_deadline(Some(Instant::now() + LINGER));
+    let mut space = [0; 4 << 10];
+    let mut left = LINGER_BYTES_MAX;
+    while let Ok(length @ 1..) = stream.read(&mut space).await {
+        match left.checked_sub(length) {
+            Some(less) => left = less,
+            None => return,
+        }
     }
 }

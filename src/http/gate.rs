@@ -1,16 +1,12 @@
-//! What a request must be before anything looks at it, over either version of HTTP: within bounds, one host, no body,
-//! text where text belongs. Over HTTP/1 `head` has looked at its bytes before.
+//! What a request's address says, once its head has passed the [`rules`](super::rules): text where text belongs.
 
-use hyper::body::{Body, Incoming};
-use hyper::header::{AUTHORIZATION, HOST};
-use hyper::{HeaderMap, Method, Request, Version};
+use hyper::body::Incoming;
+use hyper::header::AUTHORIZATION;
+use hyper::{HeaderMap, Method, Request};
 
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::parameters::Arguments;
 use crate::hex;
-
-pub(super) const URI_BYTES_MAX: usize = 8 << 10;
-pub(super) const HEADER_BYTES_MAX: usize = 16 << 10;
 
 /// A request that may be looked at.
 pub(super) struct Asked<'r> {
@@ -24,66 +20,17 @@ pub(super) struct Asked<'r> {
 
 pub(super) fn check(request: &Request<Incoming>) -> Result<Asked<'_>, ApiError> {
     let headers = request.headers();
-    check_sizes(request)?;
-    check_hosts(request)?;
-    if !request.body().is_end_stream() {
-        return Err(no_body());
-    }
-    if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
-        let message = format!("{} is not done here; the service is read-only, use GET", request.method());
-        return Err(ApiError::new(ErrorCode::MethodNotAllowed, message));
+    if *request.method() == Method::TRACE {
+        return Err(ApiError::new(
+            ErrorCode::MethodNotAllowed,
+            "TRACE is not answered; the service is read-only, use GET",
+        ));
     }
     let path = request.uri().path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
     let query = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
     Ok(Asked { headers, path, segments, arguments: Arguments { path: Vec::new(), query } })
-}
-
-fn check_sizes(request: &Request<Incoming>) -> Result<(), ApiError> {
-    let uri = request.uri();
-    let uri_bytes = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
-    if uri_bytes > URI_BYTES_MAX {
-        return Err(uri_too_long(uri_bytes));
-    }
-    let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    if header_bytes > HEADER_BYTES_MAX {
-        return Err(headers_too_large(header_bytes));
-    }
-    Ok(())
-}
-
-/// Two hosts are how requests are smuggled past a proxy that reads the other one.
-fn check_hosts(request: &Request<Incoming>) -> Result<(), ApiError> {
-    let mut hosts = request.headers().get_all(HOST).iter();
-    let (first, others) = (hosts.next(), hosts.count());
-    let is_optional = matches!(request.version(), Version::HTTP_10 | Version::HTTP_2);
-    let count = others + usize::from(first.is_some());
-    if count > 1 || (count == 0 && !is_optional) {
-        return Err(ApiError::new(ErrorCode::BadRequest, format!("{count} Host headers were sent; send one")));
-    }
-    match (first, request.uri().authority()) {
-        (Some(host), Some(authority)) if !host.as_bytes().eq_ignore_ascii_case(authority.as_str().as_bytes()) => {
-            let message = "the address names another host than the Host header; send one of them";
-            Err(ApiError::new(ErrorCode::BadRequest, message))
-        }
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn no_body() -> ApiError {
-    let message = "no call takes a body; send the parameters in the address and none behind the headers";
-    ApiError::new(ErrorCode::BodyTooLarge, message)
-}
-
-pub(super) fn uri_too_long(bytes: usize) -> ApiError {
-    let message = format!("the address has {bytes} bytes or more, {URI_BYTES_MAX} are taken; shorten the query");
-    ApiError::new(ErrorCode::UriTooLong, message)
-}
-
-pub(super) fn headers_too_large(bytes: usize) -> ApiError {
-    let message = format!("the headers have {bytes} bytes or more, {HEADER_BYTES_MAX} are taken; send fewer");
-    ApiError::new(ErrorCode::HeadersTooLarge, message)
 }
 
 fn not_well_formed(what: &str) -> ApiError {

@@ -1,120 +1,100 @@
-//! The stream that hyper reads: nothing but whole heads of requests that passed [`Head`] reach it over HTTP/1, one at a
-//! time.
+//! The stream that hyper reads: over HTTP/1 nothing but whole heads of requests that passed [`Head`] reach it, one at a
+//! time; over HTTP/2 everything does, past a [`FrameWatch`].
 //!
 //! Between two requests the guard has the connection alone: [`Guard::poll_request`] waits for the next one without a
-//! buffer. Once a request is there hyper gets its head, and [`Exchange::is_answered`] tells when its answer is sent. Until
-//! then the stream is read for its end, or for what may come along behind, which is held back.
+//! buffer. Once a request is there hyper gets its head, and [`ConnectionState::is_answered`] says when its answer is sent.
+//! Until then the stream is read for errors, or for what comes along behind the request, which is kept back. A client
+//! that ends its side behind a request still gets the answer.
 //!
-//! A head that is refused is replaced by a request for `*` that no client can send, and nothing follows it. The service
-//! finds the reason in the connection's [`Exchange`] and answers as it answers everything: with the Error object, a
-//! request id, a line in the log, behind the answers to what was asked before, and hyper closes the connection. So no
-//! byte of an answer is hyper's own. Connections of HTTP/2 are known by their preface and pass as they are; its frames
-//! cannot be read in two ways, and what is in them is checked request by request.
+//! A head that is refused never reaches hyper: [`Arrived::Refused`] says why, and whoever drives the connection answers.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use hyper::body::Incoming;
-use hyper::{Method, Request};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::head::Head;
-use super::patience::Patient;
+use super::frames::FrameWatch;
+use super::head::{Head, method_of};
+use super::streams::{Streams, Use};
+use super::timeouts::{TimedStream, Timeouts};
 use crate::api::error::{ApiError, ErrorCode};
 
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// An address that [`Head`] lets nobody ask for with these methods.
-const REFUSED: &str = "*";
-
 const READ_BYTES: usize = 4 << 10;
 
-/// A refused client may still be sending; what it sends is read for a moment, or the refusal would be lost with the
-/// connection.
-const LINGER: Duration = Duration::from_secs(1);
-const LINGER_BYTES_MAX: usize = 1 << 20;
-
-/// How long a client may take for what.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// From the first byte of a head to its last, from the opening of a connection to its first byte, and for what comes
-    /// before that: the word of a proxy, the handshake of TLS.
-    pub head: Duration,
-    /// Between two requests, and without a byte in either direction.
-    pub idle: Duration,
-}
-
-/// What the stream tells of the request under way.
-#[derive(Clone, Default)]
-pub(super) struct Exchange(Arc<Told>);
-
+/// What guard, service and whoever drives the connection know of it together.
 #[derive(Default)]
-struct Told {
-    /// Why it was refused.
-    refusal: Mutex<Option<ApiError>>,
+pub(super) struct ConnectionState {
+    /// Over HTTP/1: the answer to the request under way is sent.
     is_answered: AtomicBool,
+    /// Over HTTP/2: the client was idle for too long.
+    is_idle_over: AtomicBool,
+    pub(super) streams: Arc<Streams>,
 }
 
-impl Exchange {
-    fn refuse(&self, error: ApiError) {
-        *self.0.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    /// The reason, if this request stands for one that was refused.
-    pub(super) fn refusal(&self, request: &Request<Incoming>) -> Option<ApiError> {
-        let stands_for_refused =
-            request.uri().path() == REFUSED && matches!(*request.method(), Method::GET | Method::HEAD);
-        if !stands_for_refused {
-            return None;
-        }
-        self.0.refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Whether all of the answer was sent.
+impl ConnectionState {
     pub(super) fn is_answered(&self) -> bool {
-        self.0.is_answered.load(Ordering::Relaxed)
+        self.is_answered.load(Ordering::Relaxed)
     }
 
     fn set_answered(&self, is_answered: bool) {
-        self.0.is_answered.store(is_answered, Ordering::Relaxed);
+        self.is_answered.store(is_answered, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_idle_over(&self) -> bool {
+        self.is_idle_over.load(Ordering::Relaxed)
     }
 }
 
 pub(super) struct Guard<S> {
-    stream: Patient<S>,
-    patience: Patience,
-    exchange: Exchange,
-    stage: Stage,
+    stream: TimedStream<S>,
+    state: Arc<ConnectionState>,
+    phase: Phase,
     /// What was read and not yet handed on.
     held: Vec<u8>,
     /// How much of that may be handed on.
     passed: usize,
-    /// Whether something is held that came along behind the head before.
-    came_along: bool,
+    /// Whether something is held that nobody looked at yet.
+    is_unread: bool,
+    /// The client will send nothing more.
+    is_half_closed: bool,
     head: Head,
-    lingered: usize,
+    /// The head under way has its deadline already.
+    is_head_timed: bool,
+    /// Over HTTP/2.
+    frames: Option<Box<FrameWatch>>,
 }
 
 /// What a client sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(super) enum Arrived {
-    /// A request of HTTP/1, or one that carries a refusal.
+    /// A request of HTTP/1.
     Request,
+    /// The head of one that is refused; nothing behind it is read.
+    Refused(Box<Refused>),
     /// The preface of HTTP/2.
     Frames,
     /// The end of the connection.
     Nothing,
 }
 
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) error: ApiError,
+    /// As far as it can be read.
+    pub(super) method: String,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Nothing tells yet which version of HTTP is spoken.
+enum Phase {
+    /// Nothing says yet which version of HTTP is spoken.
     Greeting,
     /// HTTP/1, before or within a head.
     Heads,
@@ -125,65 +105,72 @@ enum Stage {
     /// A part of the answer was sent. Answers have one piece, so hyper sends all of it before it flushes.
     Answering,
     Answered,
-    Refused,
-    /// The refusal was sent; what still comes is thrown away.
-    Lingering,
 }
 
 impl<S> Guard<S> {
-    pub(super) fn new(stream: S, patience: Patience, exchange: Exchange) -> Self {
-        let mut stream = Patient::new(stream, patience.idle);
-        stream.set_deadline(Some(Instant::now() + patience.head));
+    pub(super) fn new(stream: S, timeouts: Timeouts, state: Arc<ConnectionState>) -> Self {
         Self {
-            stream,
-            patience,
-            exchange,
-            stage: Stage::Greeting,
+            stream: TimedStream::new(stream, timeouts),
+            state,
+            phase: Phase::Greeting,
             held: Vec::new(),
             passed: 0,
-            came_along: false,
+            is_unread: false,
+            is_half_closed: false,
             head: Head::default(),
-            lingered: 0,
+            is_head_timed: true,
+            frames: None,
         }
     }
 
-    pub(super) fn exchange(&self) -> Exchange {
-        self.exchange.clone()
+    pub(super) fn state(&self) -> &Arc<ConnectionState> {
+        &self.state
     }
 
-    /// Looks at what is held.
-    fn judge(&mut self) {
-        if self.stage == Stage::Greeting {
+    /// The stream itself, for a last answer that is not hyper's.
+    pub(super) fn stream_mut(&mut self) -> &mut TimedStream<S> {
+        &mut self.stream
+    }
+
+    /// Looks at what is held. Nothing as long as more has to come.
+    fn judge(&mut self) -> io::Result<Option<Arrived>> {
+        if self.phase == Phase::Greeting {
             let common = self.held.len().min(HTTP2_PREFACE.len());
             if self.held[..common] != HTTP2_PREFACE[..common] {
-                self.stage = Stage::Heads;
+                self.phase = Phase::Heads;
             } else if common == HTTP2_PREFACE.len() {
-                self.stage = Stage::Frames;
-                self.passed = self.held.len();
-                self.stream.set_deadline(None);
-                return;
+                return self.begin_frames().map(Some);
             } else {
-                return;
+                return Ok(None);
             }
         }
-        match self.head.read(&self.held) {
+        Ok(match self.head.read(&self.held) {
             Ok(Some(length)) => {
                 self.passed = length;
                 self.head = Head::default();
-                self.stream.set_deadline(None);
+                self.stream.set_read_deadline(None);
+                Some(Arrived::Request)
             }
-            Ok(None) => {}
-            Err(error) => self.refuse(error),
-        }
+            Ok(None) => None,
+            Err(error) => Some(self.refuse(error)),
+        })
     }
 
-    fn refuse(&mut self, error: ApiError) {
-        let method = if self.head.is_head() { "HEAD" } else { "GET" };
-        self.held = format!("{method} {REFUSED} HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n").into_bytes();
+    fn begin_frames(&mut self) -> io::Result<Arrived> {
+        let now = Instant::now();
+        let mut frames = Box::new(FrameWatch::new(now));
+        frames.received(&self.held[HTTP2_PREFACE.len()..], now)?;
+        self.frames = Some(frames);
+        self.phase = Phase::Frames;
         self.passed = self.held.len();
-        self.exchange.refuse(error);
-        self.stage = Stage::Refused;
-        self.stream.set_deadline(None);
+        Ok(Arrived::Frames)
+    }
+
+    fn refuse(&mut self, error: ApiError) -> Arrived {
+        let method = method_of(&self.held).to_owned();
+        self.held = Vec::new();
+        self.stream.set_read_deadline(None);
+        Arrived::Refused(Box::new(Refused { error, method }))
     }
 
     fn hand_on(&mut self, buffer: &mut ReadBuf<'_>) {
@@ -194,90 +181,120 @@ impl<S> Guard<S> {
         if self.passed > 0 {
             return;
         }
-        if self.stage == Stage::Heads {
-            self.stage = Stage::Asked;
+        if self.phase == Phase::Heads {
+            self.phase = Phase::Asked;
         }
-        self.exchange.set_answered(false);
-        self.came_along = !self.held.is_empty();
+        self.state.set_answered(false);
+        self.is_unread = !self.held.is_empty();
         if self.held.is_empty() {
             // A connection that waits for its next request holds no memory for it.
             self.held = Vec::new();
         }
     }
 
-    fn sent<T>(&mut self, polled: Poll<T>) -> Poll<T> {
-        if matches!(self.stage, Stage::Asked | Stage::Answered) {
-            self.stage = Stage::Answering;
-            self.exchange.set_answered(false);
+    fn sent(&mut self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(self.phase, Phase::Asked | Phase::Answered) {
+            self.phase = Phase::Answering;
+            self.state.set_answered(false);
+        }
+        if let (Some(frames), Poll::Ready(Ok(bytes))) = (&mut self.frames, &polled) {
+            frames.sent(*bytes);
         }
         polled
+    }
+
+    /// Until when an HTTP/2 client must do something, and whether that is to ask for something.
+    fn frames_deadline(&self, frames: &FrameWatch) -> (Instant, bool) {
+        let timeouts = self.stream.timeouts();
+        let (deadline, is_idle) = match self.state.streams.in_use() {
+            Use::Busy(Some(deadline)) => (deadline, false),
+            // The answer is in the making. Look again later: its deadline may come without a word to us.
+            Use::Busy(None) => (Instant::now() + timeouts.idle, false),
+            Use::Idle(since) => {
+                let since = since.map_or(frames.last_request(), |since| since.max(frames.last_request()));
+                let goodbye = if self.state.is_idle_over() { timeouts.head } else { Duration::ZERO };
+                (since + timeouts.idle + goodbye, true)
+            }
+        };
+        match frames.frame_deadline(timeouts.head) {
+            Some(earlier) if earlier < deadline => (earlier, false),
+            _ => (deadline, is_idle),
+        }
     }
 }
 
 impl<S: AsyncRead + Unpin> Guard<S> {
-    /// Waits for a request that may be handed on.
+    /// Waits for a request.
     pub(super) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Arrived>> {
-        if self.stage == Stage::Answered {
-            self.stage = Stage::Heads;
+        if self.phase == Phase::Answered {
+            self.phase = Phase::Heads;
+            self.is_head_timed = false;
+            let deadline = Instant::now() + self.stream.timeouts().idle;
+            self.stream.set_read_deadline(Some(deadline));
         }
-        while self.passed == 0 {
-            if std::mem::take(&mut self.came_along) {
-                let deadline = Instant::now() + self.patience.head;
-                self.stream.set_deadline(Some(deadline));
-                self.judge();
-            } else if !ready!(self.poll_more(context))? {
-                return Poll::Ready(Ok(Arrived::Nothing));
+        loop {
+            if std::mem::take(&mut self.is_unread) {
+                if let Some(arrived) = self.judge()? {
+                    return Poll::Ready(Ok(arrived));
+                }
+                if !std::mem::replace(&mut self.is_head_timed, true) {
+                    let deadline = Instant::now() + self.stream.timeouts().head;
+                    self.stream.set_read_deadline(Some(deadline));
+                }
+            }
+            let mut space = [MaybeUninit::uninit(); READ_BYTES];
+            let mut buffer = ReadBuf::uninit(&mut space);
+            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {
+                    self.held.extend_from_slice(buffer.filled());
+                    self.is_unread = true;
+                }
+                Ok(()) if self.held.is_empty() => return Poll::Ready(Ok(Arrived::Nothing)),
+                Ok(()) => return Poll::Ready(Ok(self.refuse(cut_short()))),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && !self.held.is_empty() => {
+                    return Poll::Ready(Ok(self.refuse(too_slow())));
+                }
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
-        Poll::Ready(Ok(if self.stage == Stage::Frames { Arrived::Frames } else { Arrived::Request }))
     }
 
-    /// Looks whether the client is still there while its request is under way. What it sends meanwhile is held, and nothing
-    /// is read beyond that.
+    /// Looks whether the connection is whole while its request is under way. What the client sends meanwhile is held, and
+    /// nothing is read beyond that. Its end is no reason to stop: who sends nothing more may still read.
     fn poll_presence(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.held.is_empty() {
+        if self.held.is_empty() && !self.is_half_closed {
             let mut space = [MaybeUninit::uninit(); READ_BYTES];
             let mut buffer = ReadBuf::uninit(&mut space);
             ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer))?;
-            if buffer.filled().is_empty() {
-                return Poll::Ready(Ok(()));
-            }
             self.held.extend_from_slice(buffer.filled());
-            self.came_along = true;
+            self.is_unread = !self.held.is_empty();
+            self.is_half_closed = self.held.is_empty();
         }
         Poll::Pending
     }
 
-    /// Reads more of the head under way. `false` at the end of the stream.
-    fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        let mut space = [MaybeUninit::uninit(); READ_BYTES];
-        let mut buffer = ReadBuf::uninit(&mut space);
-        match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
-            Ok(()) if buffer.filled().is_empty() && self.held.is_empty() => return Poll::Ready(Ok(false)),
-            Ok(()) if buffer.filled().is_empty() => self.refuse(cut_short()),
-            Ok(()) => {
-                if self.held.is_empty() && self.stage == Stage::Heads {
-                    self.stream.set_deadline(Some(Instant::now() + self.patience.head));
+    /// Reads what an HTTP/2 client sends, up to its deadline. One that was idle for too long is first told to leave.
+    fn poll_frames(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        loop {
+            let Some(frames) = &self.frames else { return Poll::Ready(Ok(())) };
+            let (deadline, is_idle) = self.frames_deadline(frames);
+            if deadline <= Instant::now() {
+                if !is_idle || self.state.is_idle_over() {
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
                 }
-                self.held.extend_from_slice(buffer.filled());
-                self.judge();
+                self.state.is_idle_over.store(true, Ordering::Relaxed);
+                continue;
             }
-            Err(error) if error.kind() == io::ErrorKind::TimedOut && !self.held.is_empty() => self.refuse(too_slow()),
-            Err(error) => return Poll::Ready(Err(error)),
-        }
-        Poll::Ready(Ok(true))
-    }
-
-    fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let mut space = [0; READ_BYTES];
-        while self.lingered < LINGER_BYTES_MAX {
-            let mut buffer = ReadBuf::new(&mut space);
-            match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => self.lingered += buffer.filled().len(),
-                Ok(()) | Err(_) => break,
+            self.stream.set_read_deadline(Some(deadline));
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer));
+            let Some(frames) = &mut self.frames else { return Poll::Ready(read) };
+            match read {
+                Ok(()) => return Poll::Ready(frames.received(&buffer.filled()[before..], Instant::now())),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
-        Poll::Ready(())
     }
 }
 
@@ -291,12 +308,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guard<S> {
             self.hand_on(buffer);
             return Poll::Ready(Ok(()));
         }
-        match self.stage {
-            Stage::Frames => Pin::new(&mut self.stream).poll_read(context, buffer),
-            Stage::Asked | Stage::Answering => self.poll_presence(context),
-            // The refusal is the last answer; it needs nothing more from the client. The next request is not hyper's affair
-            // before its head is whole.
-            Stage::Greeting | Stage::Heads | Stage::Answered | Stage::Refused | Stage::Lingering => Poll::Pending,
+        match self.phase {
+            Phase::Frames => self.poll_frames(context, buffer),
+            Phase::Asked | Phase::Answering => self.poll_presence(context),
+            // The next request is not hyper's affair before its head is whole.
+            Phase::Greeting | Phase::Heads | Phase::Answered => Poll::Pending,
         }
     }
 }
@@ -322,24 +338,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        if self.stage == Stage::Answering {
-            self.stage = Stage::Answered;
-            self.exchange.set_answered(true);
+        if self.phase == Phase::Answering {
+            self.phase = Phase::Answered;
+            self.state.set_answered(true);
         }
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.stage == Stage::Lingering {
-            return self.poll_linger(context).map(Ok);
-        }
-        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
-        if self.stage == Stage::Refused {
-            self.stage = Stage::Lingering;
-            self.stream.set_deadline(Some(Instant::now() + LINGER));
-            return self.poll_linger(context).map(Ok);
-        }
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
@@ -357,34 +364,58 @@ fn cut_short() -> ApiError {
 mod tests {
     use std::future::poll_fn;
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use super::*;
 
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-    const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) };
+    const TIMEOUTS: Timeouts = Timeouts {
+        head: Duration::from_secs(10),
+        idle: Duration::from_secs(60),
+        unread: Duration::from_secs(20),
+        read_rate_min: 1000,
+    };
+
+    async fn arrived(guard: &mut Guard<DuplexStream>) -> Arrived {
+        poll_fn(|context| guard.poll_request(context)).await.unwrap()
+    }
 
     #[test]
     fn a_guard_hands_on_one_head_at_a_time_and_holds_nothing_in_between() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let exchange = Exchange::default();
-            let mut guard = Guard::new(server, PATIENCE, exchange.clone());
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
             client.write_all(&[REQUEST, REQUEST].concat()).await.unwrap();
             for left in [REQUEST.len(), 0] {
-                assert_eq!(poll_fn(|context| guard.poll_request(context)).await.unwrap(), Arrived::Request);
+                assert!(matches!(arrived(&mut guard).await, Arrived::Request));
                 let mut head = vec![0; 3 * REQUEST.len()];
                 assert_eq!(guard.read(&mut head).await.unwrap(), REQUEST.len());
                 assert_eq!(guard.held.len(), left);
                 guard.write_all(b"an answer").await.unwrap();
-                assert!(!exchange.is_answered(), "it is not flushed");
+                assert!(!guard.state.is_answered(), "it is not flushed");
                 guard.flush().await.unwrap();
-                assert!(exchange.is_answered());
+                assert!(guard.state.is_answered());
             }
             assert_eq!(guard.held.capacity(), 0);
             drop(client);
-            assert_eq!(poll_fn(|context| guard.poll_request(context)).await.unwrap(), Arrived::Nothing);
+            assert!(matches!(arrived(&mut guard).await, Arrived::Nothing));
+        });
+    }
+
+    #[test]
+    fn what_is_refused_names_its_method_and_holds_nothing() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            for (bytes, method) in
+                [(&b"BREW / HTTP/1.1\n"[..], "BREW"), (b"\r\nHEAD / HTTP/9.9\r\n", "HEAD"), (b"\xff \r\n", "-")]
+            {
+                let (mut client, server) = duplex(1 << 10);
+                let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+                client.write_all(bytes).await.unwrap();
+                let Arrived::Refused(refused) = arrived(&mut guard).await else { panic!("{bytes:?} is let in") };
+                assert_eq!((refused.method.as_str(), guard.held.capacity()), (method, 0));
+            }
         });
     }
 }

@@ -1,4 +1,5 @@
-//! What the head of an HTTP/1 request must be, byte by byte.
+//! What the head of an HTTP/1 request must be, byte by byte: syntax and framing, and the [`rules`](super::rules) that
+//! hold for every request.
 //!
 //! hyper's parser forgives what RFC 9112 forgives, and what one program forgives and the next does not is how requests
 //! are smuggled. Nothing is forgiven here: a head that two programs might read in two ways is refused. Whatever passes
@@ -6,11 +7,8 @@
 
 use memchr::memchr;
 
-use super::gate::{HEADER_BYTES_MAX, URI_BYTES_MAX, headers_too_large, no_body, uri_too_long};
+use super::rules::{URI_BYTES_MAX, bad, check_headers, check_hosts, check_uri, is_authority, no_body, no_proxy};
 use crate::api::error::{ApiError, ErrorCode};
-
-/// As many as hyper takes.
-const HEADERS_MAX: usize = 100;
 
 const METHOD_BYTES_MAX: usize = 32;
 
@@ -25,7 +23,6 @@ pub(super) struct Head {
     /// Where the line under way begins.
     line: usize,
     blank_lines: usize,
-    is_head: bool,
     request: Option<RequestLine>,
     headers: usize,
     header_bytes: usize,
@@ -67,11 +64,6 @@ impl Head {
         Ok(None)
     }
 
-    /// Whether it asks for the headers of an answer alone, as far as is known.
-    pub(super) fn is_head(&self) -> bool {
-        self.is_head
-    }
-
     /// True for the empty line that ends the head.
     fn take_line(&mut self, line: &[u8]) -> Result<bool, ApiError> {
         if self.request.is_none() {
@@ -84,7 +76,6 @@ impl Head {
                     Ok(false)
                 };
             }
-            self.is_head = line.starts_with(b"HEAD ");
             self.request = Some(request_line(line)?);
             return Ok(false);
         }
@@ -93,13 +84,7 @@ impl Head {
         }
         self.headers += 1;
         self.header_bytes += line.len() + 2;
-        if self.header_bytes > HEADER_BYTES_MAX {
-            return Err(headers_too_large(self.header_bytes));
-        }
-        if self.headers > HEADERS_MAX {
-            let message = format!("more than {HEADERS_MAX} headers were sent; send fewer");
-            return Err(ApiError::new(ErrorCode::HeadersTooLarge, message));
-        }
+        check_headers(self.headers, self.header_bytes)?;
         self.take_header(line)?;
         Ok(false)
     }
@@ -137,23 +122,7 @@ impl Head {
     fn check_whole(&self) -> Result<(), ApiError> {
         let Some(request) = &self.request else { return Err(bad("there is no request line")) };
         let is_old = request.version == Version::Http10;
-        let host = match self.hosts.as_slice() {
-            [host] => Some(host),
-            [] if is_old => None,
-            hosts => return Err(bad(format!("{} Host headers were sent; send one", hosts.len()))),
-        };
-        if let Some(host) = host
-            && !is_authority(host)
-        {
-            return Err(bad(
-                "the Host header is no name or address with an optional port; send what stands in the URL",
-            ));
-        }
-        if let (Some(authority), Some(host)) = (&request.authority, host)
-            && !authority.eq_ignore_ascii_case(host)
-        {
-            return Err(bad("the address names another host than the Host header; send the path alone"));
-        }
+        check_hosts(&self.hosts, request.authority.as_deref(), is_old)?;
         if self.content_lengths.len() > 1 {
             return Err(bad("Content-Length was sent more than once; send no body and no length"));
         }
@@ -169,18 +138,23 @@ impl Head {
     }
 
     /// What can be told of a line before its end is there, so that nobody makes us keep more than we would take.
-    fn check_unfinished(&mut self, line: &[u8]) -> Result<(), ApiError> {
+    fn check_unfinished(&self, line: &[u8]) -> Result<(), ApiError> {
         if self.request.is_some() {
-            let bytes = self.header_bytes + line.len();
-            return if bytes > HEADER_BYTES_MAX { Err(headers_too_large(bytes)) } else { Ok(()) };
+            return check_headers(self.headers, self.header_bytes + line.len());
         }
-        self.is_head = line.starts_with(b"HEAD ");
         match memchr(b' ', line) {
             None if line.len() > METHOD_BYTES_MAX => Err(no_such_method()),
-            _ if line.len() > REQUEST_LINE_BYTES_MAX => Err(uri_too_long(line.len())),
+            _ if line.len() > REQUEST_LINE_BYTES_MAX => check_uri(line.len()),
             _ => Ok(()),
         }
     }
+}
+
+/// The method of a request, whatever else is wrong with it; `-` where there is none.
+pub(super) fn method_of(bytes: &[u8]) -> &str {
+    let method = bytes.trim_ascii_start().split(|byte| *byte == b' ').next().unwrap_or_default();
+    let is_method = !method.is_empty() && method.len() <= METHOD_BYTES_MAX && method.iter().copied().all(is_token);
+    str::from_utf8(method).ok().filter(|_| is_method).unwrap_or("-")
 }
 
 fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
@@ -208,11 +182,9 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
 /// The authority, where the target is a whole address.
 fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiError> {
     if method == b"CONNECT" {
-        return Err(ApiError::new(ErrorCode::MethodNotAllowed, "this is no proxy; use GET"));
+        return Err(no_proxy());
     }
-    if target.len() > URI_BYTES_MAX {
-        return Err(uri_too_long(target.len()));
-    }
+    check_uri(target.len())?;
     if target == b"*" {
         return match method {
             b"OPTIONS" => Ok(None),
@@ -251,35 +223,6 @@ fn whole_address(target: &[u8]) -> Result<AuthorityAndPath<'_>, ApiError> {
     Ok((Some(authority.to_vec()), path))
 }
 
-/// A name or an address, with a port or without.
-pub(super) fn is_authority(text: &[u8]) -> bool {
-    let (host, port) = match text {
-        [b'[', rest @ ..] => {
-            let Some(end) = memchr(b']', rest) else { return false };
-            let is_address = rest[..end].iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
-            if !is_address {
-                return false;
-            }
-            (&rest[..end], &rest[end + 1..])
-        }
-        _ => {
-            let end = memchr(b':', text).unwrap_or(text.len());
-            let is_name =
-                text[..end].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
-            if !is_name {
-                return false;
-            }
-            text.split_at(end)
-        }
-    };
-    let is_port = match port {
-        [] => true,
-        [b':', digits @ ..] => matches!(digits.len(), 1..=5) && digits.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    !host.is_empty() && is_port
-}
-
 fn content_length(value: &[u8]) -> Result<u64, ApiError> {
     let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     let number = str::from_utf8(value).ok().filter(|_| is_number).and_then(|digits| digits.parse().ok());
@@ -303,10 +246,6 @@ fn is_path_byte(byte: u8) -> bool {
 /// What browsers leave as it is in a query.
 fn is_query_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'<' | b'>')
-}
-
-fn bad(message: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, message)
 }
 
 fn no_such_method() -> ApiError {
@@ -341,17 +280,6 @@ mod tests {
             [&b"GET /\r\n"[..], b"GET / HTTP/1.1\n", b"GET / HTTP/1.1\r\nHost : a\r\n", b"GET / HTTP/1.1\r\n a\r\n"]
         {
             assert!(Head::default().read(bad).is_err(), "{}", bad.escape_ascii());
-        }
-    }
-
-    #[test]
-    fn authorities_are_names_or_addresses_with_a_port_or_without() {
-        for good in ["a", "law.example", "127.0.0.1:8080", "[::1]", "[::1]:80", "a_b"] {
-            assert!(is_authority(good.as_bytes()), "{good}");
-        }
-        for bad in ["", ":80", "a:", "a b", "u@a", "a:b", "a:123456", "[::1", "[]", "[x]", "a/b", "a,b", "é", "[::1]a"]
-        {
-            assert!(!is_authority(bad.as_bytes()), "{bad}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
 //!
-//! `connections` accepts, caps and drains; `proxies` finds out whose a connection is, `tls` encrypts, `stream` is either;
-//! `patience` has the timeouts; `conversation` goes from request to request; `guard` lets only heads that `head` finds
-//! good reach hyper; `gate` refuses what is still wrong with a request; `routes` knows the paths; `open_rate` limits what
-//! needs no key; `accept` reads what the client accepts; `answer` turns outcomes into responses, `packing` compresses
-//! them, `documents` keeps those that are rendered once, `headers` and `http_date` set their headers, `cross_origin`
-//! allows web pages to read them; `request_id` names each request, `request_log` records it, `observe` serves the
-//! metrics; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
+//! `connections` accepts, limits and ends connections; `proxies` knows whose one is, `tls` encrypts, `stream` is either;
+//! `timeouts` bounds every wait for a client; `conversation` goes from request to request; `guard` is what hyper reads:
+//! over HTTP/1 heads that `head` finds good, over HTTP/2 frames that `frames` has watched; `streams` and `unread` count
+//! answers that nobody has read yet; `rules` hold for every request, `gate` for what its address says; `routes` knows the
+//! paths; `open_rate` limits what needs no key; `accept` reads what the client accepts; `answer` turns outcomes into
+//! responses, `packing` compresses them, `documents` keeps those that are rendered once, `headers` and `http_date` set
+//! their headers, `cross_origin` allows web pages to read them; `request_id` names each request, `request_log` records
+//! it, `observe` serves the metrics; `probe` asks a server whether it is ready. [`Server`] is the whole of it.
 
 mod accept;
 mod answer;
@@ -14,6 +15,7 @@ mod connections;
 mod conversation;
 mod cross_origin;
 mod documents;
+mod frames;
 mod gate;
 mod guard;
 mod head;
@@ -22,16 +24,18 @@ mod http_date;
 mod observe;
 mod open_rate;
 mod packing;
-mod patience;
 mod probe;
 mod proxies;
 mod request_id;
 mod request_log;
 mod routes;
+mod rules;
 mod stream;
+mod streams;
+mod timeouts;
 mod tls;
+mod unread;
 
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +44,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::accounts::entropy::Entropy;
@@ -53,7 +57,7 @@ use crate::api::service::Service;
 use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;
-pub use guard::Patience;
+use guard::Refused;
 pub(crate) use headers::percent_encoded;
 use http_date::http_date;
 use open_rate::OpenRate;
@@ -63,6 +67,7 @@ use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
 use routes::{Target, route};
+pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
 
 /// What an operator chooses about connections.
@@ -71,7 +76,9 @@ pub struct HttpSettings {
     pub listen: SocketAddr,
     pub connections_max: usize,
     pub connections_per_address_max: usize,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
+    /// How many bytes of answers the clients of one address may leave unread.
+    pub unread_bytes_per_address_max: usize,
     pub proxies: Proxies,
     /// None: in the clear.
     pub tls: Option<Arc<Tls>>,
@@ -151,12 +158,7 @@ impl App {
         }
     }
 
-    async fn handle(
-        &self,
-        request: Request<Incoming>,
-        client: IpAddr,
-        refused: Option<ApiError>,
-    ) -> Result<Reply, Infallible> {
+    async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> Reply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let under_way = self.observers.begin(RequestLine {
             id: &id,
@@ -172,26 +174,43 @@ impl App {
             None => self.answer(&request, client, &corpus, &id, &progress).await,
         };
         let mut response = packing::pack(response, request.headers(), &self.service).await;
-        self.finish(&mut response, &request, &corpus, &id);
+        self.finish(&mut response, request.method().as_str(), request.headers(), &corpus, &id);
         under_way.answered(&mut response);
-        Ok(response)
+        response
+    }
+
+    /// The answer to a request of HTTP/1 whose head is refused.
+    fn refuse(&self, refused: Refused, client: IpAddr) -> Reply {
+        let (id, progress) = (self.ids.next(), Progress::default());
+        let under_way = self.observers.begin(RequestLine {
+            id: &id,
+            method: &refused.method,
+            path: "",
+            client,
+            has_key: false,
+            progress: &progress,
+        });
+        let mut response = answer::failed(&refused.error.into(), &id, None);
+        self.finish(&mut response, &refused.method, &HeaderMap::new(), &self.service.corpus(), &id);
+        under_way.answered(&mut response);
+        response
     }
 
     /// What every answer has, whatever it is.
-    fn finish(&self, response: &mut Reply, request: &Request<Incoming>, corpus: &Corpus, id: &str) {
+    fn finish(&self, response: &mut Reply, method: &str, asked: &HeaderMap, corpus: &Corpus, id: &str) {
         let head = response.headers_mut();
         headers::set(head, REQUEST_ID, id);
         headers::set(head, CORPUS_SNAPSHOT, corpus.id());
         if let Some(date) = http_date(self.observers.clock.now().wall) {
             head.insert(DATE, date);
         }
-        self.origins.allow(head, request.headers());
+        self.origins.allow(head, asked);
         if self.draining.load(Ordering::Relaxed) {
             // The last answer of this connection: its client asks elsewhere, and loses nothing.
             head.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         headers::keep_small(head);
-        if request.method() == Method::HEAD {
+        if method == Method::HEAD {
             answer::drop_body(response);
         }
     }

@@ -13,7 +13,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::conversation::Protocols;
-use super::guard::{Exchange, Guard, Patience};
+use super::guard::{Guard, Refused};
+use super::timeouts::Timeouts;
 use super::{App, Reply, answer, no_such_path};
 use crate::api::headers::REQUEST_ID;
 use crate::metrics::{Gauge, Moment};
@@ -21,7 +22,12 @@ use crate::metrics::{Gauge, Moment};
 /// Watchers are few; more are made to wait.
 const CONNECTIONS_MAX: usize = 16;
 
-const PATIENCE: Patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(120) };
+const TIMEOUTS: Timeouts = Timeouts {
+    head: Duration::from_secs(10),
+    idle: Duration::from_secs(120),
+    unread: Duration::from_secs(20),
+    read_rate_min: 4096,
+};
 
 /// Answers until it is dropped.
 pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
@@ -32,35 +38,42 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
             tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
             continue;
         };
-        let (app, exchange) = (Arc::clone(&app), Exchange::default());
-        let guard = Guard::new(stream, PATIENCE, exchange.clone());
-        let protocols = Arc::clone(&protocols);
+        let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
+        let guard = Guard::new(stream, TIMEOUTS, Arc::default());
         tokio::spawn(async move {
             let service = service_fn(|request| {
-                let answer = watched(&app, &exchange, &request);
+                let answer = watched(&app, &request);
                 ready(Ok::<_, Infallible>(answer))
             });
+            let refuse = |refused: Refused| {
+                let id = app.ids.next();
+                let reply = answer::failed(&refused.error.into(), &id, None);
+                finished(reply, &id, &refused.method)
+            };
             // Ended with the runtime, and not counted among those of clients.
-            protocols.converse(guard, service, &Gauge::default(), pending()).await;
+            protocols.converse(guard, service, refuse, &Gauge::default(), pending()).await;
             drop(place);
         });
     }
 }
 
-fn watched(app: &App, exchange: &Exchange, request: &Request<Incoming>) -> Reply {
+fn watched(app: &App, request: &Request<Incoming>) -> Reply {
     let id = app.ids.next();
-    let mut reply = match (exchange.refusal(request), request.uri().path()) {
-        (Some(error), _) => answer::failed(&error.into(), &id, None),
-        (None, "/metrics" | "/healthz" | "/readyz") if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+    let reply = match request.uri().path() {
+        "/metrics" | "/healthz" | "/readyz" if !matches!(*request.method(), Method::GET | Method::HEAD) => {
             answer::method_not_allowed(request.method(), &id)
         }
-        (None, "/metrics") => answer::metrics(page(app)),
-        (None, "/healthz") => answer::probe(StatusCode::OK, "live"),
-        (None, "/readyz") => app.readiness(),
-        (None, path) => answer::failed(&no_such_path(path).into(), &id, None),
+        "/metrics" => answer::metrics(page(app)),
+        "/healthz" => answer::probe(StatusCode::OK, "live"),
+        "/readyz" => app.readiness(),
+        path => answer::failed(&no_such_path(path).into(), &id, None),
     };
+    finished(reply, &id, request.method().as_str())
+}
+
+fn finished(mut reply: Reply, id: &str, method: &str) -> Reply {
     super::headers::set(reply.headers_mut(), REQUEST_ID, id);
-    if request.method() == Method::HEAD {
+    if method == Method::HEAD {
         answer::drop_body(&mut reply);
     }
     reply

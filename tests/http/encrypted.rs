@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hornbook::http::{Tls, TlsFiles, ask_readiness};
+use hornbook::http::{HttpSettings, Tls, TlsFiles, ask_readiness};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -22,28 +22,44 @@ fn certify(folder: &Path) -> CertificateDer<'static> {
     cert.der().clone()
 }
 
-struct Encrypted {
-    house: House,
+pub(crate) struct Encrypted {
+    pub(crate) house: House,
     tls: Arc<Tls>,
     folder: tempfile::TempDir,
-    certificate: CertificateDer<'static>,
+    pub(crate) certificate: CertificateDer<'static>,
 }
 
 impl Encrypted {
     fn open() -> Self {
+        Self::open_changed(|_| ())
+    }
+
+    /// With other settings than usual.
+    pub(crate) fn open_changed(change: impl FnOnce(&mut HttpSettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let certificate = certify(folder.path());
         let files =
             TlsFiles { certificate: folder.path().join("cert.pem"), private_key: folder.path().join("key.pem") };
         let tls = Arc::new(Tls::load(files).unwrap());
         let used = Arc::clone(&tls);
-        let house = House::open_changed(generous(), |http| http.tls = Some(used));
+        let house = House::open_changed(generous(), |http| {
+            http.tls = Some(used);
+            change(http);
+        });
         Self { house, tls, folder, certificate }
     }
 }
 
 fn connect(
     address: SocketAddr,
+    trusted: &CertificateDer<'static>,
+    protocols: &[&[u8]],
+) -> StreamOwned<ClientConnection, TcpStream> {
+    encrypt(TcpStream::connect(address).unwrap(), trusted, protocols)
+}
+
+pub(crate) fn encrypt(
+    stream: TcpStream,
     trusted: &CertificateDer<'static>,
     protocols: &[&[u8]],
 ) -> StreamOwned<ClientConnection, TcpStream> {
@@ -54,7 +70,6 @@ fn connect(
         builder.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     let name = ServerName::try_from("law.example").unwrap();
-    let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     StreamOwned::new(ClientConnection::new(Arc::new(config), name).unwrap(), stream)
 }
@@ -93,7 +108,7 @@ fn both_versions_of_http_are_offered_and_refusals_have_words() {
 }
 
 #[test]
-fn who_speaks_in_the_clear_is_let_go_and_others_are_served() {
+fn a_client_without_tls_is_closed_and_others_are_served() {
     let Encrypted { house, certificate, .. } = Encrypted::open();
     let mut plain = TcpStream::connect(house.address).unwrap();
     plain.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

@@ -17,7 +17,7 @@ use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::http::{HttpSettings, Observers, Patience, Proxies, Server};
+use hornbook::http::{HttpSettings, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Form, Log, Logged};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -59,12 +59,32 @@ impl House {
 
     /// With other settings than usual.
     pub(crate) fn open_changed(tariff: Tariff, change: impl FnOnce(&mut HttpSettings)) -> Self {
-        Self::open_observed(tariff, Arc::new(SystemClock::start()), Logged::All, change)
+        Self::open_limited(tariff, 64 << 20, change)
+    }
+
+    /// The same where accounts may leave only so many bytes unread.
+    pub(crate) fn open_limited(
+        tariff: Tariff,
+        unread_bytes_per_account_max: usize,
+        change: impl FnOnce(&mut HttpSettings),
+    ) -> Self {
+        let clock = Arc::new(SystemClock::start());
+        Self::open_with_parts(tariff, unread_bytes_per_account_max, clock, Logged::All, change)
     }
 
     /// With another clock or another log than usual.
     pub(crate) fn open_observed(
         tariff: Tariff,
+        clock: Arc<dyn Clock>,
+        which_requests: Logged,
+        change: impl FnOnce(&mut HttpSettings),
+    ) -> Self {
+        Self::open_with_parts(tariff, 64 << 20, clock, which_requests, change)
+    }
+
+    fn open_with_parts(
+        tariff: Tariff,
+        unread_bytes_per_account_max: usize,
         clock: Arc<dyn Clock>,
         which_requests: Logged,
         change: impl FnOnce(&mut HttpSettings),
@@ -79,7 +99,13 @@ impl House {
             metrics: Some(here),
             connections_max: 100,
             connections_per_address_max: 100,
-            patience: Patience { head: Duration::from_secs(10), idle: Duration::from_secs(60) },
+            timeouts: Timeouts {
+                head: Duration::from_secs(10),
+                idle: Duration::from_secs(60),
+                unread: Duration::from_secs(20),
+                read_rate_min: 4096,
+            },
+            unread_bytes_per_address_max: 64 << 20,
             proxies: Proxies::default(),
             tls: None,
             cross_origins: Vec::new(),
@@ -100,6 +126,7 @@ impl House {
             clock: Arc::clone(&clock),
             base_url: "https://law.example".to_owned(),
             permits: 2,
+            unread_bytes_per_account_max,
         };
         let service = Arc::new(Service::new(parts));
         let served = Arc::clone(&service);

@@ -1,0 +1,269 @@
+//! How long a client may take, and the stream that enforces it: no read, write, flush or shutdown waits forever.
+//!
+//! A read that waits ends at a deadline that its caller sets. A write that waits draws on an allowance of time, which
+//! every byte the client takes refills a little: a client that reads at the lowest rate or faster never uses it up, and
+//! one that stops, or takes a byte now and then, does. Bytes count as taken once the kernel, or TLS, has them.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// How long a client may take for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// From the first byte of a request's head to its last, from the opening of a connection to its first byte, and for
+    /// what comes before that: the line of a proxy, the handshake of TLS. Over HTTP/2 also for each frame.
+    pub head: Duration,
+    /// Between two requests.
+    pub idle: Duration,
+    /// How long an answer may wait for a client that does not read.
+    pub unread: Duration,
+    /// A client that takes fewer bytes a second than this does not read.
+    pub read_rate_min: u32,
+}
+
+impl Timeouts {
+    /// The time that a client at the lowest rate needs for so many bytes.
+    pub(super) fn time_to_read(&self, bytes: usize) -> Duration {
+        let micros = (bytes as u64).saturating_mul(1_000_000) / u64::from(self.read_rate_min.max(1));
+        Duration::from_micros(micros)
+    }
+}
+
+pub(super) struct TimedStream<S> {
+    stream: S,
+    timeouts: Timeouts,
+    /// When a read that waits fails.
+    read_deadline: Option<Instant>,
+    allowance: WriteAllowance,
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl<S> TimedStream<S> {
+    pub(super) fn new(stream: S, timeouts: Timeouts) -> Self {
+        let read_deadline = Instant::now() + timeouts.head;
+        Self {
+            stream,
+            timeouts,
+            read_deadline: Some(read_deadline),
+            allowance: WriteAllowance::new(timeouts),
+            alarm: Box::pin(sleep_until(read_deadline)),
+        }
+    }
+
+    pub(super) fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    /// Reads that wait fail then; those without a deadline wait while a request is under way.
+    pub(super) fn set_read_deadline(&mut self, deadline: Option<Instant>) {
+        self.read_deadline = deadline;
+    }
+
+    /// Reads and writes share the alarm. It is set anew when it rings too early or would ring too late, not with each byte.
+    fn poll_alarm(&mut self, context: &mut Context<'_>, deadline: Instant) -> Poll<io::Error> {
+        if deadline < self.alarm.deadline() {
+            self.alarm.as_mut().reset(deadline);
+        }
+        loop {
+            ready!(self.alarm.as_mut().poll(context));
+            if deadline <= Instant::now() {
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+            self.alarm.as_mut().reset(deadline);
+        }
+    }
+
+    /// Keeps account of how long a write waited and of how much it moved.
+    fn timed_write<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        polled: Poll<io::Result<T>>,
+        moved: impl FnOnce(&T) -> usize,
+    ) -> Poll<io::Result<T>> {
+        match polled {
+            Poll::Ready(Ok(done)) => {
+                self.allowance.moved(moved(&done), &self.timeouts, Instant::now);
+                Poll::Ready(Ok(done))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                let deadline = self.allowance.waits(Instant::now);
+                self.poll_alarm(context, deadline).map(Err)
+            }
+        }
+    }
+}
+
+/// How much longer writes of a connection may wait. The clock is asked only where one waits.
+struct WriteAllowance {
+    left: Duration,
+    waits_since: Option<Instant>,
+}
+
+impl WriteAllowance {
+    fn new(timeouts: Timeouts) -> Self {
+        Self { left: timeouts.unread, waits_since: None }
+    }
+
+    /// A write waits: until when it may.
+    fn waits(&mut self, now: impl FnOnce() -> Instant) -> Instant {
+        *self.waits_since.get_or_insert_with(now) + self.left
+    }
+
+    /// A write is done, and this many bytes are taken.
+    fn moved(&mut self, bytes: usize, timeouts: &Timeouts, now: impl FnOnce() -> Instant) {
+        if let Some(since) = self.waits_since.take() {
+            self.left = self.left.saturating_sub(now() - since);
+        }
+        if self.left < timeouts.unread && bytes > 0 {
+            self.left = timeouts.unread.min(self.left + timeouts.time_to_read(bytes));
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match Pin::new(&mut self.stream).poll_read(context, buffer) {
+            Poll::Pending => match self.read_deadline {
+                Some(deadline) => self.poll_alarm(context, deadline).map(Err),
+                None => Poll::Pending,
+            },
+            ready @ Poll::Ready(_) => ready,
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.timed_write(context, polled, |written| *written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.timed_write(context, polled, |written| *written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_flush(context);
+        self.timed_write(context, polled, |()| 0)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.timed_write(context, polled, |()| 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const TIMEOUTS: Timeouts =
+        Timeouts { head: SECOND, idle: SECOND, unread: Duration::from_secs(20), read_rate_min: 100 };
+    const SHORT: Timeouts = Timeouts { head: Duration::from_millis(50), unread: Duration::from_millis(50), ..TIMEOUTS };
+
+    fn run(test: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(test);
+    }
+
+    fn has_timed_out<T>(result: io::Result<T>) -> bool {
+        result.is_err_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    }
+
+    #[test]
+    fn a_read_ends_at_its_deadline_and_a_write_that_nobody_reads_ends() {
+        run(async {
+            let (_client, server) = duplex(64);
+            let mut stream = TimedStream::new(server, SHORT);
+            let opened = Instant::now();
+            assert!(has_timed_out(stream.read_u8().await));
+            assert!(opened.elapsed() >= SHORT.head);
+            let deadline = opened + 3 * SHORT.head;
+            stream.set_read_deadline(Some(deadline));
+            assert!(has_timed_out(stream.read_u8().await));
+            assert!(Instant::now() >= deadline);
+            assert!(has_timed_out(stream.write_all(&[0; 1000]).await));
+        });
+    }
+
+    /// A stream that takes everything and is never flushed, as that of TLS whose client does not read.
+    struct Unflushed;
+
+    impl AsyncWrite for Unflushed {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    #[test]
+    fn a_flush_and_a_shutdown_that_nobody_reads_end_too() {
+        run(async {
+            let mut stream = TimedStream::new(Unflushed, SHORT);
+            stream.write_all(b"an answer").await.unwrap();
+            assert!(has_timed_out(stream.flush().await));
+            let mut stream = TimedStream::new(Unflushed, SHORT);
+            assert!(has_timed_out(stream.shutdown().await));
+        });
+    }
+
+    /// How many seconds a client lasts that takes so many bytes in each, up to an hour.
+    fn lasts(bytes_a_second: usize) -> u64 {
+        let mut allowance = WriteAllowance::new(TIMEOUTS);
+        let mut now = Instant::now();
+        for second in 0..3600 {
+            if allowance.waits(|| now) < now + SECOND {
+                return second;
+            }
+            now += SECOND;
+            allowance.moved(bytes_a_second, &TIMEOUTS, || now);
+        }
+        3600
+    }
+
+    #[test]
+    fn a_trickle_uses_the_allowance_up_and_the_lowest_rate_does_not() {
+        assert_eq!(lasts(0), 20);
+        assert_eq!(lasts(1), 20);
+        assert_eq!(lasts(50), 39, "half of each second is given back");
+        assert_eq!(lasts(100), 3600);
+        assert_eq!(lasts(100_000), 3600);
+    }
+
+    #[test]
+    fn much_that_was_read_allows_no_longer_wait_than_nothing() {
+        let mut allowance = WriteAllowance::new(TIMEOUTS);
+        let now = Instant::now();
+        allowance.waits(|| now);
+        allowance.moved(1 << 30, &TIMEOUTS, || now + SECOND);
+        assert_eq!(allowance.waits(|| now + SECOND), now + SECOND + TIMEOUTS.unread);
+    }
+}

@@ -1,0 +1,262 @@
+//! Clients that keep the service waiting, and a service that has more to do than it can.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hornbook::accounts::scope::Scope;
+use hornbook::http::{HttpSettings, Timeouts};
+use rustls::pki_types::CertificateDer;
+
+use crate::encrypted::{Encrypted, encrypt};
+use crate::house::{Answered, House, generous, wait_until};
+
+const QUESTION: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// A server that waits a second for anything.
+fn impatient() -> House {
+    House::open_changed(generous(), impatiently)
+}
+
+fn impatiently(http: &mut HttpSettings) {
+    let second = Duration::from_secs(1);
+    http.timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 4096 };
+}
+
+fn connect(house: &House) -> TcpStream {
+    let stream = TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream
+}
+
+fn rest(mut stream: TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
+    let house = impatient();
+    let silent = connect(&house);
+    let mut half = connect(&house);
+    half.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n").unwrap();
+    let mut kept = connect(&house);
+    kept.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    let mut dripping = connect(&house);
+    dripping.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
+    let (reader, mut writer) = (dripping.try_clone().unwrap(), dripping.try_clone().unwrap());
+    std::thread::spawn(move || {
+        // Some progress at any time, and yet never a head.
+        while writer.write_all(b"X: y\r\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+
+    assert_eq!(rest(silent), b"");
+    Answered::read(&rest(half)).error(408, "request_timeout");
+    assert_eq!(Answered::read(&rest(kept)).status, 200);
+    Answered::read(&rest(reader)).error(408, "request_timeout");
+    assert_eq!(house.get_with("/healthz", &[]).status, 200);
+}
+
+const LARGE: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// A connection whose kernel takes in next to nothing that is not read.
+fn connect_narrow(house: &House) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4 << 10).unwrap();
+        socket.connect(house.address).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream
+}
+
+/// The same in the clear or encrypted.
+fn connect_narrow_over(house: &House, certificate: Option<&CertificateDer<'static>>) -> Box<dyn ReadWrite> {
+    let stream = connect_narrow(house);
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    // What the server no longer reads must not hold up the test.
+    stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
+    match certificate {
+        None => Box::new(stream),
+        Some(certificate) => Box::new(encrypt(stream, certificate, &[b"http/1.1"])),
+    }
+}
+
+trait ReadWrite: Read + Write + Send {}
+
+impl<S: Read + Write + Send> ReadWrite for S {}
+
+/// Does this with a server in the clear, and with one that speaks TLS.
+fn with_and_without_tls(change: impl Fn(&mut HttpSettings), test: impl Fn(&House, Option<&CertificateDer<'static>>)) {
+    test(&House::open_changed(generous(), &change), None);
+    let encrypted = Encrypted::open_changed(&change);
+    test(&encrypted.house, Some(&encrypted.certificate));
+}
+
+#[test]
+fn a_client_that_asks_and_never_reads_is_closed() {
+    with_and_without_tls(impatiently, |house, certificate| {
+        let mut streams: Vec<_> = (0..3).map(|_| connect_narrow_over(house, certificate)).collect();
+        for stream in &mut streams {
+            // More answers than all buffers hold, and one byte more than the requests.
+            let _ = stream.write_all(&[&LARGE.repeat(120)[..], b"G"].concat());
+            let _ = stream.flush();
+        }
+        wait_until("the end of the connections", || house.metric("hornbook_connections") < 0.5);
+        drop(streams);
+    });
+}
+
+#[test]
+fn a_client_that_reads_too_slowly_is_closed() {
+    let change = |http: &mut HttpSettings| {
+        impatiently(http);
+        // Faster than anybody reads: every wait counts, and those below are too short to end a connection by themselves.
+        http.timeouts.read_rate_min = u32::MAX;
+    };
+    with_and_without_tls(change, |house, certificate| {
+        let mut stream = connect_narrow_over(house, certificate);
+        let (mut read, mut piece) = (0, vec![0; 256 << 10]);
+        let mut asked = 0;
+        let is_closed = loop {
+            // A request for each piece, so that there is always more to read.
+            if stream.write_all(LARGE).is_err() {
+                break true;
+            }
+            asked += 1;
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => break true,
+                Ok(length) => read += length,
+            }
+            if asked > 20_000 {
+                break false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        assert!(is_closed, "{read} bytes were read of the answers to {asked} requests");
+        wait_until("its end", || house.metric("hornbook_connections") < 0.5);
+    });
+}
+
+#[test]
+fn a_client_that_sends_nothing_more_still_gets_its_answers() {
+    let encrypted = Encrypted::open_changed(|_| ());
+    let plain = House::open(generous());
+    for (house, certificate) in [(&plain, None), (&encrypted.house, Some(&encrypted.certificate))] {
+        let account = house.account(0);
+        let key = house.key(account, &Scope::ALL);
+        let permits = Arc::clone(house.service.permits());
+        let taken = permits.try_acquire_many(2).unwrap();
+        let asked = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
+        let both = [asked.as_bytes(), QUESTION].concat();
+        let mut stream = connect(house);
+        let received = match certificate {
+            None => {
+                stream.write_all(&both).unwrap();
+                stream.shutdown(Shutdown::Write).unwrap();
+                // It is known to have ended before the answer is begun.
+                wait_until("the search", || house.service.waiting() == 1);
+                drop(taken);
+                rest(stream)
+            }
+            Some(certificate) => {
+                let mut stream = encrypt(stream, certificate, &[b"http/1.1"]);
+                stream.write_all(&both).unwrap();
+                stream.conn.send_close_notify();
+                stream.flush().unwrap();
+                wait_until("the search", || house.service.waiting() == 1);
+                drop(taken);
+                let mut bytes = Vec::new();
+                stream.read_to_end(&mut bytes).unwrap();
+                bytes
+            }
+        };
+        let text = String::from_utf8(received).unwrap();
+        assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
+        let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+        assert_eq!(left, 50_000 - 1);
+    }
+}
+
+fn search(key: &str) -> String {
+    format!(
+        "GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+    )
+}
+
+#[test]
+fn searches_that_do_not_get_their_turn_are_refused_for_nothing_and_light_calls_go_on() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let permits = Arc::clone(house.service.permits());
+    let taken = permits.try_acquire_many(2).unwrap();
+    let waiting: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = connect(&house);
+            stream.write_all(search(&key).as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(house.get("/api/v1/coverage", &key).status, 200, "light calls need no permit");
+    for stream in waiting {
+        let refused = Answered::read(&rest(stream));
+        refused.error(503, "overloaded");
+        assert_eq!(refused.header("retry-after"), "1");
+    }
+    drop(taken);
+    assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
+    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    assert_eq!(left, 50_000 - 2, "one inventory and one search were answered");
+}
+
+#[test]
+fn no_more_searches_wait_than_can_be_served_in_time() {
+    let house = House::open_changed(generous(), |http| {
+        http.connections_max = 1000;
+        http.connections_per_address_max = 1000;
+    });
+    let key = house.any_key();
+    let permits = Arc::clone(house.service.permits());
+    let taken = permits.try_acquire_many(2).unwrap();
+    let mut streams = Vec::new();
+    let mut most = 0;
+    for _ in 0..400 {
+        let mut stream = connect(&house);
+        stream.write_all(search(&key).as_bytes()).unwrap();
+        streams.push(stream);
+        most = most.max(house.service.waiting());
+    }
+    assert!(streams.into_iter().all(|stream| Answered::read(&rest(stream)).status == 503));
+    // One more may have come in to learn that the queue is full.
+    assert!(most <= 2 * 128 + 16, "{most} waited");
+    assert_eq!(house.service.waiting(), 0);
+    drop(taken);
+}
+
+#[test]
+fn a_client_that_hangs_up_leaves_the_queue_and_pays_nothing() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let permits = Arc::clone(house.service.permits());
+    let taken = permits.try_acquire_many(2).unwrap();
+    let mut stream = connect(&house);
+    // With something unread its end is one that nobody takes for that of the requests alone.
+    stream.write_all(QUESTION).unwrap();
+    stream.peek(&mut [0]).unwrap();
+    stream.write_all(search(&key).as_bytes()).unwrap();
+    wait_until("the search", || house.service.waiting() == 1);
+    drop(stream);
+    wait_until("the end of the wait", || house.service.waiting() == 0);
+    assert!((house.metric("hornbook_requests_abandoned_total") - 1.0).abs() < 1e-9, "it was answered: {}", house.log());
+    assert!(house.metric("hornbook_requests_total{operation=\"search\",status=\"503\"}") < 0.5);
+    drop(taken);
+    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    assert_eq!(left, 50_000);
+}
