@@ -1,4 +1,4 @@
-//! A build from plan to published snapshot: check, fingerprint, gather, compile, link, seal, publish.
+//! A build from plan to published snapshot: read the plan, hash the inputs, gather, compile, link, seal and publish.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,7 +1,7 @@
-//! Writing a snapshot: one pass over the gathered nodes in code order, batch by batch.
+//! Writes a snapshot: one pass over the gathered nodes in code order, in batches.
 //!
-//! Each batch is read from the spool, cut into chunks, embedded and hashed on all cores, then appended in order to
-//! every file. Nothing but flat columns of numbers, and each word of the headings once, grows with the corpus.
+//! Each batch is read from the spool, split into chunks, embedded and hashed on all cores, then appended in order to
+//! every file. Only columns of numbers, and each word of the headings once, grow with the corpus.
 
 use std::fmt;
 use std::path::Path;

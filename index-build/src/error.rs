@@ -1,4 +1,4 @@
-//! Why a build ended without a snapshot: one line that names the file and the place.
+//! Errors of a build: one line that names the file and the position.
 
 use std::fmt;
 use std::io;

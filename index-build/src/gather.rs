@@ -1,8 +1,8 @@
-//! Gathering: importers hand over nodes in any order; here they become trees in code order.
+//! Gathers the nodes of the importers, which come in any order, into trees in code order.
 //!
-//! Only a skeleton of each node (its keys, its place in the source, where its content lies in the spool) stays in
-//! memory; headings, texts and notes go to a spool file at once and are read back one by one when the snapshot is
-//! written. So memory grows with the number of nodes, never with the length of the law.
+//! Only the structure of each node (its keys, its position in the source, and where its content is in the spool) stays
+//! in memory. Headings, texts and notes go to a spool file at once, and are read back one by one when the snapshot is
+//! written. Memory therefore grows with the number of nodes, never with the length of the law.
 
 use std::collections::HashMap;
 use std::fmt;

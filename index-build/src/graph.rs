@@ -1,9 +1,9 @@
-//! Builds the graph over a space's vectors and writes it beside them, shard by shard, so that memory stays bounded.
+//! Builds the graph over a space's vectors and writes it to their folder, shard by shard, so that memory stays bounded.
 //!
-//! Per shard: equal and nearly equal vectors are collapsed to points (`collapse`), hnsw_rs links the points, its links are
-//! read out and bettered (`refine`), points that answer the same question are linked (`bridge`), and points that no walk
-//! could reach are linked in (`connect`). Insertion is serial and hnsw_rs draws its levels from a fixed seed, so the same
-//! vectors give the same bytes. hnsw_rs is used here and nowhere else.
+//! Per shard: equal and nearly equal vectors are merged into points (`collapse`), hnsw_rs links the points, its links
+//! are read out and improved (`refine`), points that answer the same question are linked (`bridge`), and points that no
+//! search could reach are linked (`connect`). Insertion is serial and hnsw_rs draws its levels from a fixed seed, so
+//! the same vectors give the same bytes. Only this module uses hnsw_rs.
 
 mod around;
 mod bridge;

@@ -1,8 +1,8 @@
 //! Compiles statutes, regulations and zoning layers into a snapshot.
 //!
-//! `plan` says what to read, `source_files` opens it, `import` understands it, `gather` brings it into code order,
-//! `compile`, `references` and `graph` write it, `publish` puts it in its place, and `build` leads through all of that. Nothing here
-//! knows who will serve the snapshot.
+//! `plan` says what to read, `source_files` opens it, `import` parses it, `gather` sorts it into code order, `compile`,
+//! `references` and `graph` write it, `publish` puts it in place, and `build` runs all of these. Nothing here knows who
+//! will serve the snapshot.
 #![forbid(unsafe_code)]
 
 pub mod build;

@@ -1,9 +1,9 @@
-//! Code order: the order in which a code numbers its provisions, whatever order their files come in.
+//! Code order: the order in which a code numbers its provisions, whatever the order of their files.
 //!
-//! A `SortKey` is made from a citation or number so that comparing bytes compares provisions the way a code prints
-//! them: numbers by value, letter suffixes by length before alphabet (`300z` before `300aa`), `31` before `31-1` before
-//! `31a`, roman numerals by value. Containers sort by the first provision in them, so that a code's own numbering
-//! decides, not the spelling of its headings.
+//! A `SortKey` is made from a citation or number. Comparing its bytes compares provisions as a code prints them:
+//! numbers by value, letter suffixes by length before alphabet (`300z` before `300aa`), `31` before `31-1` before
+//! `31a`, roman numerals by value. Containers sort by their first provision, so that a code's own numbering decides,
+//! not the spelling of its headings.
 
 /// Compares like the code order of what it was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! What of a node can be worked out apart from its neighbours: chunks, vectors, token sets, hashes. Done on all cores.
+//! The work that each node needs without its neighbours: chunks, vectors, token sets, hashes. It runs on all cores.
 
 use hornbook_corpus::chunks::Chunker;
 use hornbook_corpus::embed::{TokenId, Vector, embedder};

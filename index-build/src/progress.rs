@@ -1,4 +1,4 @@
-//! Telling how far a build is: bars with counts, rate and time left on a terminal, plain lines elsewhere.
+//! Shows the progress of a build: bars with counts, rate and time left on a terminal, plain lines elsewhere.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};

@@ -1,4 +1,5 @@
-//! Making a snapshot appear whole or not at all: a temporary folder beside its place, synced, made read-only, renamed.
+//! Publishes a snapshot completely or not at all: a temporary folder next to the destination is synced, made read-only
+//! and renamed.
 
 use std::fmt;
 use std::fs;

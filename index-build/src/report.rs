@@ -1,4 +1,4 @@
-//! What a build has to tell: warnings with their places while it runs, and a closing report that is kept in the snapshot.
+//! The messages of a build: warnings with their positions while it runs, and a final report stored in the snapshot.
 
 use std::collections::BTreeMap;
 use std::fmt;

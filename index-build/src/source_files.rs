@@ -1,7 +1,7 @@
-//! Opening sources: files, folders, `.gz`, `.zst`, `.zip`, `.tar`, `.tar.gz` and `.tar.zst`, as a stream of files.
+//! Opens sources: files, folders, `.gz`, `.zst`, `.zip`, `.tar`, `.tar.gz` and `.tar.zst`, as a stream of files.
 //!
-//! Nothing is unpacked to disk. What comes out of an archive is bounded against bombs, entries that point outside it
-//! are refused, and every message names the archive and the entry.
+//! Nothing is unpacked to disk. The unpacked size of an archive is limited, entries that point outside it are refused,
+//! and every message names the archive and the entry.
 
 use std::fmt;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Wall and CPU time of a build, stage by stage, for the closing report.
+//! Wall and CPU time of each stage of a build, for the final report.
 
 use std::time::Instant;
 

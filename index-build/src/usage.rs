@@ -1,4 +1,4 @@
-//! What this process has used so far: CPU time and peak memory, for the closing report.
+//! The CPU time and peak memory of this process, for the final report.
 
 /// Linux counts CPU time for user space in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -1,6 +1,6 @@
-//! Two nodes under one citation: is the second the same again, another wording, or another provision?
+//! Two nodes with one citation: is the second a duplicate, another wording, or another provision?
 //!
-//! Real sources hold all three. Virginia prints a section once "(Effective until July 1, 2022)" and once
+//! Real sources have all three. Virginia prints a section once "(Effective until July 1, 2022)" and once
 //! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
 //! The answer depends on content alone, never on the order of files.
 

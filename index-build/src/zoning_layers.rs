@@ -1,4 +1,4 @@
-//! The zoning layers of a build: read, tied to the provisions just written, stored.
+//! The zoning layers of a build: read, linked to the provisions just written, and stored.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Numbers with a meaning: each id and amount is a type of its own, so none passes for another.
+//! Ids and amounts, each with its own type, so that they cannot be confused.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
-//! What an account can still spend, in memory: its posted wallet and allotment, less what calls under way hold.
+//! What an account can still spend, in memory: its posted wallet and allotment minus the holds of calls in progress.
 //!
-//! A call first takes a hold, atomically over allotment and wallet; the ledger's writer then posts the debit and settles
-//! the hold, or the call ends without a debit and the hold is released. At any moment
-//! `spendable = posted - held`, and neither part goes below zero. This file uses nothing but a mutex, so that a test
-//! can put another one in its place and try every interleaving.
+//! A call first takes a hold, atomically over allotment and wallet. The ledger's writer then posts the debit and
+//! settles the hold, or the call ends without a debit and the hold is released. At any moment `spendable = posted -
+//! held`, and neither part is below zero. This file uses only a mutex, so that a test can replace it and try every
+//! interleaving.
 
 use super::sync::{Mutex, MutexGuard};
 

@@ -1,4 +1,4 @@
-//! Tests of the purse, apart from it: its file is also compiled under another mutex by `tests/accounts_loom.rs`.
+//! Tests of the purse, in a file of their own: `tests/accounts_loom.rs` compiles `purse.rs` with another mutex.
 
 use super::purse::{MonthlyUnits, Purse, Remaining};
 

@@ -1,4 +1,4 @@
-//! What a key may be used for.
+//! Scopes: the operations that a key may call.
 
 use std::fmt;
 use std::str::FromStr;

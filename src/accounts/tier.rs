@@ -1,4 +1,4 @@
-//! The contract's tables of packs, limits and free-tier profiles, in one place. The configuration may override each.
+//! The tables of packs, limits and free-tier profiles. The configuration can override each value.
 
 use std::fmt;
 

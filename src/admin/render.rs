@@ -1,4 +1,4 @@
-//! Answers for people: an object as lines, a list of objects as a table.
+//! Results for people: an object as lines, a list of objects as a table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Plots as SVG, in the colours of the page that they stand in.
+//! Plots as SVG, in the colours of the page around them.
 
 use std::fmt::Write as _;
 

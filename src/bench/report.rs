@@ -1,4 +1,4 @@
-//! A result as one HTML file: figures, and plots drawn in it.
+//! A result as one HTML file with figures and plots.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the client wants to read: `Accept` and `Accept-Encoding`.
+//! Content negotiation: `Accept` and `Accept-Encoding`.
 
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING};

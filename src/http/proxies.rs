@@ -1,7 +1,7 @@
-//! Proxies that an operator trusts: only they may say whose connection or request it really is.
+//! Trusted proxies: only they can state the client of a connection or request.
 //!
-//! A connection's client is told by the PROXY protocol, version 1 or 2, at its very beginning; a request's by
-//! `X-Forwarded-For`. From anybody else both mean nothing.
+//! The PROXY protocol, version 1 or 2, names the client of a connection at its beginning; `X-Forwarded-For` names the
+//! client of a request. From anyone else both are ignored.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

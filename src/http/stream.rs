@@ -1,4 +1,4 @@
-//! A connection's bytes, encrypted or not.
+//! The stream of a connection, plain or encrypted.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! TLS by rustls, from PEM files that may be replaced while the server runs.
+//! TLS with rustls, from PEM files that can be replaced while the server runs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

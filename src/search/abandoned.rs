@@ -1,4 +1,4 @@
-//! Searches that nobody waits for.
+//! Stops searches whose client has disconnected.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Counts over all matches: how many lie in each jurisdiction, and how many bear each tag.
+//! Counts of all matches by jurisdiction and by tag.
 
 use hornbook_corpus::catalogue::Catalogue;
 use hornbook_corpus::ids::NodeOrdinal;

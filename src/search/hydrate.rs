@@ -1,4 +1,4 @@
-//! Hits with what a person reads: citation, heading, and where they belong.
+//! Adds to results what a person reads: citation, heading, status and code body.
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::catalogue::CodeBody;

@@ -1,13 +1,14 @@
-//! The keyword leg: which provisions have the words of a query, and how much they say.
+//! The keyword leg: which provisions have the words of a query, and their scores.
 //!
-//! A provision **matches** if every phrase stands in it, nothing excluded does, and the words it has carry at least
-//! a share ([`Tuning::share_required`]) of what all words of the query that the corpus knows carry, a word carrying its inverse document
-//! frequency. So a match has the rare words of a query, and may lack common ones. The definition asks nothing of page, limit
-//! or filter: totals are exact and the same on every page, and it saves time too, for common words alone make no match and
-//! need only be looked up where rarer ones stand.
+//! A provision **matches** if it has every phrase and nothing that is excluded, and if the words it has carry enough
+//! weight: at least a share ([`Tuning::share_required`]) of the weight of all words of the query that the corpus has.
+//! The weight of a word is its inverse document frequency. So a match has the rare words of a query, and can lack
+//! common ones. The definition does not depend on page, limit or filter, so totals are exact and the same on every
+//! page. It also saves time: common words alone make no match, so they are looked up only in provisions with rarer
+//! words.
 //!
-//! Scores are BM25 with the fields joined before saturation: a word in the heading counts as several in the text. Documents
-//! are taken in windows, so that the sums lie in the nearest cache however large the corpus.
+//! Scores are BM25 with the fields combined before saturation: a word in the heading counts as several in the text.
+//! Documents are processed in windows, so that the sums stay in the first-level cache, however large the corpus.
 
 mod collect;
 mod known;

@@ -1,7 +1,7 @@
-//! Where terms stand: cursors over the postings of one field, and phrases over their positions.
+//! Cursors over the postings of one field, and phrases over their positions.
 //!
-//! The readers of the four fields are taken out of the index once, so that no query meets a lock. Every ordinal read from
-//! a file is checked against the number of documents before it is used as an index.
+//! The readers of the four fields are opened once, so that no query takes a lock. Every ordinal read from a file is
+//! checked against the number of documents before it is used as an index.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The whole order of one search, and the page of it that is asked for.
+//! The complete order of one search, and the requested page of it.
 
 use hornbook_corpus::ids::NodeOrdinal;
 

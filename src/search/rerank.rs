@@ -1,9 +1,9 @@
 //! Static late interaction: how well a provision answers each single word of the query.
 //!
 //! A vector of a whole passage blurs its words. Here every token of the query looks for itself, or for the most similar
-//! token of the embedding table, among the tokens of the provision's best passage, its heading and the headings above it. Likeness below
-//! the table's floor counts nothing, the rest is raised to a power, and each token weighs as much as it is rare. Only the neighbour
-//! table and the token sets are read: no transformer, no vector arithmetic.
+//! token of the embedding table, among the tokens of the provision's best passage, its heading and the headings above
+//! it. Similarity below the table's minimum counts as zero, the rest is raised to a power, and each token is weighted
+//! by its rarity. This reads only the neighbour table and the token sets: no transformer, no vector arithmetic.
 
 use std::cell::RefCell;
 

@@ -1,6 +1,6 @@
-//! The semantic leg: the provisions whose passages mean most nearly what the query does.
+//! The semantic leg: the provisions whose passages are nearest in meaning to the query.
 //!
-//! It always looks at the same number of chunks, whatever page or limit is asked for, and keeps the best chunk of each
+//! It always considers the same number of chunks, whatever the page or limit, and keeps the best chunk of each
 //! provision.
 
 use hornbook_corpus::embed::{Vector, embedder};

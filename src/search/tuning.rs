@@ -1,5 +1,5 @@
-//! Every number of the search that was chosen by measurement, in one place. `benches/README.md` tells how, and
-//! `hornbook eval --try` measures another choice against these.
+//! Every number of the search that was chosen by measurement. `benches/README.md` has the figures, and
+//! `hornbook eval --try` compares another number with these.
 
 use serde::{Deserialize, Serialize};
 

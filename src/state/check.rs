@@ -1,4 +1,4 @@
-//! What opening proves before anything is believed.
+//! The checks when a state file is opened.
 
 use redb::{Database, ReadableDatabase};
 

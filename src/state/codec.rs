@@ -1,7 +1,7 @@
-//! Bytes of hot records: fixed and variable-length integers, and the checksum that every stored record ends in.
+//! The encoding of frequent records: fixed and variable-length integers, and the checksum at the end of every record.
 //!
-//! The checksum covers the table's name and the key too, so a record that turns up under another key is damage.
-//! Reading never panics: whatever is missing or too long is a [`Malformed`].
+//! The checksum also covers the table's name and the key, so a record under another key counts as damaged. Reading
+//! never panics: missing or overlong data is a [`Malformed`].
 
 /// A record that does not read back as what was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

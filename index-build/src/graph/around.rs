@@ -1,4 +1,5 @@
-//! The builder's own walk: what lies nearest to a place, by the links there are. Unlike the server's it remembers all it saw.
+//! The builder's own graph search: finds the points nearest to a vector. Unlike the server's search it remembers every
+//! point it has seen.
 
 use hornbook_corpus::ids::OrdinalRange;
 

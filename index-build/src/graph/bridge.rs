@@ -1,10 +1,10 @@
-//! Links between points that answer the same question.
+//! Links points that answer the same question.
 //!
-//! Queries are short and passages are long, so a query's nearest passages may lie far from each other, and a walk that
-//! found one of them finds no link to the next. *Probes* stand for queries that will come: the headings of the corpus, as
-//! vectors. Each probe looks for its nearest points by the links there are, and those are then linked to each other.
-//! A second round finds what the links of the first made reachable. Every point's new links depend on the old ones alone,
-//! so a round gives the same links in any order and runs on all cores.
+//! Queries are short and passages are long. A query's nearest passages can therefore be far from each other, and a
+//! search that found one of them finds no link to the next. *Probes* represent future queries: the headings of the
+//! corpus, as vectors. Each probe searches for its nearest points over the existing links, and these points are then
+//! linked to each other. A second round finds what the first made reachable. Every point's new links depend only on the
+//! old ones, so a round gives the same links in any order and runs on all cores.
 
 use rayon::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Finds equal and nearly equal vectors, so that each cluster becomes one point of the graph.
 //!
-//! Statutes repeat themselves: a graph whose points have only their own copies for neighbours has no way in or out. The
-//! first chunk of a cluster leads it. Equal rows are found by their hash; nearly equal ones by the signs of their codes:
-//! vectors with a cosine of 0.999 differ in some four signs of 256, so some run of 32 signs is the same in both.
-//! What the bounded tables forget only costs a point more, never an answer.
+//! Statutes repeat themselves. A graph whose points have only their own copies as neighbours has no way in or out. The
+//! first chunk of a cluster represents it. Equal rows are found by their hash, nearly equal ones by the signs of their
+//! codes: vectors with a cosine of 0.999 differ in about four signs of 256, so some run of 32 signs is the same in
+//! both. The tables are bounded. What they forget costs an extra point, but never a result.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};

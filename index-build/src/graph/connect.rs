@@ -1,8 +1,8 @@
-//! Sees to it that a walk can get from every point to every other.
+//! Makes sure that a search can get from every point to every other.
 //!
-//! hnsw_rs keeps a point's nearest links and drops the rest, so a tight cluster can end up with no link leading in, or
-//! none leading out. Each part that is out of reach is linked in at its nearest point within reach. A walk may start at any
-//! entry; therefore both directions count: what the first point reaches, and what reaches the first point.
+//! hnsw_rs keeps a point's nearest links and drops the rest, so a tight cluster can end up without a link in or without
+//! a link out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
+//! directions count: the points reachable from the first point, and the points that reach it.
 
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
 

@@ -1,9 +1,9 @@
-//! Betters the links that hnsw_rs made.
+//! Improves the links that hnsw_rs made.
 //!
-//! hnsw_rs lets a point with too many links drop the farthest, not the least useful, and never looks at a point again. One
-//! more round repairs both: every point looks around itself in the finished graph, and keeps of all it sees the links that
-//! lead somewhere no kept one leads. Each point reads only the old links, so the round gives the same links in any order
-//! and runs on all cores.
+//! If a point has too many links, hnsw_rs drops the farthest instead of the least useful, and never returns to a point.
+//! One more round corrects both: every point searches around itself in the finished graph, and keeps those links that
+//! lead where no other kept link leads. Each point reads only the old links, so the round gives the same links in any
+//! order and runs on all cores.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Built graphs: whole, repeatable, in reach, and good enough to search.
+//! Built graphs are complete, repeatable, fully reachable, and good enough to search.
 
 use std::collections::BTreeSet;
 use std::fs;

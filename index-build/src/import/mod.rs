@@ -1,4 +1,4 @@
-//! Importers: one per source format. Each reads its format's files and hands nodes to the gatherer; none knows how a
+//! Importers: one per source format. Each reads files of its format and passes nodes to the gatherer. None knows how a
 //! snapshot is written.
 
 pub mod native;

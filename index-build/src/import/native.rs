@@ -1,7 +1,7 @@
-//! The native interchange form: JSON Lines that anyone can write for anything they have.
+//! The native format: JSON Lines that anyone can write.
 //!
-//! One object a line, one node an object, in any order; `corpus/FORMAT.md` lists the fields. Unknown fields are refused,
-//! so that a misspelt one is not silently lost.
+//! One object per line, one node per object, in any order; `corpus/FORMAT.md` lists the fields. An unknown field is an
+//! error, so that a misspelt one is not lost silently.
 
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;

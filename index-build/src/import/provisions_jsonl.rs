@@ -1,9 +1,9 @@
-//! Flat provisions as JSON Lines: jurisdiction, code body, path of ancestor headings, citation, heading, text, a
-//! reference into the source and a status, one provision a line.
+//! Flat provisions as JSON Lines, one provision per line: jurisdiction, code body, path of ancestor headings, citation,
+//! heading, text, a reference into the source and a status.
 //!
-//! Containers are made from the paths. Statuses are read closer than the two words the form has, numbers that are
-//! missing from a citation are taken from the heading, and two lines of one citation become wordings of one provision
-//! where that is what they are.
+//! Containers are made from the paths. The status is refined beyond the two words of the format. A number that the
+//! citation lacks is taken from the heading. Two lines with the same citation become wordings of one provision if they
+//! are.
 
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;

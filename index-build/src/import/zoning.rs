@@ -2,7 +2,7 @@
 //!
 //! Zone codes are trimmed, rewritten by the plan's rules and looked up in the plan's table of zones, which names the
 //! provision of each. A code that is not in the table is never guessed unless the plan allows it: its features keep a
-//! placeholder and the layer is `pending`. Resolving a provision to a node is the builder's part (`Resolve`).
+//! placeholder, and the layer is `pending`. The builder resolves provisions to nodes (`Resolve`).
 
 mod options;
 mod table;

@@ -1,8 +1,8 @@
-//! Entries are stored some 150 to a block that fills one page, because a page is what a commit writes anyway: a debit
-//! then costs its own 20 to 30 bytes instead of a row's overhead.
+//! Blocks: some 150 ledger entries that fill one page. A commit writes a page anyway, so a debit costs its own 20 to 30
+//! bytes instead of a row's overhead.
 //!
 //! Layout: entry count (u16), time of the first entry (i64), hash of the last entry (32 bytes), then the entries. The
-//! hash of each entry is computed from the one before; only the last of a block is stored.
+//! hash of each entry is computed from the one before; only the last hash of a block is stored.
 
 use crate::accounts::ids::EntryNumber;
 use crate::clock::UnixMillis;

@@ -1,4 +1,4 @@
-//! Double entry: every credit that arrives somewhere left somewhere else, so all books together are zero.
+//! Double entry: every credit added to one book is taken from another, so all books together are zero.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What the ledger's writer keeps in memory: the head, the growing block, every wallet and every month's use.
+//! The state of the ledger's writer in memory: the head, the growing block, every wallet and every month's use.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! The ledger: append-only, double entry, each entry linked to the one before it by hash.
 //!
-//! `entry` and `block` are what is stored, `books` the double entry, `poster` the one way to append, `load` what is read
-//! at start, `verify` the proof of every invariant, `rollup` what turns old usage into daily rows.
+//! `entry` and `block` are stored, `books` is the double entry, `poster` the only way to append, `load` reads the
+//! ledger at start, `verify` proves every invariant, `rollup` turns old usage into daily rows.
 
 pub mod entry;
 

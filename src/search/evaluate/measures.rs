@@ -1,4 +1,4 @@
-//! What one ranked list is worth, against what was judged.
+//! The measures of one ranked list against its judgements.
 
 use serde::{Deserialize, Serialize};
 

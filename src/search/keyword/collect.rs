@@ -1,4 +1,4 @@
-//! What is kept of the candidates of a window: the best, and counts of all.
+//! Collects from the candidates of a window: the best ones, and counts of all.
 
 use super::plan::Rest;
 use super::window::{Cell, Window};

@@ -1,4 +1,4 @@
-//! The words of a query looked up: where their terms stand and what they carry. Each is looked up once a query.
+//! The words of a query with their postings and weights. Each is looked up once per query.
 
 use std::io;
 

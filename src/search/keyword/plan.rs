@@ -1,8 +1,8 @@
-//! In which order the words of a query are looked up, and where each is read through or sought.
+//! The order in which the words of a query are looked up, and whether each is read through or searched.
 //!
-//! The rarest words come first. As soon as those left could not carry a match between them, no new candidates are taken:
-//! the common words, which have nearly all postings, are looked up for the candidates alone, and only for those of which
-//! something is still open: whether they match, or whether they are among the best.
+//! The rarest words come first. Once the remaining words together cannot make a match, no new candidates are added: the
+//! common words, which have nearly all postings, are looked up only for candidates that are undecided, either whether
+//! they match or whether they are among the best.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The leg against a twin that scores every document from its words.
+//! Compares the leg with a simple version that scores every document from its words.
 
 use std::collections::BTreeMap;
 

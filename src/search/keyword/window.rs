@@ -1,4 +1,4 @@
-//! The sums over one run of documents, small enough to stay in the nearest cache.
+//! The sums over one range of documents, small enough to stay in the first-level cache.
 
 /// Documents per window; few where tests need many windows. A multiple of 64.
 pub(super) const WINDOW: u32 = if cfg!(test) { 64 } else { 4096 };

@@ -1,4 +1,4 @@
-//! Cutting a passage out of a text: whole sentences where they fit, whole words always.
+//! Cuts a passage out of a text: whole sentences where they fit, always whole words.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! What of a query is looked for in a text, and which words of a text are worth analysing for it.
+//! The words of a query to look for in a text, and which words of the text need analysis.
 //!
-//! Analysing every word of a passage costs more than finding the provision did. A word is analysed only if its first
-//! letters are those of a term, two or, of a longer term, three: stems keep them, but for `dying` and its kind, which is
-//! why `i` and `y` count as one.
+//! Analysing every word of a passage costs more than finding the provision. A word is analysed only if its first two
+//! letters, or three for a longer term, are those of a term. Stems keep these letters, except in words such as `dying`,
+//! so `i` and `y` count as the same letter.
 
 use crate::search::understand::{QueryKind, QueryWord};
 

@@ -1,4 +1,4 @@
-//! The stretch of a text where the words of a query stand closest.
+//! Finds the part of a text where the words of a query are closest together.
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};

@@ -1,4 +1,4 @@
-//! What a plan says against what a layer then cites.
+//! Tests of what a layer cites, given a plan.
 
 use serde_json::{Value, json};
 
