@@ -1,19 +1,20 @@
 //! Cards, `cards.bin`: what a list shows of each node, mapped.
 //!
-//! A page of results or a table of contents names twenty nodes. Their records say the same and everything else, but each
-//! must be sought in a tree, copied and validated; a card is a few bounds and two slices of the map.
+//! A page of results or a table of contents names twenty nodes. Their records say the same and more, but each has to be
+//! looked up in a tree, copied and validated; a card is a few bounds, a checksum and two slices of the map.
 
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::damage::Damage;
 use crate::ids::NodeOrdinal;
 use crate::nodes::{NodeRecord, NodesError};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 use crate::texts::Span;
 
 pub const FILE_NAME: &str = "cards.bin";
-const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 2 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -25,6 +26,20 @@ struct Entry {
     citation_length: u32,
     heading_length: u32,
     wordings: u32,
+    /// CRC-32 of the fields above, the citation and the heading.
+    sum: u32,
+    zero: u32,
+}
+
+impl Entry {
+    /// The checksum that the entry of these names must have.
+    fn sum_with(&self, names: &[u8]) -> u32 {
+        const SUMMED_BYTES: usize = std::mem::offset_of!(Entry, sum);
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytemuck::bytes_of(self)[..SUMMED_BYTES]);
+        hasher.update(names);
+        hasher.finalize()
+    }
 }
 
 /// Writes cards in ordinal order.
@@ -44,9 +59,9 @@ impl CardWriter {
 
     pub fn push(&mut self, record: &NodeRecord) -> Result<(), SectionFileError> {
         let NodeRecord { citation, heading, text, text_sha256, wordings, .. } = record;
-        self.out.write(citation.as_bytes())?;
-        self.out.write(heading.as_bytes())?;
-        self.entries.push(Entry {
+        let names = [citation.as_bytes(), heading.as_bytes()].concat();
+        self.out.write(&names)?;
+        let mut entry = Entry {
             text_offset: text.offset,
             names_offset: self.names_offset,
             text_sha256_start: text_sha256[..8].try_into().expect("a hash has more bytes"),
@@ -54,8 +69,12 @@ impl CardWriter {
             citation_length: citation.len() as u32,
             heading_length: heading.len() as u32,
             wordings: wordings.len() as u32,
-        });
-        self.names_offset += (citation.len() + heading.len()) as u64;
+            sum: 0,
+            zero: 0,
+        };
+        entry.sum = entry.sum_with(&names);
+        self.entries.push(entry);
+        self.names_offset += names.len() as u64;
         Ok(())
     }
 
@@ -84,12 +103,19 @@ pub struct Cards {
     path: PathBuf,
     entries: Column<Entry>,
     names: Column<u8>,
+    damage: Damage,
 }
 
 impl Cards {
     pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
+        Self::open_reporting(dir, Damage::default())
+    }
+
+    /// Opens the cards so that every failed check is also recorded in `damage`.
+    pub fn open_reporting(dir: &Path, damage: Damage) -> Result<Self, SectionFileError> {
         let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
-        Ok(Self { path: file.path().to_owned(), entries: file.column("entries")?, names: file.column("names")? })
+        let (entries, names) = (file.column("entries")?, file.column("names")?);
+        Ok(Self { path: file.path().to_owned(), entries, names, damage })
     }
 
     pub fn node_count(&self) -> usize {
@@ -97,25 +123,34 @@ impl Cards {
     }
 
     pub fn get(&self, node: NodeOrdinal) -> Result<Card<'_>, NodesError> {
-        self.read(node).ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal: node })
+        let Some(entry) = self.entries.get(node.index()) else {
+            return Err(NodesError::Missing { path: self.path.clone(), ordinal: node });
+        };
+        self.read(entry).ok_or_else(|| {
+            let error = NodesError::Damaged { path: self.path.clone(), ordinal: node };
+            self.damage.record(&error);
+            error
+        })
     }
 
-    /// Where the current text of a node lies, if there is such a node.
+    /// Where the current text of a node lies, if there is such a node. Not checked: only for comparing texts.
     pub fn text(&self, node: NodeOrdinal) -> Option<Span> {
         let entry = self.entries.get(node.index())?;
         Some(Span { offset: entry.text_offset, length: entry.text_length })
     }
 
-    fn read(&self, node: NodeOrdinal) -> Option<Card<'_>> {
-        let entry = self.entries.get(node.index())?;
+    fn read(&self, entry: &Entry) -> Option<Card<'_>> {
         let start = usize::try_from(entry.names_offset).ok()?;
         let middle = start.checked_add(entry.citation_length as usize)?;
         let end = middle.checked_add(entry.heading_length as usize)?;
+        if entry.sum_with(self.names.get(start..end)?) != entry.sum {
+            return None;
+        }
         let words = |from, to| std::str::from_utf8(self.names.get(from..to)?).ok();
         Some(Card {
             citation: words(start, middle)?,
             heading: words(middle, end)?,
-            text: self.text(node)?,
+            text: Span { offset: entry.text_offset, length: entry.text_length },
             text_sha256_start: entry.text_sha256_start,
             wordings: entry.wordings,
         })
@@ -167,19 +202,28 @@ mod tests {
         }
 
         #[test]
-        fn damaged_bytes_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        fn a_flipped_bit_is_refused_and_recorded_or_changes_nothing(at in any::<prop::sample::Index>(), bit in 0_u8..8) {
             let dir = tempfile::tempdir().unwrap();
             let names = [("§ 1".to_owned(), "Höfe".to_owned()), ("§ 2".to_owned(), String::new())];
-            write(dir.path(), &records(&names));
+            let records = records(&names);
+            write(dir.path(), &records);
             let path = dir.path().join(FILE_NAME);
             let mut bytes = fs::read(&path).unwrap();
             let at = at.index(bytes.len());
-            bytes[at] = byte;
+            bytes[at] ^= 1 << bit;
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
             let Ok(cards) = Cards::open(dir.path()) else { return Ok(()) };
-            for node in [0, 1, 2, u32::MAX].map(NodeOrdinal) {
-                let _ = cards.get(node);
+            prop_assert!(cards.get(NodeOrdinal(2)).is_err() && cards.get(NodeOrdinal(u32::MAX)).is_err());
+            prop_assert_eq!(cards.damage.first(), None);
+            for (node, record) in (0..).map(NodeOrdinal).zip(&records) {
+                match cards.get(node) {
+                    Ok(card) => {
+                        prop_assert_eq!((card.citation, card.heading), (&*record.citation, &*record.heading));
+                        prop_assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
+                    }
+                    Err(error) => prop_assert_eq!(cards.damage.first().map(str::to_owned), Some(error.to_string())),
+                }
             }
         }
     }

@@ -5,7 +5,8 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -20,9 +21,12 @@ pub const FILE_NAME: &str = "manifest.json";
 pub const HASH_FILE_NAME: &str = "manifest.blake3";
 
 /// Raised when any file's meaning changes so that older programs would answer wrongly.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
-/// The builder's closing report; it tells times, so it is no part of a snapshot's identity.
+/// What a scrub reads at a time: half a millisecond of work.
+const SCRUB_PIECE_BYTES: usize = 1 << 20;
+
+/// The builder's closing report. It holds times, so it is no part of a snapshot's identity.
 pub const REPORT_FILE_NAME: &str = "report.json";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +207,34 @@ impl Manifest {
         }
     }
 
+    /// Hashes every file again, one after another in small pieces, beside a running service. `pause` is told the bytes of
+    /// each piece once it is read, and decides how long to wait before the next one and whether to go on.
+    pub fn scrub(
+        &self,
+        dir: &Path,
+        mut pause: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ManifestError> {
+        let mut buffer = vec![0; SCRUB_PIECE_BYTES];
+        for entry in &self.files {
+            let path = dir.join(&entry.path);
+            let io = |source| ManifestError::Io { path: path.clone(), doing: "read", source };
+            let mut file = fs::File::open(&path).map_err(io)?;
+            let mut hasher = blake3::Hasher::new();
+            loop {
+                let count = file.read(&mut buffer).map_err(io)?;
+                if count == 0 {
+                    break;
+                }
+                hasher.update(&buffer[..count]);
+                if pause(count as u64).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            compare_hash(&path, &hasher.finalize().to_hex(), entry)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Hashes the finished files of a directory and writes manifest and hash: the last act of a build.
     pub fn seal(mut self, dir: &Path) -> Result<Self, ManifestError> {
         self.files = list_files(dir)?;
@@ -221,12 +253,15 @@ impl Manifest {
 
 fn check_hash(dir: &Path, entry: &FileEntry) -> Result<(), ManifestError> {
     let path = dir.join(&entry.path);
-    let hash = hash_file(&path)?;
+    compare_hash(&path, &hash_file(&path)?, entry)
+}
+
+fn compare_hash(path: &Path, hash: &str, entry: &FileEntry) -> Result<(), ManifestError> {
     if hash == entry.blake3 {
         return Ok(());
     }
     let what = format!("its content has hash {hash}, the manifest says {}", entry.blake3);
-    Err(ManifestError::Damaged { path, what })
+    Err(ManifestError::Damaged { path: path.to_owned(), what })
 }
 
 fn own_hash_line(manifest: &[u8]) -> String {
@@ -336,6 +371,21 @@ mod tests {
         let mut done = 0;
         opened.verify(dir.path(), |bytes| done += bytes).unwrap();
         assert_eq!(done, 13);
+    }
+
+    #[test]
+    fn a_scrub_reads_every_byte_names_the_damaged_file_and_can_be_ended() {
+        let (dir, manifest) = sealed();
+        let mut read = 0;
+        let scrubbed = manifest.scrub(dir.path(), |bytes| {
+            read += bytes;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((scrubbed.unwrap(), read), (ControlFlow::Continue(()), 13));
+        assert_eq!(manifest.scrub(dir.path(), |_| ControlFlow::Break(())).unwrap(), ControlFlow::Break(()));
+        fs::write(dir.path().join("keyword/b.bin"), b"Second").unwrap();
+        let error = manifest.scrub(dir.path(), |_| ControlFlow::Continue(())).unwrap_err().to_string();
+        assert!(error.contains("keyword/b.bin is damaged"), "{error}");
     }
 
     #[test]

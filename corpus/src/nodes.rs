@@ -1,7 +1,7 @@
 //! Node records: what each node is called, where it comes from and where its words lie.
 //!
-//! `nodes.redb` maps ordinal to an rkyv archive of `NodeRecord`, validated on every access. Records hold no law text:
-//! redb grows values of 2 kB 2.6-fold, and a mapped text needs no copy.
+//! `nodes.redb` maps ordinal to an rkyv archive of `NodeRecord` and its checksum; both are checked on every access.
+//! Records hold no law text: redb grows values of 2 kB 2.6-fold, and a mapped text needs no copy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,23 @@ use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableTableMetadata, TableDefiniti
 use rkyv::rancor;
 use rkyv::util::AlignedVec;
 
+use crate::damage::Damage;
 use crate::ids::NodeOrdinal;
 use crate::outline::Status;
 use crate::texts::Span;
 
 pub const FILE_NAME: &str = "nodes.redb";
 const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
-/// The layout of `NodeRecord`: raised whenever a field changes, for rkyv archives carry no schema.
+/// The layout of values: raised whenever a field of `NodeRecord` changes, because rkyv archives carry no schema.
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const FORMAT_KEY: &str = "format";
 /// Pages kept in memory; the records of a result page are few and the system's own cache holds the file.
 const CACHE_BYTES: usize = 8 << 20;
 /// Records written in one transaction: bounds the memory of the builder.
 const BATCH: usize = 16_384;
+/// A CRC-32 of the archive, little-endian, behind it.
+const SUM_BYTES: usize = 4;
 
 /// A text kept beside the law: a history note, an editor's note.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -74,10 +77,29 @@ pub struct NodeRecord {
 /// Why a node record could not be written or read.
 #[derive(Debug)]
 pub enum NodesError {
-    Store { path: PathBuf, doing: &'static str, source: Box<redb::Error> },
-    Format { path: PathBuf, found: Option<u64> },
-    Invalid { path: PathBuf, ordinal: NodeOrdinal, source: rancor::Error },
-    Missing { path: PathBuf, ordinal: NodeOrdinal },
+    Store {
+        path: PathBuf,
+        doing: &'static str,
+        source: Box<redb::Error>,
+    },
+    Format {
+        path: PathBuf,
+        found: Option<u64>,
+    },
+    Invalid {
+        path: PathBuf,
+        ordinal: NodeOrdinal,
+        source: rancor::Error,
+    },
+    /// What is stored of the node does not have its checksum, or does not lie where it should.
+    Damaged {
+        path: PathBuf,
+        ordinal: NodeOrdinal,
+    },
+    Missing {
+        path: PathBuf,
+        ordinal: NodeOrdinal,
+    },
 }
 
 impl fmt::Display for NodesError {
@@ -99,6 +121,12 @@ impl fmt::Display for NodesError {
                     path.display()
                 )
             }
+            Self::Damaged { path, ordinal } => write!(
+                f,
+                "{} is damaged: what it holds of node {ordinal} does not match its checksum; run 'hornbook verify', \
+                 then copy the snapshot again or rebuild it with 'hornbook build'",
+                path.display()
+            ),
             Self::Missing { path, ordinal } => {
                 write!(f, "{} holds no record for node {ordinal}; run 'hornbook verify'", path.display())
             }
@@ -111,7 +139,7 @@ impl std::error::Error for NodesError {
         match self {
             Self::Store { source, .. } => Some(source.as_ref()),
             Self::Invalid { source, .. } => Some(source),
-            Self::Format { .. } | Self::Missing { .. } => None,
+            Self::Format { .. } | Self::Damaged { .. } | Self::Missing { .. } => None,
         }
     }
 }
@@ -146,12 +174,13 @@ impl NodeWriter {
 
     pub fn push(&mut self, record: &NodeRecord) -> Result<(), NodesError> {
         let ordinal = NodeOrdinal(self.next + self.waiting.len() as u32);
-        let archive = rkyv::to_bytes::<rancor::Error>(record).map_err(|source| NodesError::Invalid {
+        let mut value = rkyv::to_bytes::<rancor::Error>(record).map_err(|source| NodesError::Invalid {
             path: self.path.clone(),
             ordinal,
             source,
         })?;
-        self.waiting.push(archive);
+        value.extend_from_slice(&crc32fast::hash(&value).to_le_bytes());
+        self.waiting.push(value);
         if self.waiting.len() == BATCH { self.flush() } else { Ok(()) }
     }
 
@@ -161,8 +190,8 @@ impl NodeWriter {
         transaction.set_durability(redb::Durability::None).map_err(store_error(&self.path, "write"))?;
         {
             let mut table = transaction.open_table(RECORDS).map_err(store_error(&self.path, "write"))?;
-            for archive in self.waiting.drain(..) {
-                table.insert(self.next, archive.as_slice()).map_err(store_error(&self.path, "write"))?;
+            for value in self.waiting.drain(..) {
+                table.insert(self.next, value.as_slice()).map_err(store_error(&self.path, "write"))?;
                 self.next += 1;
             }
         }
@@ -186,6 +215,7 @@ impl NodeWriter {
 pub struct Nodes {
     path: PathBuf,
     table: ReadOnlyTable<u32, &'static [u8]>,
+    damage: Damage,
     // Held so that the file stays open as long as the table.
     _database: ReadOnlyDatabase,
 }
@@ -198,6 +228,11 @@ impl fmt::Debug for Nodes {
 
 impl Nodes {
     pub fn open(dir: &Path) -> Result<Self, NodesError> {
+        Self::open_reporting(dir, Damage::default())
+    }
+
+    /// Opens the records so that every failed check is also recorded in `damage`.
+    pub fn open_reporting(dir: &Path, damage: Damage) -> Result<Self, NodesError> {
         let path = dir.join(FILE_NAME);
         let mut builder = redb::Builder::new();
         builder.set_cache_size(CACHE_BYTES);
@@ -213,7 +248,7 @@ impl Nodes {
             return Err(NodesError::Format { path, found });
         }
         let table = transaction.open_table(RECORDS).map_err(store_error(&path, "read"))?;
-        Ok(Self { path, table, _database: database })
+        Ok(Self { path, table, damage, _database: database })
     }
 
     pub fn count(&self) -> Result<u64, NodesError> {
@@ -232,12 +267,22 @@ impl Nodes {
     pub fn with<R>(&self, ordinal: NodeOrdinal, read: impl FnOnce(&ArchivedNodeRecord) -> R) -> Result<R, NodesError> {
         let found = redb::ReadableTable::get(&self.table, ordinal.0).map_err(store_error(&self.path, "read"))?;
         let found = found.ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal })?;
+        let value = found.value();
+        let (archive, sum) = value.split_at(value.len().saturating_sub(SUM_BYTES));
+        if crc32fast::hash(archive).to_le_bytes() != sum {
+            return Err(self.damaged(NodesError::Damaged { path: self.path.clone(), ordinal }));
+        }
         // redb values are not aligned, archives must be.
-        let mut aligned: AlignedVec = AlignedVec::with_capacity(found.value().len());
-        aligned.extend_from_slice(found.value());
+        let mut aligned: AlignedVec = AlignedVec::with_capacity(archive.len());
+        aligned.extend_from_slice(archive);
         let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
-            .map_err(|source| NodesError::Invalid { path: self.path.clone(), ordinal, source })?;
+            .map_err(|source| self.damaged(NodesError::Invalid { path: self.path.clone(), ordinal, source }))?;
         Ok(read(archived))
+    }
+
+    fn damaged(&self, error: NodesError) -> NodesError {
+        self.damage.record(&error);
+        error
     }
 }
 
@@ -283,6 +328,26 @@ pub(crate) mod tests {
             assert_eq!(nodes.get(NodeOrdinal(n)).unwrap(), record(n));
         }
         assert!(matches!(nodes.get(NodeOrdinal(100)), Err(NodesError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_record_with_a_flipped_bit_is_refused_and_recorded() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = NodeWriter::create(dir.path()).unwrap();
+        writer.push(&record(7)).unwrap();
+        writer.finish().unwrap();
+        let path = dir.path().join(FILE_NAME);
+        let whole = std::fs::read(&path).unwrap();
+        let begins = whole.windows(9).position(|window| window == b"xa/ars/s7").unwrap();
+        for bit in 0..9 * 8 {
+            let mut bytes = whole.clone();
+            bytes[begins + bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &bytes).unwrap();
+            let nodes = Nodes::open(dir.path()).unwrap();
+            let error = nodes.get(NodeOrdinal(0)).unwrap_err();
+            assert!(matches!(error, NodesError::Damaged { .. }), "bit {bit}: {error}");
+            assert_eq!(nodes.damage.first(), Some(error.to_string().as_str()));
+        }
     }
 
     #[test]

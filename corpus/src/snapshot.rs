@@ -1,7 +1,8 @@
 //! A snapshot, open: every structure of one directory, checked to be of one build and readable by this program.
 //!
 //! `open` checks the manifest, sizes, headers and fingerprints in milliseconds; `verify` hashes every byte again. Bytes
-//! that changed after a verification can give wrong answers but never a crash. A snapshot has no `&mut` methods.
+//! that change later never crash a reader. Texts, records and cards are checked each time they are read; changes in the
+//! indexes can lead to wrong places until somebody verifies again. A snapshot has no `&mut` methods.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
 use crate::citation::{CitationKey, Grammar};
 use crate::citation_index::{CitationIndex, CitationKind};
+use crate::damage::Damage;
 use crate::embed::{Embedder, embedder};
 use crate::ids::{NodeId, NodeOrdinal};
 use crate::keyword::{self, KeywordError, KeywordIndex};
@@ -145,6 +147,7 @@ pub struct Snapshot {
     pub suggestions: Suggestions,
     pub references: References,
     pub zoning: ZoningLayers,
+    damage: Damage,
     /// Made when first asked for: its tables take longer than opening all the files.
     grammar: OnceLock<Grammar>,
 }
@@ -157,12 +160,13 @@ impl Snapshot {
         check_fingerprints(dir, &manifest)?;
         let outline = Outline::open(dir)?;
         let node_count = outline.len();
+        let damage = Damage::default();
         let snapshot = Self {
             dir: dir.to_owned(),
             catalogue: Catalogue::open(dir, node_count)?,
-            nodes: Nodes::open(dir)?,
-            cards: Cards::open(dir)?,
-            texts: Texts::open(dir)?,
+            nodes: Nodes::open_reporting(dir, damage.clone())?,
+            cards: Cards::open_reporting(dir, damage.clone())?,
+            texts: Texts::open_reporting(dir, damage.clone())?,
             tags: Tags::open(dir)?,
             chunks: ChunkTable::open(dir)?,
             token_sets: TokenSets::open(dir)?,
@@ -172,6 +176,7 @@ impl Snapshot {
             suggestions: Suggestions::open(dir)?,
             references: References::open(dir)?,
             zoning: ZoningLayers::open(&dir.join(zoning::DIRECTORY_NAME))?,
+            damage,
             grammar: OnceLock::new(),
             manifest,
             outline,
@@ -190,6 +195,11 @@ impl Snapshot {
 
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// What was found damaged since the snapshot was opened.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
     }
 
     fn check_counts(&self) -> Result<(), SnapshotError> {

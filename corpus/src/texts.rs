@@ -1,16 +1,23 @@
 //! The law itself: every text, note and source credit end to end in one mapped, uncompressed file.
 //!
-//! A `Span` says where a text lies; node records and chunks carry spans. Reading one is a slice of the map and a check
-//! that it is UTF-8, so a snippet is cut without copying the provision.
+//! A `Span` says where a text lies; node records and chunks carry spans. Reading one is a slice of the map, without a
+//! copy. What is shown to anybody is checked first: a law text against its SHA-256, everything else against the
+//! checksums of the blocks it lies in, so that a bit that flips while a snapshot is served is never shown as law.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
+use crate::damage::Damage;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 pub const FILE_NAME: &str = "texts.bin";
-const KIND: FileKind = FileKind { magic: *b"HBTEXTS\0", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBTEXTS\0", version: 2 };
+
+/// Bytes that share one CRC-32. Small, because a snippet is checked by hashing every block it touches.
+const BLOCK_BYTES: usize = 1024;
 
 /// A run of bytes in the text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -26,13 +33,16 @@ pub const TEXT_BYTES_MAX: usize = 64 << 20;
 pub struct TextWriter {
     out: SectionWriter,
     position: u64,
+    /// The checksum of the block that is being filled.
+    block: crc32fast::Hasher,
+    sums: Vec<u32>,
 }
 
 impl TextWriter {
     pub fn create(dir: &Path) -> Result<Self, SectionFileError> {
-        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 1)?;
+        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 2)?;
         out.begin("texts")?;
-        Ok(Self { out, position: 0 })
+        Ok(Self { out, position: 0, block: crc32fast::Hasher::new(), sums: Vec::new() })
     }
 
     /// Where the next text will begin.
@@ -44,25 +54,65 @@ impl TextWriter {
         assert!(text.len() <= TEXT_BYTES_MAX, "importers bound the texts they hand over");
         let span = Span { offset: self.position, length: text.len() as u32 };
         self.out.write(text.as_bytes())?;
-        self.position += u64::from(span.length);
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            let left_in_block = BLOCK_BYTES - (self.position % BLOCK_BYTES as u64) as usize;
+            let (in_block, behind) = rest.split_at(left_in_block.min(rest.len()));
+            self.block.update(in_block);
+            self.position += in_block.len() as u64;
+            if self.position.is_multiple_of(BLOCK_BYTES as u64) {
+                self.end_block();
+            }
+            rest = behind;
+        }
         Ok(span)
     }
 
-    pub fn finish(self) -> Result<(), SectionFileError> {
+    fn end_block(&mut self) {
+        self.sums.push(std::mem::take(&mut self.block).finalize());
+    }
+
+    pub fn finish(mut self) -> Result<(), SectionFileError> {
+        if !self.position.is_multiple_of(BLOCK_BYTES as u64) {
+            self.end_block();
+        }
+        self.out.section("sums", &self.sums)?;
         self.out.finish()
     }
 }
 
-/// A span that does not lie in the file or does not hold UTF-8: the snapshot is damaged.
+/// Why a text was not handed out: the snapshot is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextDamaged(pub Span);
+pub struct TextDamaged {
+    pub span: Span,
+    pub fault: TextFault,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextFault {
+    /// The span does not lie in the file.
+    OutOfBounds,
+    NotUtf8,
+    /// Its bytes do not have the checksum that the file states.
+    Checksum,
+    /// Its bytes do not have the SHA-256 that its record states.
+    Hash,
+}
 
 impl fmt::Display for TextDamaged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Span { offset, length } = self.0;
+        let Span { offset, length } = self.span;
+        let fault = match self.fault {
+            TextFault::OutOfBounds => "lies outside the file",
+            TextFault::NotUtf8 => "is not UTF-8",
+            TextFault::Checksum => "does not match its checksum",
+            TextFault::Hash => "does not match its SHA-256",
+        };
         write!(
             f,
-            "{FILE_NAME} holds no text at {offset} of {length} bytes: the snapshot is damaged, run 'hornbook verify'"
+            "{FILE_NAME} is damaged: the text of {length} bytes at offset {offset} {fault}; run 'hornbook verify', then \
+             copy the snapshot again or rebuild it with 'hornbook build'"
         )
     }
 }
@@ -73,11 +123,25 @@ impl std::error::Error for TextDamaged {}
 #[derive(Clone, Debug)]
 pub struct Texts {
     bytes: Column<u8>,
+    sums: Column<u32>,
+    damage: Damage,
 }
 
 impl Texts {
     pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
-        Ok(Self { bytes: SectionFile::open(&dir.join(FILE_NAME), KIND)?.column("texts")? })
+        Self::open_reporting(dir, Damage::default())
+    }
+
+    /// Opens the texts so that every failed check is also recorded in `damage`.
+    pub fn open_reporting(dir: &Path, damage: Damage) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        let texts = Self { bytes: file.column("texts")?, sums: file.column("sums")?, damage };
+        let blocks = texts.bytes.len().div_ceil(BLOCK_BYTES);
+        if texts.sums.len() != blocks {
+            let found = texts.sums.len();
+            return Err(file.damaged(format!("it has checksums of {found} blocks and {blocks} blocks of text")));
+        }
+        Ok(texts)
     }
 
     pub fn len(&self) -> u64 {
@@ -88,28 +152,75 @@ impl Texts {
         self.bytes.is_empty()
     }
 
+    /// A whole text whose hash is not at hand: a note, a source credit. Checked block by block.
     pub fn get(&self, span: Span) -> Result<&str, TextDamaged> {
-        std::str::from_utf8(self.bytes(span)?).map_err(|_| TextDamaged(span))
+        let bytes = self.bytes(span)?;
+        self.check_blocks(span, 0..bytes.len())?;
+        self.as_text(span, bytes)
     }
 
-    /// The bytes of a text, for whoever looks for the place to read: not yet known to be UTF-8.
+    /// A law text, checked to have the SHA-256 that its record states.
+    pub fn hashed(&self, span: Span, sha256: &[u8; 32]) -> Result<&str, TextDamaged> {
+        let bytes = self.bytes(span)?;
+        if Sha256::digest(bytes).as_slice() != sha256 {
+            return Err(self.fault(span, TextFault::Hash));
+        }
+        self.as_text(span, bytes)
+    }
+
+    /// The bytes of a text, not checked at all: only for looking where to read.
     pub fn bytes(&self, span: Span) -> Result<&[u8], TextDamaged> {
-        let start = usize::try_from(span.offset).map_err(|_| TextDamaged(span))?;
-        let end = start.checked_add(span.length as usize).ok_or(TextDamaged(span))?;
-        self.bytes.get(start..end).ok_or(TextDamaged(span))
+        let start = usize::try_from(span.offset).ok();
+        let end = start.and_then(|start| start.checked_add(span.length as usize));
+        let range = start.zip(end).map(|(start, end)| start..end);
+        range.and_then(|range| self.bytes.get(range)).ok_or_else(|| self.fault(span, TextFault::OutOfBounds))
     }
 
     /// The whole characters that lie within some bytes of a text, and where in it they start. Costs what the part is
-    /// long, not what the text is.
+    /// long, not what the text is. Not checked against a checksum: only for looking where to read.
     pub fn part(&self, span: Span, within: Range<usize>) -> Result<(usize, &str), TextDamaged> {
         let bytes = self.bytes(span)?;
         let begins_character = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        let not_utf8 = || self.fault(span, TextFault::NotUtf8);
         let end = within.end.min(bytes.len());
-        let end = (end.saturating_sub(3)..=end).rev().find(begins_character).ok_or(TextDamaged(span))?;
-        let start = (within.start..=within.start.saturating_add(3)).find(begins_character).ok_or(TextDamaged(span))?;
+        let end = (end.saturating_sub(3)..=end).rev().find(begins_character).ok_or_else(not_utf8)?;
+        let start = (within.start..=within.start.saturating_add(3)).find(begins_character).ok_or_else(not_utf8)?;
         let start = start.min(end);
-        let part = std::str::from_utf8(&bytes[start..end]).map_err(|_| TextDamaged(span))?;
+        Ok((start, self.as_text(span, &bytes[start..end])?))
+    }
+
+    /// The same part, checked: for what is shown.
+    pub fn checked_part(&self, span: Span, within: Range<usize>) -> Result<(usize, &str), TextDamaged> {
+        let (start, part) = self.part(span, within)?;
+        self.check_blocks(span, start..start + part.len())?;
         Ok((start, part))
+    }
+
+    /// Checks every block that some bytes of a text lie in. The span was found to lie in the file.
+    fn check_blocks(&self, span: Span, within: Range<usize>) -> Result<(), TextDamaged> {
+        if within.is_empty() {
+            return Ok(());
+        }
+        let start = span.offset as usize + within.start;
+        let end = span.offset as usize + within.end;
+        for block in start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES) {
+            let at = block * BLOCK_BYTES;
+            let bytes = &self.bytes[at..self.bytes.len().min(at + BLOCK_BYTES)];
+            if crc32fast::hash(bytes) != self.sums[block] {
+                return Err(self.fault(span, TextFault::Checksum));
+            }
+        }
+        Ok(())
+    }
+
+    fn as_text<'t>(&self, span: Span, bytes: &'t [u8]) -> Result<&'t str, TextDamaged> {
+        std::str::from_utf8(bytes).map_err(|_| self.fault(span, TextFault::NotUtf8))
+    }
+
+    fn fault(&self, span: Span, fault: TextFault) -> TextDamaged {
+        let damaged = TextDamaged { span, fault };
+        self.damage.record(&damaged);
+        damaged
     }
 }
 
@@ -135,8 +246,55 @@ mod tests {
             Span { offset: u64::MAX, length: 1 },
             Span { offset: u64::MAX - 2, length: u32::MAX },
         ] {
-            assert_eq!(texts.get(wild), Err(TextDamaged(wild)));
+            assert_eq!(texts.get(wild).unwrap_err().span, wild);
         }
+        assert_eq!(texts.get(Span { offset: 1, length: 4 }).unwrap_err().fault, TextFault::NotUtf8);
+        assert_eq!(texts.get(Span { offset: 0, length: 10_000 }).unwrap_err().fault, TextFault::OutOfBounds);
+    }
+
+    /// Texts of lengths around the block size, then one flipped bit after the other: whatever shows the damaged byte is
+    /// refused and the damage is recorded, and what does not touch its block is handed out as before.
+    #[test]
+    fn a_flipped_bit_is_never_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = TextWriter::create(dir.path()).unwrap();
+        let lengths = [10, BLOCK_BYTES - 10, 1, BLOCK_BYTES, 3 * BLOCK_BYTES + 7, 0, 5];
+        let texts: Vec<String> = lengths.iter().map(|&length| "law ".chars().cycle().take(length).collect()).collect();
+        let spans: Vec<Span> = texts.iter().map(|text| writer.push(text).unwrap()).collect();
+        let hashes: Vec<[u8; 32]> = texts.iter().map(|text| Sha256::digest(text).into()).collect();
+        let total = writer.position() as usize;
+        writer.finish().unwrap();
+        let path = dir.path().join(FILE_NAME);
+        let whole = std::fs::read(&path).unwrap();
+        let begins = whole.windows(8).position(|window| window == b"law law ").unwrap();
+        for at in (0..total).step_by(37).chain([total - 1]) {
+            let mut bytes = whole.clone();
+            bytes[begins + at] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+            let opened = Texts::open(dir.path()).unwrap();
+            for ((span, text), hash) in spans.iter().zip(&texts).zip(&hashes) {
+                let (start, end) = (span.offset as usize, span.offset as usize + span.length as usize);
+                let is_hit = (start..end).contains(&at);
+                assert_eq!(opened.hashed(*span, hash), if is_hit { Err(damaged(*span)) } else { Ok(text.as_str()) });
+                let first_block = start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES);
+                let shares_block = !text.is_empty() && first_block.contains(&(at / BLOCK_BYTES));
+                assert_eq!(opened.get(*span).is_err(), shares_block, "byte {at}, text {span:?}");
+                let last = text.len().saturating_sub(1)..text.len();
+                let shows = !text.is_empty() && (end - 1) / BLOCK_BYTES == at / BLOCK_BYTES;
+                assert_eq!(opened.checked_part(*span, last).is_err(), shows, "byte {at}, end of {span:?}");
+            }
+            assert!(opened.damage.first().is_some_and(|what| what.contains(FILE_NAME)));
+        }
+        std::fs::write(&path, &whole).unwrap();
+        let opened = Texts::open(dir.path()).unwrap();
+        for ((span, text), hash) in spans.iter().zip(&texts).zip(&hashes) {
+            assert_eq!((opened.get(*span), opened.hashed(*span, hash)), (Ok(text.as_str()), Ok(text.as_str())));
+        }
+        assert_eq!(opened.damage.first(), None);
+    }
+
+    fn damaged(span: Span) -> TextDamaged {
+        TextDamaged { span, fault: TextFault::Hash }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! From below: `error`, `parameters` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it;
 //! `operation` says what an operation is; `endpoints` has one in each file; `operations` is the table of them that
 //! everything is rendered from. `queue` is where heavy work waits for its turn, `service` holds what calls share, `call` is
-//! the way in for every door, `renewal` puts the next snapshot in place of the one that is served; `documents`, with
+//! the way in for every door, `renewal` puts the next snapshot in place of the one that is served, `integrity` watches
+//! over that one; `documents`, with
 //! `discovery` and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP, and no
 //! module uses one that uses it.
 
@@ -14,6 +15,7 @@ pub mod documents;
 mod endpoints;
 pub mod error;
 pub mod headers;
+pub mod integrity;
 mod openapi;
 pub mod operation;
 pub mod operations;

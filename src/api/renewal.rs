@@ -1,8 +1,8 @@
-//! From one snapshot to the next while the service runs.
+//! Replacing the served snapshot while the service runs.
 //!
-//! A call takes the snapshot that is served when it comes in, and everything in its answer is of that one; the last
-//! answer that needs a replaced snapshot frees it. A snapshot is verified before it is served: one that is bad is
-//! refused, and the one that is served stays.
+//! A call uses the snapshot that is served when the call arrives, for everything in its answer. A replaced snapshot is
+//! closed after the last answer that uses it. A snapshot is verified before it is served: a bad one is refused, and the
+//! current one stays.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use crate::search::SearchError;
 /// The link in the data directory that names the snapshot to serve.
 pub const CURRENT: &str = "current";
 
-/// What a renewal came to.
+/// The result of a renewal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Renewed {
     pub snapshot: String,
-    /// The one before; the same where there is no new one.
+    /// The snapshot that was served before; the same one if there is no new one.
     pub before: String,
 }
 
@@ -69,25 +69,26 @@ impl From<SearchError> for CorpusError {
 }
 
 impl Corpus {
-    /// Verifies and opens the snapshot that a data directory's link names.
+    /// Verifies and opens the snapshot that a data directory's link points at.
     pub fn open_current(data: &Path) -> Result<Self, CorpusError> {
         let link = data.join(CURRENT);
-        // The snapshot itself, not the link: where that leads may change while we serve.
+        // The snapshot itself, not the link, which may point elsewhere later.
         let dir = link.canonicalize().map_err(|source| CorpusError::NoSnapshot { link, source })?;
         Ok(Self::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?)
     }
 }
 
 impl Service {
-    /// Serves the snapshot that the data directory's link names now. One renewal at a time, for what was linked last must
-    /// be served last.
+    /// Serves the snapshot that the data directory's link points at now. One renewal runs at a time, so that the
+    /// snapshot linked last is the one served last.
     pub fn renew(&self, data: &Path) -> Result<Renewed, CorpusError> {
         let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = Arc::new(Corpus::open_current(data)?);
         let snapshot = fresh.id().to_owned();
         let mut served = self.corpus.write().unwrap_or_else(PoisonError::into_inner);
         let before = served.id().to_owned();
-        if snapshot != before {
+        // A damaged snapshot is replaced by a whole copy of itself too.
+        if snapshot != before || served.snapshot().damage().first().is_some() {
             *served = fresh;
         }
         Ok(Renewed { snapshot, before })

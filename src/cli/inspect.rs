@@ -216,12 +216,13 @@ fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn s
     for line in facts(snapshot, node, &record)? {
         out += &format!("  {line}\n");
     }
-    let text = snapshot.texts.get(record.text)?;
+    let text = snapshot.texts.hashed(record.text, &record.text_sha256)?;
     if !text.is_empty() {
         out += &format!("\n{text}\n");
     }
     for wording in &record.wordings {
-        out += &format!("\n[Other wording: {}]\n{}\n", wording.label, snapshot.texts.get(wording.text)?);
+        let text = snapshot.texts.hashed(wording.text, &wording.text_sha256)?;
+        out += &format!("\n[Other wording: {}]\n{text}\n", wording.label);
     }
     for note in &record.notes {
         out += &format!("\n[{}]\n{}\n", note.topic, snapshot.texts.get(note.text)?);
@@ -314,7 +315,7 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
     }
     let mut wordings = Vec::new();
     for wording in &record.wordings {
-        wordings.push(json!({ "label": wording.label, "effectiveFrom": wording.effective_from, "effectiveTo": wording.effective_to, "text": snapshot.texts.get(wording.text)? }));
+        wordings.push(json!({ "label": wording.label, "effectiveFrom": wording.effective_from, "effectiveTo": wording.effective_to, "text": snapshot.texts.hashed(wording.text, &wording.text_sha256)? }));
     }
     let mut notes = Vec::new();
     for note in &record.notes {
@@ -334,7 +335,7 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
         "status": record.status,
         "codeBody": snapshot.code_body_of(node).map(|body| &body.name),
         "breadcrumb": breadcrumb,
-        "text": snapshot.texts.get(record.text)?,
+        "text": snapshot.texts.hashed(record.text, &record.text_sha256)?,
         "effectiveFrom": record.effective_from,
         "effectiveTo": record.effective_to,
         "wordings": wordings,

@@ -14,6 +14,7 @@ use hornbook::accounts::Accounts;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
+use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
@@ -119,6 +120,11 @@ impl Served {
             let here = format!("{scheme}://{address}");
             let base_url = config.server.base_url.as_ref().map_or_else(|| here.clone(), |url| url.0.clone());
             let service = Arc::new(Service::new(parts(base_url)));
+            let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
+            let scrub_every = (scrub_hours > 0).then(|| Duration::from_secs(u64::from(scrub_hours) * 3600));
+            let integrity = Integrity::start(Arc::clone(&service), scrub_every, move |event| {
+                tell_integrity(&told_of_integrity, event);
+            });
             let reload = Arc::new(Reloading { service: Arc::clone(&service), data, tls, observers: told.clone() });
             let socket_reload = Arc::clone(&reload);
             // Ends with the process: the listener has no other way to be told.
@@ -139,6 +145,7 @@ impl Served {
                 tell(&told, Level::Info, "stopping", &[]);
             };
             listener.run(service, told.clone(), announced_stop).await;
+            integrity.stop();
             Ok::<(), std::io::Error>(())
         });
         // Work on blocking threads was drained with its request; nothing is left to wait for.
@@ -148,6 +155,25 @@ impl Served {
         tell(&observers, Level::Info, "stopped", &[]);
         log.flush();
         result.map_err(|error| format!("cannot serve: {error}; is the address free, and may it be used?").into())
+    }
+}
+
+fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {
+    match event {
+        IntegrityEvent::Damaged { snapshot, what } => {
+            let message = "THE SERVED SNAPSHOT IS DAMAGED: what is damaged is answered with 500, and /readyz with 503, \
+                           until a whole snapshot is served; put one in place, then run 'hornbook reload'";
+            tell(observers, Level::Error, message, &[("snapshot", json!(snapshot)), ("why", json!(what))]);
+        }
+        IntegrityEvent::Scrubbed { snapshot, bytes, took } => {
+            let seconds = took.as_secs_f64().round();
+            let fields = [("snapshot", json!(snapshot)), ("bytes", json!(bytes)), ("seconds", json!(seconds))];
+            tell(observers, Level::Info, "every byte of the served snapshot was checked again and is whole", &fields);
+        }
+        IntegrityEvent::NotScrubbed { snapshot, why } => {
+            let fields = [("snapshot", json!(snapshot)), ("why", json!(why))];
+            tell(observers, Level::Warning, "the files of the served snapshot cannot be checked again", &fields);
+        }
     }
 }
 

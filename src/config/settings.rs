@@ -18,6 +18,10 @@ settings! {
     data: Data {
         dir: PathBuf = Preset::Text("data"), "directory of the state, the snapshots and the admin socket";
     }
+    corpus: CorpusSection {
+        scrub_hours: u32 = Preset::Text("24"),
+            "hours between two background checks of every byte of the served snapshot; 0: never";
+    }
     server: Server {
         listen: SocketAddr = Preset::Text("127.0.0.1:8080"), "address and port to listen on";
         base_url: Option<BaseUrl> = Preset::Derived(listening_url, "from server.listen"),

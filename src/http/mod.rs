@@ -296,6 +296,9 @@ impl App {
         if self.draining.load(Ordering::Relaxed) {
             return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "stopping");
         }
+        if self.service.corpus().snapshot().damage().first().is_some() {
+            return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "snapshot_damaged");
+        }
         match self.service.accounts().health() {
             Ok(()) => answer::probe(StatusCode::OK, "ready"),
             Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, error.code()),

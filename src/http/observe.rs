@@ -86,10 +86,16 @@ fn page(app: &App) -> String {
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
     let gauge = |name, meaning, value| Moment { name, kind: "gauge", meaning, labels: "", value };
     let permits = app.service.permits();
+    let is_intact = corpus.snapshot().damage().first().is_none();
     app.observers.metrics.render(&[
         Moment { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
         Moment { name: "snapshot_info", kind: "gauge", meaning: "what is served", labels: &snapshot, value: 1.0 },
         gauge("snapshot_nodes", "nodes of the snapshot", f64::from(manifest.counts.nodes)),
+        gauge(
+            "snapshot_intact",
+            "0 once a part of the served snapshot was found damaged",
+            f64::from(u8::from(is_intact)),
+        ),
         gauge("permits_free", "searches that could start now", permits.available_permits() as f64),
         gauge("searches_waiting", "searches that wait for their turn", app.service.waiting() as f64),
         gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),

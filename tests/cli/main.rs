@@ -3,6 +3,7 @@
 mod bad_input;
 mod benching;
 mod commands;
+mod damage;
 mod evaluating;
 mod killed;
 mod serving;

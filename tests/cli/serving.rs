@@ -63,6 +63,11 @@ impl Started {
         assert!(status.success());
     }
 
+    /// Waits until the server ends by itself.
+    pub(crate) fn ended(&mut self) -> std::process::ExitStatus {
+        self.child.wait().unwrap()
+    }
+
     pub(crate) fn stop(&mut self) -> Option<i32> {
         self.signal("TERM");
         self.child.wait().unwrap().code()

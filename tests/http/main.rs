@@ -8,6 +8,7 @@ mod encrypted;
 mod frames;
 mod house;
 mod http2;
+mod integrity;
 mod observed;
 mod open_rate;
 mod operations;

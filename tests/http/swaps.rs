@@ -19,14 +19,14 @@ const SWAPS: usize = 100;
 const CLIENTS: usize = 4;
 
 /// The sample corpus in two wordings, of which one data directory serves the other in turn.
-struct TwoCorpora {
-    data: tempfile::TempDir,
+pub(crate) struct TwoCorpora {
+    pub(crate) data: tempfile::TempDir,
     /// Id and the word that only its texts have.
-    snapshots: [(String, &'static str); 2],
+    pub(crate) snapshots: [(String, &'static str); 2],
 }
 
 impl TwoCorpora {
-    fn build() -> Self {
+    pub(crate) fn build() -> Self {
         let data = tempfile::tempdir().unwrap();
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample");
         let snapshots = ["landlord", "lessorly"].map(|word| {
@@ -48,7 +48,7 @@ impl TwoCorpora {
         Self { data, snapshots }
     }
 
-    fn link(&self, snapshot: &str) {
+    pub(crate) fn link(&self, snapshot: &str) {
         let fresh = self.data.path().join("fresh");
         std::os::unix::fs::symlink(Path::new("snapshots").join(snapshot), &fresh).unwrap();
         fs::rename(&fresh, self.data.path().join("current")).unwrap();

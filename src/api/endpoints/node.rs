@@ -126,7 +126,7 @@ impl<'s> NodeReply<'s> {
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
         Ok(Self {
             id: corpus.node_id(node)?,
-            text: snapshot.texts.get(record.text)?,
+            text: snapshot.texts.hashed(record.text, &record.text_sha256)?,
             breadcrumb,
             jurisdiction: body.map(|body| &body.jurisdiction),
             code_body: body.map(|body| body.name.as_str()),
@@ -223,7 +223,7 @@ fn wordings<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<WordingRe
             label: wording.label.clone(),
             effective_from: wording.effective_from.clone(),
             effective_to: wording.effective_to.clone(),
-            text: texts.get(wording.text)?,
+            text: texts.hashed(wording.text, &wording.text_sha256)?,
         })
     });
     wordings.collect()

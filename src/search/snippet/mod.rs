@@ -207,7 +207,7 @@ impl<'s> PlaceSearch<'_, 's> {
         let length = place.text.length as usize;
         let Range { start, end } = place.core;
         let at_hand = start.saturating_sub(AT_HAND.start)..end.saturating_add(AT_HAND.end).min(length);
-        let (start, text) = self.texts.part(place.text, at_hand)?;
+        let (start, text) = self.texts.checked_part(place.text, at_hand)?;
         let around = Neighbourhood { text, has_start: start == 0, has_end: start + text.len() == length };
         let bytes = cut(around, place.core.start - start..place.core.end - start);
         let passage = &text[bytes.clone()];

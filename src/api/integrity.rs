@@ -1,0 +1,141 @@
+//! Watching over the served snapshot: damage is reported as soon as it is noticed, and everything is read again now and
+//! then (a scrub), so that damage is found before somebody asks for what is damaged.
+//!
+//! A thread of its own does both. It works at the lowest priority and sleeps nine tenths of a scrub's time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hornbook_corpus::manifest::{Manifest, ManifestError};
+
+use super::corpus::Corpus;
+use super::service::Service;
+
+/// How soon damage that a call noticed is reported.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// After each piece of a scrub the thread sleeps this many times as long as the piece took.
+const REST_FACTOR: u32 = 9;
+
+/// What operators are told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum IntegrityEvent {
+    /// A check failed. The damaged part is not shown to anybody; the service is not ready until another snapshot is served.
+    Damaged { snapshot: String, what: String },
+    /// Everything was read again and is whole.
+    Scrubbed { snapshot: String, bytes: u64, took: Duration },
+    /// The files of the served snapshot are no longer where they were, so they cannot be read again.
+    NotScrubbed { snapshot: String, why: String },
+}
+
+/// The thread that watches.
+#[derive(Debug)]
+pub struct Integrity {
+    thread: JoinHandle<()>,
+    stop: Sender<()>,
+}
+
+impl Integrity {
+    /// `scrub_every`: none, no scrubs.
+    pub fn start(
+        service: Arc<Service>,
+        scrub_every: Option<Duration>,
+        tell: impl Fn(&IntegrityEvent) + Send + 'static,
+    ) -> Self {
+        let (stop, stopped) = channel();
+        let thread = std::thread::spawn(move || {
+            // Only this thread's priority. Where it may not be lowered, the pauses remain.
+            let _ = rustix::process::nice(19);
+            Watch { service, stopped, tell, reported: Weak::new() }.run(scrub_every);
+        });
+        Self { thread, stop }
+    }
+
+    pub fn stop(self) {
+        drop(self.stop);
+        // It ends by itself; a panic in it was reported when it happened.
+        let _ = self.thread.join();
+    }
+}
+
+struct Watch<F> {
+    service: Arc<Service>,
+    stopped: Receiver<()>,
+    tell: F,
+    /// The corpus whose damage was reported: once is enough.
+    reported: Weak<Corpus>,
+}
+
+impl<F: Fn(&IntegrityEvent)> Watch<F> {
+    fn run(mut self, scrub_every: Option<Duration>) {
+        let pause = scrub_every.map_or(LOOK_EVERY, |every| every.min(LOOK_EVERY));
+        let mut scrubbed = Instant::now();
+        while self.wait(pause).is_continue() {
+            if scrub_every.is_some_and(|every| scrubbed.elapsed() >= every) {
+                self.scrub();
+                scrubbed = Instant::now();
+            }
+        }
+    }
+
+    /// Sleeps, unless the service stops.
+    fn wait(&mut self, time: Duration) -> ControlFlow<()> {
+        self.report_damage();
+        match self.stopped.recv_timeout(time) {
+            Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
+        }
+    }
+
+    fn report_damage(&mut self) {
+        let corpus = self.service.corpus();
+        let is_reported = std::ptr::eq(self.reported.as_ptr(), Arc::as_ptr(&corpus));
+        if let Some(what) = corpus.snapshot().damage().first().filter(|_| !is_reported) {
+            (self.tell)(&IntegrityEvent::Damaged { snapshot: corpus.id().to_owned(), what: what.to_owned() });
+            self.reported = Arc::downgrade(&corpus);
+        }
+    }
+
+    fn scrub(&mut self) {
+        let corpus = self.service.corpus();
+        let snapshot = corpus.snapshot();
+        let (began, mut bytes) = (Instant::now(), 0);
+        let mut piece_began = Instant::now();
+        let outcome = snapshot.manifest.scrub(snapshot.dir(), |piece| {
+            bytes += piece;
+            let rest = piece_began.elapsed() * REST_FACTOR;
+            let goes_on = self.wait(rest).is_continue() && Arc::ptr_eq(&corpus, &self.service.corpus());
+            piece_began = Instant::now();
+            if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let id = corpus.id().to_owned();
+        match outcome {
+            Ok(ControlFlow::Break(())) => {}
+            Ok(ControlFlow::Continue(())) => {
+                (self.tell)(&IntegrityEvent::Scrubbed { snapshot: id, bytes, took: began.elapsed() });
+            }
+            Err(error) => match replaced(snapshot.dir(), &id) {
+                Some(why) => (self.tell)(&IntegrityEvent::NotScrubbed { snapshot: id, why }),
+                None => {
+                    snapshot.damage().record(&error);
+                    self.report_damage();
+                }
+            },
+        }
+    }
+}
+
+/// Whether another snapshot, or none, is now in the folder of the served one: its open files are unharmed.
+fn replaced(dir: &Path, served: &str) -> Option<String> {
+    match Manifest::open(dir) {
+        Err(error @ (ManifestError::NoSnapshot { .. } | ManifestError::Format { .. })) => Some(error.to_string()),
+        Ok(manifest) if manifest.snapshot != served => {
+            Some(format!("{} now holds the snapshot {}; run 'hornbook reload'", dir.display(), manifest.snapshot))
+        }
+        Ok(_) | Err(_) => None,
+    }
+}

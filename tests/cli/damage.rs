@@ -1,0 +1,88 @@
+//! A snapshot that is damaged under the running program.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::hornbook;
+use crate::serving::Started;
+
+/// A server whose log is kept in a file.
+fn started(data: &Path, log: &Path) -> Started {
+    Started::with_log(data, &["log.format=json"], Stdio::from(File::create_new(log).unwrap()))
+}
+
+/// The served file of this name, writable.
+fn served_file(data: &Path, name: &str) -> PathBuf {
+    let file = data.join("current").join(name).canonicalize().unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    file
+}
+
+fn first_hit(server: &Started) -> String {
+    let found = server.get("/api/v1/search?q=return+of+the+security+deposit");
+    found.split("\"nodeId\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_flipped_bit_is_a_loud_line_in_the_log_and_a_failed_healthcheck() {
+    let data = tempfile::tempdir().unwrap();
+    let log = data.path().join("log");
+    let mut server = started(data.path(), &log);
+    let node = format!("/api/v1/node/{}", first_hit(&server));
+    assert!(server.get(&node).starts_with("HTTP/1.1 200 "));
+    let path = served_file(data.path(), "texts.bin");
+    let whole = fs::read(&path).unwrap();
+    let words = b"security deposit";
+    let file = OpenOptions::new().write(true).open(&path).unwrap();
+    for place in (0..whole.len() - words.len()).filter(|place| whole[*place..].starts_with(words)) {
+        file.write_all_at(b"S", place as u64).unwrap();
+    }
+    let answer = server.get(&node);
+    assert!(answer.starts_with("HTTP/1.1 500 ") && !answer.contains("ecurity deposit"), "{answer}");
+    let told = (0..3000).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        let lines = fs::read_to_string(&log).unwrap();
+        lines.lines().find(|line| line.contains("THE SERVED SNAPSHOT IS DAMAGED")).map(str::to_owned)
+    });
+    let told: serde_json::Value = serde_json::from_str(&told.unwrap()).unwrap();
+    assert_eq!(told["level"], "error");
+    assert!(told["why"].as_str().unwrap().contains("texts.bin"), "{told}");
+    let check = hornbook().args(["healthcheck", "--listen", &server.address]).output().unwrap();
+    assert!(!check.status.success() && crate::stderr(&check).contains("snapshot_damaged"), "{check:?}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_truncated_file_ends_the_server_with_one_clear_line_and_a_safe_state() {
+    let data = tempfile::tempdir().unwrap();
+    let log = data.path().join("log");
+    let mut server = started(data.path(), &log);
+    let node = format!("/api/v1/node/{}", first_hit(&server));
+    for _ in 0..5 {
+        assert!(server.get(&node).starts_with("HTTP/1.1 200 "));
+    }
+    let path = served_file(data.path(), "texts.bin");
+    let whole = fs::read(&path).unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    assert_eq!(server.get(&node), "", "no answer can be given");
+    assert_eq!(server.ended().code(), Some(74));
+    let log = fs::read_to_string(&log).unwrap();
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("SIGBUS")).collect();
+    assert!(told.len() == 1 && told[0].starts_with("hornbook: a file that is in use became shorter"), "{log}");
+
+    // Still short, it is not served again; whole, it is, and nothing that was answered is forgotten.
+    let refused = hornbook().arg("--data").arg(data.path()).arg("serve").output().unwrap();
+    assert!(!refused.status.success() && crate::stderr(&refused).contains("texts.bin"), "{refused:?}");
+    fs::write(&path, whole).unwrap();
+    let mut again = started(data.path(), &data.path().join("second-log"));
+    let me = again.get("/api/v1/me");
+    let left = me.split("\"researchAllotmentRemaining\":").nth(1).unwrap().split([',', '}']).next().unwrap();
+    // One search and five nodes were answered, and this call; the one that got no answer may have been charged or not.
+    assert!(["993", "992"].contains(&left), "{me}");
+    assert!(again.get(&node).starts_with("HTTP/1.1 200 "));
+    assert_eq!(again.stop(), Some(0));
+    let proof = hornbook().arg("--data").arg(data.path()).args(["ledger", "verify"]).output().unwrap();
+    assert!(proof.status.success(), "{}", crate::stderr(&proof));
+}

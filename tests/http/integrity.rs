@@ -1,0 +1,206 @@
+//! Files of a snapshot that change while it is served: what is damaged is never shown, and the service says so.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use hornbook::api::integrity::{Integrity, IntegrityEvent};
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::texts::Span;
+
+use crate::house::{House, generous};
+use crate::swaps::TwoCorpora;
+
+const WITHIN: Duration = Duration::from_secs(30);
+
+/// A server over a snapshot of its own, whose files can be changed under it.
+struct Served {
+    corpora: TwoCorpora,
+    folder: PathBuf,
+    house: House,
+    key: String,
+}
+
+impl Served {
+    fn start() -> Self {
+        let corpora = TwoCorpora::build();
+        let (name, _) = &corpora.snapshots[1];
+        let folder = corpora.data.path().join("snapshots").join(name);
+        let house = House::open(generous());
+        house.service.renew(corpora.data.path()).unwrap();
+        assert_eq!(house.service.corpus().id(), name);
+        let key = house.any_key();
+        Self { corpora, folder, house, key }
+    }
+
+    fn readiness(&self) -> (u16, String) {
+        let answer = self.house.watch("GET", "/readyz");
+        (answer.status, answer.json()["status"].as_str().unwrap().to_owned())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::open(&self.folder).unwrap()
+    }
+
+    /// The id and record of the first node that the filter picks.
+    fn node(&self, pick: impl Fn(&NodeRecord) -> bool) -> (String, NodeRecord) {
+        let snapshot = self.snapshot();
+        let found = (0..snapshot.outline.len()).map(NodeOrdinal).find_map(|node| {
+            let record = snapshot.nodes.get(node).unwrap();
+            pick(&record).then(|| (snapshot.outline.id(node).unwrap().to_string(), record))
+        });
+        found.expect("the sample has such a node")
+    }
+}
+
+/// Changes one bit of a file in place, as a failing memory or disk would; changing it again mends it.
+fn flip(file: &Path, at: u64) {
+    for path in [file.parent().unwrap(), file] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let file = OpenOptions::new().read(true).write(true).open(file).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    byte[0] ^= 1;
+    file.write_all_at(&byte, at).unwrap();
+}
+
+/// Where in texts.bin the middle of a text lies.
+fn middle_of(served: &Served, span: Span) -> u64 {
+    let snapshot = served.snapshot();
+    let text = snapshot.texts.get(span).unwrap().as_bytes().to_vec();
+    let file = fs::read(served.folder.join("texts.bin")).unwrap();
+    let begins = file.windows(text.len()).position(|window| window == text).unwrap();
+    (begins + text.len() / 2) as u64
+}
+
+#[test]
+fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
+    let served = Served::start();
+    let (house, key) = (&served.house, &served.key);
+    let (with_all, record) =
+        served.node(|record| !record.wordings.is_empty() && !record.notes.is_empty() && record.source_credit.is_some());
+    let (zone_defining, zone_record) =
+        served.node(|record| record.citation == "Port Arden Mun. Code § 17.20.010" && record.text.length > 0);
+    let json = |path: &str| house.get(path, key);
+    let node = format!("/api/v1/node/{with_all}");
+    let before = json(&node).json();
+    assert_eq!(before["id"], with_all.as_str());
+    assert_eq!(served.readiness(), (200, "ready".to_owned()));
+
+    let texts = served.folder.join("texts.bin");
+    let doors = |at: u64, paths: &[String]| {
+        flip(&texts, at);
+        for path in paths {
+            let answer = json(path);
+            let error = answer.error(500, "internal_error");
+            assert!(error["requestId"].is_string(), "{error}");
+            assert_eq!(answer.header("etag"), "", "{path}");
+            assert!(answer.body.len() < 1_000, "{path}: {}", answer.text());
+        }
+        flip(&texts, at);
+    };
+    let forms = ["", "?format=md", "?format=txt"].map(|form| format!("{node}{form}"));
+    let batch = format!("/api/v1/nodes?ids={with_all}");
+    doors(middle_of(&served, record.text), &[&forms[..], std::slice::from_ref(&batch)].concat());
+    doors(middle_of(&served, record.wordings[0].text), &[node.clone(), batch.clone()]);
+    doors(middle_of(&served, record.notes[0].text), &[node.clone(), batch.clone()]);
+    doors(middle_of(&served, record.source_credit.unwrap()), &[node.clone(), batch]);
+    let zone = format!("/api/v1/node/{zone_defining}");
+    doors(middle_of(&served, zone_record.text), &[zone.clone(), point_in_a_zone_of(&served, &zone_defining)]);
+    // A snippet shows a part: one whose middle was changed is not shown.
+    let search = "/api/v1/search?q=%22Arden+Rev.+Stat.+%C2%A7+24-2-201%22&limit=1";
+    let hit = json(search).json()["results"][0].clone();
+    let shown = hit["snippet"].as_str().unwrap().to_owned();
+    let found = served.node(|record| record.citation == hit["citation"].as_str().unwrap()).1;
+    let text = served.snapshot().texts.get(found.text).unwrap().to_owned();
+    let in_text = text.find(shown.trim_matches('…').trim()).unwrap_or_else(|| panic!("{shown}"));
+    let begins = middle_of(&served, found.text) - (text.len() / 2) as u64;
+    doors(begins + (in_text + shown.len() / 2) as u64, &[search.to_owned()]);
+
+    assert!(house.log().contains("texts.bin is damaged"), "{}", house.log());
+    assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
+    assert_eq!(house.metric("hornbook_snapshot_intact"), 0.0);
+    assert_eq!(json(&node).json()["text"], before["text"], "what is whole is still answered");
+    // Whole again, and taken up again.
+    house.service.renew(served.corpora.data.path()).unwrap();
+    assert_eq!(served.readiness(), (200, "ready".to_owned()));
+    assert_eq!(house.metric("hornbook_snapshot_intact"), 1.0);
+}
+
+/// The address of a call that shows the provision which defines a zone.
+fn point_in_a_zone_of(served: &Served, node_id: &str) -> String {
+    let layer = served.house.get("/api/v1/gis/XA-PORT-ARDEN", &served.key).json();
+    let features = layer["geojson"]["features"].as_array().unwrap();
+    let feature = features.iter().find(|feature| feature["properties"]["nodeId"] == node_id).unwrap();
+    let mut corner = &feature["geometry"]["coordinates"];
+    while corner[0].is_array() {
+        corner = &corner[0];
+    }
+    format!("/api/v1/gis/XA-PORT-ARDEN/at?lat={}&lon={}", corner[1], corner[0])
+}
+
+#[test]
+fn names_and_records_whose_bits_flip_are_never_shown() {
+    let served = Served::start();
+    let (house, key) = (&served.house, &served.key);
+    let (id, record) = served.node(|record| record.citation == "Arden Rev. Stat. § 12-2-104a");
+    let node = format!("/api/v1/node/{id}");
+    let place = |name: &str, words: &str| {
+        let file = fs::read(served.folder.join(name)).unwrap();
+        let found = file.windows(words.len()).position(|window| window == words.as_bytes());
+        found.unwrap_or_else(|| panic!("{words} is not in {name}")) as u64
+    };
+    let cards = place("cards.bin", &format!("{}{}", record.citation, record.heading));
+    flip(&served.folder.join("cards.bin"), cards);
+    house.get(&node, key).error(500, "internal_error");
+    flip(&served.folder.join("cards.bin"), cards);
+    assert!(house.log().contains("cards.bin is damaged"), "{}", house.log());
+    assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
+    assert_eq!(house.get(&node, key).json()["citation"], record.citation);
+}
+
+#[test]
+fn a_scrub_finds_damage_that_nobody_asked_for() {
+    let served = Served::start();
+    let (told, events) = channel();
+    let every = Duration::from_millis(10);
+    let integrity = Integrity::start(Arc::clone(&served.house.service), Some(every), move |event| {
+        let _ = told.send(event.clone());
+    });
+    let IntegrityEvent::Scrubbed { bytes, snapshot, .. } = events.recv_timeout(WITHIN).unwrap() else {
+        panic!("a whole snapshot is scrubbed")
+    };
+    let total: u64 = served.snapshot().manifest.files.iter().map(|file| file.size).sum();
+    assert_eq!((bytes, snapshot.as_str()), (total, served.house.service.corpus().id()));
+    assert_eq!(served.readiness().0, 200);
+
+    flip(&served.folder.join("zoning/XA-PORT-ARDEN.json"), 1_000);
+    let damaged = events.iter().find_map(|event| match event {
+        IntegrityEvent::Damaged { what, .. } => Some(what),
+        IntegrityEvent::Scrubbed { .. } | IntegrityEvent::NotScrubbed { .. } => None,
+    });
+    assert!(damaged.is_some_and(|what| what.contains("zoning/XA-PORT-ARDEN.json is damaged")));
+    assert_eq!(served.readiness(), (503, "snapshot_damaged".to_owned()));
+    integrity.stop();
+    assert_eq!(events.iter().filter(|event| matches!(event, IntegrityEvent::Damaged { .. })).count(), 0, "told once");
+}
+
+#[test]
+fn a_snapshot_whose_folder_is_gone_is_not_called_damaged() {
+    let served = Served::start();
+    fs::rename(&served.folder, served.folder.with_file_name("elsewhere")).unwrap();
+    let (told, events) = channel();
+    let every = Duration::from_millis(10);
+    let integrity = Integrity::start(Arc::clone(&served.house.service), Some(every), move |event| {
+        let _ = told.send(event.clone());
+    });
+    assert!(matches!(events.recv_timeout(WITHIN).unwrap(), IntegrityEvent::NotScrubbed { .. }));
+    integrity.stop();
+    assert_eq!(served.readiness(), (200, "ready".to_owned()));
+}
