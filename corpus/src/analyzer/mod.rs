@@ -1,67 +1,24 @@
-//! Text analysis: splits law and queries into terms for the keyword index.
+//! Text analysis: what a word is, for the keyword index and for the queries put to it.
 //!
-//! A section number is found as a whole and by its parts (`1395w-4`, `240.10b-5`, `26.08.02.01`), `U.S.C.` is one word,
-//! and `non-profit` also matches `nonprofit`. Case, accents, typographic dashes, quotes and unusual spaces make no
-//! difference. English words are stemmed. Stop words are kept, because phrases need them.
-//!
-//! [`Analyzer`] is the entry point, [`LawTokenizer`] the same for tantivy. `fold` classifies characters, `scan` splits
-//! text into groups, `stem` stems. Any change of output must change [`ANALYZER_ID`], so that old indexes are refused.
+//! Legal text is cut so that a section number is found whole and by its parts (`1395w-4`, `240.10b-5`, `26.08.02.01`),
+//! `U.S.C.` is one word, `non-profit` also meets `nonprofit`, and case, accents, typographic dashes, quotes and odd
+//! spaces make no difference. English words are stemmed; nothing is left out, stop words included, because phrases
+//! need them. [`Analyzer`] is the door, [`LawTokenizer`] the same for tantivy. `fold` knows characters, `scan` cuts
+//! words into groups, `stem` stems. Any change of output must change [`ANALYZER_ID`]: old indexes then say so.
 
 mod fold;
 mod scan;
 mod stem;
+mod token;
 mod tokenizer;
 
-use std::ops::Range;
-
+pub use token::{AnalyzedToken, BytesInText, PARTS_MAX, TERM_BYTES_MAX, TokenRole};
 pub use tokenizer::{LawTokenStream, LawTokenizer};
 
 use scan::Scanner;
 
 /// The name of this analysis, kept in every keyword index and in the manifest.
 pub const ANALYZER_ID: &str = "hornbook-english-1";
-
-/// A longer term is cut to this many bytes: no word or citation is longer, and no text may swell the index.
-pub const TERM_BYTES_MAX: usize = 64;
-
-/// A number with more parts is taken as several numbers in a row.
-pub const PARTS_MAX: usize = 8;
-
-/// How a token relates to its neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenRole {
-    /// A single word.
-    Word,
-    /// The whole of a compound: `1395w-4`, or `nonprofit` where the text has `non-profit`. Its parts follow.
-    Whole,
-    /// A part of the compound before it. All parts in a row say the same as the whole.
-    Part,
-}
-
-/// One term of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AnalyzedToken<'a> {
-    pub text: &'a str,
-    /// The position of its letters in the source text, at character boundaries.
-    pub bytes: BytesInText,
-    pub position: u32,
-    /// How many positions it spans: 1, or for a whole the number of its parts.
-    pub position_count: u32,
-    pub role: TokenRole,
-}
-
-/// A run of bytes of the analysed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct BytesInText {
-    pub start: usize,
-    pub end: usize,
-}
-
-impl BytesInText {
-    pub fn range(self) -> Range<usize> {
-        self.start..self.end
-    }
-}
 
 /// Cuts texts into terms. It keeps buffers and a cache of stems, so make one per thread and reuse it.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +31,7 @@ impl Analyzer {
         Self::default()
     }
 
-    /// Passes every token of `text` to `sink`, in order of position, a whole before its parts.
+    /// Hands every token of `text` to `sink`, in order of position, a whole before its parts.
     pub fn analyze(&mut self, text: &str, mut sink: impl FnMut(AnalyzedToken<'_>)) {
         self.scanner.start();
         while self.scanner.next_group(text) {
@@ -85,7 +42,7 @@ impl Analyzer {
     }
 }
 
-/// A hash over the id and the terms of a sample: two programs with the same hash analyse texts in the same way.
+/// A hash over the id and what the analysis makes of a sample: two programs with the same one cut texts alike.
 pub fn fingerprint() -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(ANALYZER_ID.as_bytes());
@@ -99,7 +56,7 @@ pub fn fingerprint() -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Covers every rule of the analysis. Its output is hashed, so it must never change under one id.
+/// Touches every rule of the analysis; its outputs are hashed, so it may never change under one id.
 const FINGERPRINT_SAMPLE: &str = "\
 The licensee’s obligations under 42 U.S.C. § 1395w–4(b)(2)(A), 17 C.F.R. § 240.10b-5 and COMAR 26.08.02.01 apply; \
 see U. S. C. A. and D.C. Code § 22-3211, N.J.S. 2C:11-3, Va. Code Ann. § 13.1-345. Non-profit corporations and \

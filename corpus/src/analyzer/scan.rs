@@ -6,7 +6,7 @@
 
 use super::fold::{Kind, fold, kind_at};
 use super::stem::CachedStemmer;
-use super::{AnalyzedToken, BytesInText, PARTS_MAX, TERM_BYTES_MAX, TokenRole};
+use super::token::{AnalyzedToken, BytesInText, PARTS_MAX, TERM_BYTES_MAX, TokenRole};
 
 /// A run of letters and digits, folded.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,12 @@
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::Analyzer;
+use super::scan::Scanner;
 
-/// Feeds a tantivy index with the terms of an [`Analyzer`].
+/// Feeds a tantivy index with the terms of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct LawTokenizer {
-    analyzer: Analyzer,
+    scanner: Scanner,
     token: Token,
 }
 
@@ -15,15 +15,15 @@ impl Tokenizer for LawTokenizer {
     type TokenStream<'a> = LawTokenStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> LawTokenStream<'a> {
-        self.analyzer.scanner.start();
+        self.scanner.start();
         self.token.reset();
-        LawTokenStream { analyzer: &mut self.analyzer, token: &mut self.token, text, next_in_group: 0 }
+        LawTokenStream { scanner: &mut self.scanner, token: &mut self.token, text, next_in_group: 0 }
     }
 }
 
 #[derive(Debug)]
 pub struct LawTokenStream<'a> {
-    analyzer: &'a mut Analyzer,
+    scanner: &'a mut Scanner,
     token: &'a mut Token,
     text: &'a str,
     next_in_group: usize,
@@ -31,7 +31,7 @@ pub struct LawTokenStream<'a> {
 
 impl TokenStream for LawTokenStream<'_> {
     fn advance(&mut self) -> bool {
-        let scanner = &mut self.analyzer.scanner;
+        let scanner = &mut *self.scanner;
         if self.next_in_group == scanner.group_len() {
             if !scanner.next_group(self.text) {
                 return false;

@@ -105,7 +105,7 @@ fn read_value(
         return Some(found);
     }
     let expected = Expected::of(&Shape::ANY, Mark::None, Unit::Section);
-    let span = number::read(text, pos, expected)?;
+    let span = number::read(text, pos, expected.number())?;
     let number = span.first.as_str();
     // Sections keep their case, as everywhere; articles are one with their Roman spelling.
     let kept = if unit == ConstitutionUnit::Section { number.to_owned() } else { number.to_ascii_uppercase() };

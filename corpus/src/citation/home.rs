@@ -1,10 +1,6 @@
-//! References of a provision to its own code: `section 5 of this title`, a bare `§ 13.1-345`, `Regulation .03 of this
-//! chapter`; and the code that a bare `title 42` belongs to.
+//! The place of a provision in its own code. It decides what `this title` and a bare number mean there.
 
-use super::forms::Form;
-use super::matching::{Found, Matcher, Target, trim_end};
-use super::tail;
-use super::value::{BodyRef, Citation, Place, Unit};
+use super::value::{BodyRef, Citation};
 
 /// Where a text stands, for what it cites as `this title`, by a bare number or by the end of one.
 #[derive(Clone, Copy, Debug)]
@@ -21,81 +17,5 @@ impl<'h> Home<'h> {
     pub fn of(citation: &'h Citation) -> Option<Self> {
         let home = Self { body: citation.body, title: citation.title.as_deref(), number: citation.number() };
         (!citation.appendix).then_some(home)
-    }
-}
-
-impl<'t> Matcher<'_, 't> {
-    /// A bare `§ 13.1-345` or `section 414` where such numbers are the code's own; with what may follow it, it ends at `longest_end`.
-    pub(super) fn bare_at_home(&self, list_end: usize, longest_end: usize, unit: Unit) -> Option<(Target<'t>, usize)> {
-        let home = self.home?;
-        let form = self.form(home.body)?;
-        let title = home.title.filter(|_| form.title.is_some());
-        let target = Target { body: home.body, title, appendix: false, strict: true };
-        let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.belongs_elsewhere(form, longest_end);
-        is_own.then_some((target, list_end))
-    }
-
-    /// Whether what follows a bare number says whose it is: `of that Act`, `, respectively, of the Act`, `(21 U.S.C. 321)`.
-    fn belongs_elsewhere(&self, form: &Form, list_end: usize) -> bool {
-        let text = self.text;
-        let mut pos = text.skip_comma(list_end);
-        if form.has_telling_numbers() {
-            return text.word(pos, "of").is_some();
-        }
-        if matches!(text.sign(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
-            return true;
-        }
-        for _ in 0..2 {
-            if matches!(text.sign(pos), b')' | b']') {
-                pos = text.skip_comma(pos + 1);
-            }
-            if let Some(after) = text.word(pos, "respectively") {
-                pos = text.skip_comma(after);
-            }
-        }
-        text.word(pos, "of").is_some()
-    }
-
-    /// `Regulations .03 and .04C(1) of this chapter`: before its last period such a number is the provision's own.
-    pub(super) fn neighbours(&self, pos: usize) -> Option<Found> {
-        let home = self.home?;
-        let text = self.text;
-        let (stem, _) = home.number?.rsplit_once('.')?;
-        let (_, unit, after) = tail::read_mark(text, pos)?;
-        let capital_first = self.form(home.body)?.shape.capital_is_subdivision;
-        let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
-        let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
-        let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
-        let items = entries.into_iter().map(|entry| {
-            let number = |end: &str| format!("{stem}.{end}").into();
-            let place = Place::Numbered {
-                unit,
-                number: number(&entry.first),
-                last: entry.last.as_deref().map(number),
-                wording: None,
-            };
-            (entry.range, target.citation(place, entry.subdivisions))
-        });
-        Some(Found { items: items.collect(), end: trim_end(text, chapter) })
-    }
-
-    /// `this title`, `this chapter`, `this Code` after `of`.
-    pub(super) fn this_container(&self, pos: usize) -> Option<(Target<'t>, usize)> {
-        let home = self.home?;
-        let text = self.text;
-        let word = text.skip_spaces(text.word(pos, "this")?);
-        let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
-        let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
-        let is_titled = self.form(home.body)?.title.is_some();
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
-        (is_titled == home.title.is_some()).then_some((target, end))
-    }
-
-    /// What a title alone means. In a state's own text it may as well be a title of that state's code, so it means nothing there.
-    pub(super) fn plain_us_code(&self) -> Option<Target<'t>> {
-        let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
-        let target = Target { body: self.us_code, title: None, appendix: false, strict: false };
-        self.home.is_none_or(is_federal).then_some(target)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `42 U.S.C. § 1983`, `Cal. Penal Code § 187`, `title 42, section 1983`, `section 1983 of title 42`, `subsection (b)
 //! of section 1983 of title 42`, `article I, section 8 of the United States Constitution`. Each attempt is bounded in
-//! length, so matching at every position takes linear time. `home` reads references to the provision's own code.
+//! length, so matching at every position takes linear time. `own_code` reads references to the provision's own code.
 
 use std::ops::Range;
 

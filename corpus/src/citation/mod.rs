@@ -5,8 +5,8 @@
 //! ([`Grammar::format`]) and makes a [`CitationKey`] of either. It knows no snapshot: [`Holdings`] says what exists.
 //!
 //! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names` (names
-//! of codes), `number` (section numbers and ranges), `matching` (a citation at one position), `home` (references to the
-//! provision's own code), then the rest.
+//! of codes), `number` (section numbers and ranges), `matching` (a citation at one position), `home` and `own_code`
+//! (references to the provision's own code), then the rest.
 
 mod constitution;
 mod find;
@@ -18,6 +18,7 @@ mod key;
 mod matching;
 mod names;
 mod number;
+mod own_code;
 mod resolve;
 mod tail;
 mod text;

@@ -6,7 +6,6 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::tail::Expected;
 use super::text::{ELLIPSIS, SIGN, Text};
 
 /// Longest number of any code at hand, with room; a longer one is no section number.
@@ -172,9 +171,18 @@ pub(super) enum Mark {
     Many,
 }
 
+/// Which numbers are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'s> {
+    pub(super) shape: &'s Shape,
+    pub(super) mark: Mark,
+    /// Whether a number must fit the shape even after a section sign.
+    pub(super) strict: bool,
+}
+
 /// Reads a number, or a range that its dashes spell. `None` when what stands there is no number of this shape.
-pub(super) fn read(text: Text<'_>, pos: usize, expected: Expected<'_>) -> Option<Span> {
-    let Expected { shape, mark, strict, .. } = expected;
+pub(super) fn read(text: Text<'_>, pos: usize, wanted: Wanted<'_>) -> Option<Span> {
+    let Wanted { shape, mark, strict } = wanted;
     let (token, end) = read_token(text, pos, shape)?;
     if let Some((first, last)) = split_range(&token, shape, mark) {
         return Some(Span { first, last: Some(last), end });
@@ -334,9 +342,9 @@ pub(super) fn read_range_end(
     text: Text<'_>,
     pos: usize,
     first: &Number,
-    expected: Expected<'_>,
+    wanted: Wanted<'_>,
 ) -> Option<(Number, usize)> {
-    let Expected { shape, mark, .. } = expected;
+    let Wanted { shape, mark, .. } = wanted;
     let after_word = |pos: usize| {
         let start = text.skip_spaces(pos);
         let end = text.any_word(start, &["to", "through", "thru"])?;

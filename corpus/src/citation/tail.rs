@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::number::{self, Mark, Number, Shape};
+use super::number::{self, Mark, Number, Shape, Wanted};
 use super::text::{PILCROW, SIGN, Text};
 use super::value::{Unit, Wording};
 
@@ -49,6 +49,11 @@ impl<'s> Expected<'s> {
     /// Numbers that fit the shape.
     pub(super) fn of(shape: &'s Shape, mark: Mark, unit: Unit) -> Self {
         Self { shape, mark, strict: true, unit, alternatives: false }
+    }
+
+    /// What one number of the list must be.
+    pub(super) fn number(self) -> Wanted<'s> {
+        Wanted { shape: self.shape, mark: self.mark, strict: self.strict }
     }
 }
 
@@ -120,14 +125,14 @@ pub(super) fn read_list(text: Text<'_>, pos: usize, expected: Expected<'_>) -> O
 fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<Entry> {
     let bracketed = text.sign(start) == b'[';
     let number_start = if bracketed { start + 1 } else { start };
-    let span = number::read(text, number_start, expected)?;
+    let span = number::read(text, number_start, expected.number())?;
     let mut end = span.end;
     if bracketed && text.sign(end) == b']' {
         end += 1;
     }
     let mut last = span.last;
     if last.is_none()
-        && let Some((range_last, range_end)) = number::read_range_end(text, end, &span.first, expected)
+        && let Some((range_last, range_end)) = number::read_range_end(text, end, &span.first, expected.number())
     {
         (last, end) = (Some(range_last), range_end);
     }

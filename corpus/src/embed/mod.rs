@@ -17,9 +17,10 @@ mod word_hash;
 use std::fmt;
 use std::sync::LazyLock;
 
+pub use model::DIMS;
 use model::Model;
 pub use token::{TOKEN_COUNT, TokenId};
-pub use vector::{DIMS, Vector};
+pub use vector::Vector;
 use vocabulary::Vocabulary;
 
 /// The embedding model and its tokeniser.

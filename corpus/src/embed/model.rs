@@ -1,7 +1,9 @@
 //! The model inside the program: aligned columns that the build script takes from the model file.
 
 use super::token::{TOKEN_COUNT, TokenId};
-use super::vector::DIMS;
+
+/// How many components a vector has.
+pub const DIMS: usize = 256;
 
 /// Bytes at the start of a cache line, so that they can be read as wider values and no row straddles more lines than it must.
 #[repr(C, align(64))]

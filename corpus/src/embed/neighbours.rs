@@ -4,9 +4,9 @@
 //! Layout: for every token 32 token numbers (u16), then for every token 32 cosines in 255ths (u8), both nearest first.
 //! Equal cosines are in token order. A cosine of zero ends a row early.
 
+use super::model::DIMS;
 use super::model::{Model, Row, aligned_bytes};
 use super::token::{TOKEN_COUNT, TokenId};
-use super::vector::DIMS;
 use super::vocabulary::Vocabulary;
 
 /// How many neighbours a token has at most.

@@ -3,11 +3,8 @@
 //! Additions have one order on every processor, and no multiplication is fused into them. Equal tokens therefore give
 //! equal bits everywhere, and a rebuilt snapshot is the same snapshot.
 
-use super::model::{Model, Row};
+use super::model::{DIMS, Model, Row};
 use super::token::TokenId;
-
-/// How many components a vector has.
-pub const DIMS: usize = 256;
 
 /// A vector of length one, or zero where there was nothing to embed.
 #[derive(Clone, Copy, PartialEq, Debug)]

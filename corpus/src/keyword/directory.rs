@@ -16,7 +16,7 @@ use tantivy::directory::{
     AntiCallToken, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
-use super::KeywordError;
+use super::error::KeywordError;
 use crate::section_file::{SectionFileError, map_file};
 
 pub(super) const META_FILE: &str = "meta.json";

@@ -8,7 +8,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Index, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::directory::{META_FILE, MappedDirectory};
-use super::{KeywordError, KeywordFields, ORDINAL_FIELD, keyword_schema};
+use super::error::KeywordError;
+use super::schema::{KeywordFields, ORDINAL_FIELD, keyword_schema};
 use crate::analyzer::{Analyzer, TokenRole};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 

@@ -8,7 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Term};
 
 use super::*;
-use crate::analyzer::{Analyzer, TokenRole};
+use crate::analyzer::{ANALYZER_ID, Analyzer, TokenRole};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
 /// Holds all that any test writes.

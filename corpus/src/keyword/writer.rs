@@ -15,7 +15,8 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{Directory, Index, SingleSegmentIndexWriter, TantivyDocument, TantivyError};
 
 use super::directory::{BuildDirectory, META_FILE, SEGMENT_FILES};
-use super::{KeywordError, KeywordFields, keyword_schema};
+use super::error::KeywordError;
+use super::schema::{KeywordFields, KeywordSchema, keyword_schema};
 use crate::analyzer::{ANALYZER_ID, LawTokenizer};
 use crate::section_file::sync_directory;
 
@@ -77,7 +78,7 @@ impl KeywordWriter {
     pub fn create(path: &Path, memory_budget_bytes: usize) -> Result<Self, KeywordError> {
         fs::create_dir(path).map_err(|source| io_error(path, "create", source))?;
         let memory_budget_bytes = memory_budget_bytes.max(MEMORY_BUDGET_BYTES_MIN);
-        let super::KeywordSchema { schema, fields, ordinal } = keyword_schema();
+        let KeywordSchema { schema, fields, ordinal } = keyword_schema();
         let (batches, incoming) = sync_channel(BATCHES_WAITING);
         let runs = RunWriter { path: path.to_owned(), schema, memory_budget_bytes, runs: Vec::new() };
         let worker = std::thread::Builder::new()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{FILE_NAME, KIND};
+use super::file::{FILE_NAME, KIND};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{Column, SectionFile, SectionFileError};
 

@@ -3,6 +3,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::file::KIND;
 use super::*;
 use crate::ids::NodeOrdinal;
 

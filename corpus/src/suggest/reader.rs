@@ -6,9 +6,8 @@ use std::sync::OnceLock;
 
 use bytemuck::Pod;
 
-use super::near::{NearRun, near};
-use super::words::{Typed, typed};
-use super::{FILE_NAME, KIND, edits_allowed};
+use super::file::{FILE_NAME, KIND};
+use super::words::{NearRun, Typed, edits_allowed, typed};
 use crate::ids::{NodeOrdinal, OrdinalRange};
 use crate::section_file::{Column, SectionFile, SectionFileError};
 
@@ -200,7 +199,7 @@ impl Suggestions {
         if allowed == 0 {
             return None;
         }
-        let found = near(self, word, allowed, false);
+        let found = self.near(word, allowed, false);
         let rank = |NearRun { words, edits }: &NearRun| {
             let borne = self.first.size(words) + self.later.size(words);
             (std::cmp::Reverse(*edits), borne, std::cmp::Reverse(words.start))
@@ -217,7 +216,7 @@ impl Suggestions {
                 let edits = edits_allowed(word);
                 match nearly && edits > 0 {
                     // What is right is near, too.
-                    true => near(self, word, edits, is_open).into_iter().map(|run| run.words).collect(),
+                    true => self.near(word, edits, is_open).into_iter().map(|run| run.words).collect(),
                     false => Vec::from_iter(Some(self.exact(word, is_open)).filter(|run| !run.is_empty())),
                 }
             })

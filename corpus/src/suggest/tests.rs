@@ -2,6 +2,7 @@ use std::fs;
 
 use proptest::prelude::*;
 
+use super::words::edits_allowed;
 use super::*;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 

@@ -1,6 +1,8 @@
 //! What a word is to suggestions: as it is typed, unstemmed, without case, accents and the dots of abbreviations; a section
 //! number in one piece.
 
+use std::ops::Range;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -30,6 +32,23 @@ pub fn words_of(text: &str) -> Vec<String> {
     let mut words = all_words_of(text);
     words.truncate(WORDS_MAX);
     words
+}
+
+/// Words that are near a typed one, in a row, and how many edits away.
+pub(super) struct NearRun {
+    pub words: Range<u32>,
+    pub edits: u8,
+}
+
+/// How many letters of a word may be wrong: none of a short one or one longer than any word, and none of a number, for
+/// § 823 is not § 832.
+pub(super) fn edits_allowed(word: &str) -> u8 {
+    match word.chars().count() {
+        _ if !word.chars().all(char::is_alphabetic) => 0,
+        4..8 => 1,
+        8..=WORD_CHARS_MAX => 2,
+        _ => 0,
+    }
 }
 
 pub(super) fn all_words_of(text: &str) -> Vec<String> {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
+use super::file::{FILE_NAME, KIND};
 use super::words::{TEXT_CHARS_MAX, WORDS_MAX, all_words_of};
-use super::{FILE_NAME, KIND};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{SectionFileError, SectionWriter};
 

@@ -20,6 +20,7 @@ use std::path::Path;
 
 pub use arch::Kernel;
 pub use graph::{ChunkLinks, GraphFile, GraphView, GraphWriteError, GraphWriter, NEAR_MAX, Shard};
+pub use ranked::Neighbour;
 pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};
 
@@ -31,13 +32,6 @@ use search::{WalkScratch, walk};
 
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 use crate::section_file::SectionFileError;
-
-/// A chunk and its score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Neighbour {
-    pub chunk: ChunkOrdinal,
-    pub score: f32,
-}
 
 /// How hard to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

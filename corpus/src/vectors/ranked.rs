@@ -3,6 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::ids::ChunkOrdinal;
+
+/// A chunk and its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    pub chunk: ChunkOrdinal,
+    pub score: f32,
+}
+
 /// A score with the ordinal it belongs to. Greater is better: by score, and among equal scores the lower ordinal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ranked(u64);

@@ -5,10 +5,9 @@
 //! much, so a chunk with an upper bound below the threshold is not among the best k; all others are scored. During the
 //! scan the threshold only rises, so nothing is lost by applying it early.
 
-use super::Neighbour;
 use super::arch::Kernel;
 use super::quantise::Query;
-use super::ranked::{Best, Ranked};
+use super::ranked::{Best, Neighbour, Ranked};
 use super::rows::RowsView;
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 
