@@ -102,11 +102,11 @@ impl fmt::Display for ManifestError {
         match self {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::NoSnapshot { dir } => {
-                write!(f, "{} is no snapshot: it has no {FILE_NAME}; make one with 'hornbook build'", dir.display())
+                write!(f, "{} is not a snapshot: it has no {FILE_NAME}; make one with 'hornbook build'", dir.display())
             }
             Self::Format { path, found } => write!(
                 f,
-                "{} has format {found}, this hornbook reads {FORMAT}; rebuild the snapshot with 'hornbook build', or use the hornbook that built it",
+                "{} has format {found}, this version reads {FORMAT}; rebuild the snapshot with 'hornbook build', or use the version of hornbook that built it",
                 path.display()
             ),
             Self::Damaged { path, what } => {
@@ -428,6 +428,6 @@ mod tests {
         fs::write(dir.path().join(FILE_NAME), &newer).unwrap();
         fs::write(dir.path().join(HASH_FILE_NAME), own_hash_line(&newer)).unwrap();
         let error = Manifest::open(dir.path()).unwrap_err().to_string();
-        assert!(error.contains(&format!("format 99, this hornbook reads {FORMAT}")), "{error}");
+        assert!(error.contains(&format!("format 99, this version reads {FORMAT}")), "{error}");
     }
 }

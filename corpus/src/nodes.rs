@@ -110,7 +110,7 @@ impl fmt::Display for NodesError {
                 let found = found.map_or("no format number".to_owned(), |found| format!("format {found}"));
                 write!(
                     f,
-                    "{} has {found}, this hornbook reads {FORMAT}; rebuild it with 'hornbook build'",
+                    "{} has {found}, this version reads {FORMAT}; rebuild it with 'hornbook build'",
                     path.display()
                 )
             }

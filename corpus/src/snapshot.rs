@@ -67,13 +67,13 @@ impl fmt::Display for SnapshotError {
             Self::Zoning(error) => error.fmt(f),
             Self::Incompatible { dir, what, built_with, this_has } => write!(
                 f,
-                "cannot query the snapshot {}: it was built with the {what} {built_with}, this hornbook has {this_has}; \
-                 rebuild it with 'hornbook build', or use the hornbook that built it",
+                "cannot query the snapshot {}: it was built with the {what} {built_with}, this version has {this_has}; \
+                 rebuild it with 'hornbook build', or use the version of hornbook that built it",
                 dir.display()
             ),
             Self::Counts { dir, file, found, expected } => write!(
                 f,
-                "{} has {found} entries where the outline has {expected}: the files are not of one build; \
+                "{} has {found} entries where the outline has {expected}: the files are from different builds; \
                  copy the snapshot again or rebuild it with 'hornbook build'",
                 dir.join(file).display()
             ),

@@ -30,7 +30,7 @@ impl fmt::Display for PublishError {
             ),
             Self::NotASnapshot { path } => write!(
                 f,
-                "{} exists and is no snapshot, so it is left alone; choose a folder that does not exist yet",
+                "{} exists and is not a snapshot, so it is left alone; choose a folder that does not exist yet",
                 path.display()
             ),
         }

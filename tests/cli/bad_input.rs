@@ -168,7 +168,7 @@ fn what_is_no_snapshot_is_told() {
     let dir = tempfile::tempdir().unwrap();
     for command in ["verify", "inspect"] {
         let output = hornbook().arg(command).arg(dir.path()).output().unwrap();
-        assert!(!output.status.success() && stderr(&output).contains("is no snapshot"), "{}", stderr(&output));
+        assert!(!output.status.success() && stderr(&output).contains("is not a snapshot"), "{}", stderr(&output));
     }
     let out = dir.path().join("out");
     assert!(hornbook().arg("build").arg(sample_plan()).arg("--out").arg(&out).output().unwrap().status.success());
