@@ -1,7 +1,8 @@
-//! Cards, `cards.bin`: what a list shows of each node, mapped.
+//! Cards, `cards.bin`: what a list shows of each node, in a mapped file.
 //!
-//! A page of results or a table of contents names twenty nodes. Their records say the same and more, but each has to be
-//! looked up in a tree, copied and validated; a card is a few bounds, a checksum and two slices of the map.
+//! A page of results or a table of contents names twenty nodes. The node records have the same data and more, but each
+//! record must be found in a tree, copied and validated. Reading a card takes a few bounds checks, a checksum and two
+//! slices of the mapped file.
 
 use std::path::{Path, PathBuf};
 

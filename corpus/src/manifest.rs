@@ -1,7 +1,7 @@
-//! The manifest: what a snapshot consists of, so that nothing in it can change unnoticed.
+//! The manifest: the list of a snapshot's files, so that no change to them goes unnoticed.
 //!
-//! `manifest.json` lists every file with size and BLAKE3, the fingerprints of analyzer and embedders, the sources and
-//! the counts; `manifest.blake3` holds the hash of the manifest itself in the form that `b3sum --check` reads.
+//! `manifest.json` lists every file with size and BLAKE3 hash, the fingerprints of analyzer and embedders, the sources
+//! and the counts. `manifest.blake3` has the hash of the manifest itself, in the form that `b3sum --check` reads.
 
 use std::fmt;
 use std::fs;

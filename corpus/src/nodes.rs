@@ -1,7 +1,7 @@
-//! Node records: what each node is called, where it comes from and where its words lie.
+//! Node records: name, origin and text positions of each node.
 //!
-//! `nodes.redb` maps ordinal to an rkyv archive of `NodeRecord` and its checksum; both are checked on every access.
-//! Records hold no law text: redb grows values of 2 kB 2.6-fold, and a mapped text needs no copy.
+//! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every access.
+//! Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text needs no copy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
-//! A snapshot, open: every structure of one directory, checked to be of one build and readable by this program.
+//! An open snapshot: every structure of one directory, checked to come from one build and to be readable.
 //!
-//! `open` checks the manifest, sizes, headers and fingerprints in milliseconds; `verify` hashes every byte again. Bytes
-//! that change later never crash a reader. Texts, records and cards are checked each time they are read; changes in the
-//! indexes can lead to wrong places until somebody verifies again. A snapshot has no `&mut` methods.
+//! `open` checks the manifest, sizes, headers and fingerprints in milliseconds. `verify` hashes every byte again. Bytes
+//! that change later never crash a reader. Texts, records and cards are checked each time they are read. Changes in the
+//! indexes can lead to wrong results until the next verification. A snapshot has no `&mut` methods.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

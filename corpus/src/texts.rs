@@ -1,8 +1,8 @@
 //! The law itself: every text, note and source credit end to end in one mapped, uncompressed file.
 //!
-//! A `Span` says where a text lies; node records and chunks carry spans. Reading one is a slice of the map, without a
-//! copy. What is shown to anybody is checked first: a law text against its SHA-256, everything else against the
-//! checksums of the blocks it lies in, so that a bit that flips while a snapshot is served is never shown as law.
+//! A `Span` is the position of a text; node records and chunks contain spans. Reading one takes a slice of the mapped
+//! file, without a copy. A text is checked before it is shown: a law text against its SHA-256, everything else against
+//! the checksums of its blocks, so that a bit that flips while a snapshot is served is never shown as law.
 
 use std::fmt;
 use std::ops::Range;
