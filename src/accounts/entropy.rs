@@ -1,4 +1,4 @@
-//! Randomness as an argument: the program's edge hands in the machine's, a test a seeded one.
+//! Randomness as an argument: the program passes the machine's, a test a seeded generator.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,7 +1,7 @@
-//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, 6 more that are their checksum.
+//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, and 6 characters of checksum.
 //!
-//! A [`PlainKey`] exists twice: when it is made, to be shown once, and when a caller presents it. What is stored is its
-//! [`KeyDigest`]. The checksum characters let a mistyped key be refused without a lookup.
+//! A [`PlainKey`] exists twice: when it is created, to be shown once, and when a caller presents it. Only its
+//! [`KeyDigest`] is stored. With the checksum a mistyped key is refused without a lookup.
 
 use std::fmt;
 use std::io;

@@ -1,8 +1,8 @@
-//! How fast a key may call: so many in every sliding minute, so many in a UTC day.
+//! Rate limits of a key: calls in a sliding minute and in a UTC day.
 //!
-//! The minute is exact: the times of the last calls are kept, so no 60 seconds anywhere hold more than the limit. It
-//! runs on the steady clock. The day follows the wall clock; a few days are remembered, so that a clock which jumps and
-//! comes back neither frees a spent day nor leaves a key stuck in another year's.
+//! The minute is exact: the times of the last calls are stored, so no 60 seconds ever have more calls than the limit.
+//! It uses the monotonic clock. The day uses the wall clock. The last days are remembered, so that a clock that jumps
+//! and comes back neither restores a spent day nor leaves a key with another year's count.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Which web pages may read answers: those of the configured origins, and no others.
+//! CORS: only web pages of the configured origins may read responses.
 
 use hyper::HeaderMap;
 use hyper::header::{

@@ -1,6 +1,6 @@
-//! How good and how fast a search is: judged queries in, measures with their intervals out.
+//! Measures the quality and speed of search with judged queries, with confidence intervals.
 //!
-//! Quality and time are measured apart: quality from one search to rank 100, time from the page that people ask for.
+//! Quality and time are measured separately: quality from one search to rank 100, time from a page as users request it.
 
 mod judged;
 mod measures;

@@ -1,4 +1,4 @@
-//! Why a provision stands where it does.
+//! Explains the rank of a provision, and the time of each stage.
 
 use hornbook_corpus::ids::ChunkOrdinal;
 use serde::Serialize;

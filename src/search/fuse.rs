@@ -1,9 +1,10 @@
-//! Fusion: one order out of what the legs found.
+//! Fusion: one order from the results of both legs.
 //!
-//! Each leg's scores are divided by its best one and summed: fusion by ranks alone lets the weaker leg drag the better one
-//! down, and a scale from the worst candidate to the best would change with how many candidates there are. What the keyword leg is worth depends on the kind of query and on how much of it the best match has.
-//! The head of the result, everything that a leg ranks high, is fused once and is the same for every page; behind it stand
-//! the other keyword matches by their scores.
+//! Each leg's scores are divided by its best score, weighted and summed. Fusing by ranks alone lets the weaker leg
+//! worsen the better one, and a scale from the worst candidate to the best depends on the number of candidates. The
+//! weight of the keyword leg depends on the kind of query, and on how much of the query its best match has.
+//! The head of the result, everything that a leg ranks high, is fused once and is the same for every page. The other
+//! keyword matches follow by their scores.
 
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;

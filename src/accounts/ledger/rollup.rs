@@ -1,8 +1,8 @@
-//! Old usage becomes one row per day and account. Sums and the chain survive: a checkpoint keeps the number and hash of
-//! the last entry that went, so the rest is proven from there, and a digest over every row that took their place. The
-//! chain itself testifies to it: each roll-up appends an entry that names the digest.
+//! Turns old usage into one row per day and account. Sums and the hash chain remain provable: a checkpoint keeps the
+//! number and hash of the last removed entry, and a digest covers the rows that replaced them. Each roll-up appends an
+//! entry with this digest, so the chain covers it.
 //!
-//! Entries that are no usage are rare and worth keeping: they move to the archive whole.
+//! Entries other than usage are rare and kept: they move to the archive unchanged.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The proof: every entry's link, every balance, every sum, every record that refers to the ledger.
+//! Verifies every entry's link, every balance, every sum, and every record that refers to the ledger.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How far a mean can be trusted, and whether two means differ: by resampling, from a fixed seed, so that the same
+//! Confidence intervals of means and tests of their difference, by resampling from a fixed seed, so that the same
 //! measurements always give the same figures.
 
 use serde::Serialize;
