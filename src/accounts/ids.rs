@@ -27,7 +27,7 @@ macro_rules! numbered {
             type Err = String;
             fn from_str(text: &str) -> Result<Self, String> {
                 let number = text.strip_prefix($prefix).unwrap_or(text).parse();
-                number.map(Self).map_err(|_| format!(concat!("'{}' is no ", $what, "; one looks like ", $prefix, "17"), text))
+                number.map(Self).map_err(|_| format!(concat!("'{}' is not a valid ", $what, ", such as ", $prefix, "17"), text))
             }
         }
 
@@ -90,7 +90,7 @@ impl fmt::Display for OrderId {
 impl FromStr for OrderId {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        uuid::Uuid::try_parse(text).map(Self).map_err(|_| format!("'{text}' is no order id; one is a UUID"))
+        uuid::Uuid::try_parse(text).map(Self).map_err(|_| format!("'{text}' is not a valid order id, which is a UUID"))
     }
 }
 

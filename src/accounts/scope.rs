@@ -74,7 +74,7 @@ impl FromStr for ScopeSet {
         let mut bits = 0;
         for name in text.split(',').map(str::trim) {
             let Some(scope) = Scope::ALL.into_iter().find(|scope| scope.name() == name) else {
-                return Err(format!("'{name}' is no scope; the scopes are {}", Self::ALL));
+                return Err(format!("'{name}' is not a scope; the scopes are {}", Self::ALL));
             };
             bits |= scope as u8;
         }

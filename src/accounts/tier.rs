@@ -66,7 +66,7 @@ impl PackName {
         let found = Self::ALL.into_iter().find(|pack| pack.tier().name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(|pack| pack.tier().name()).join(", ");
-            format!("'{text}' is no pack; the packs are {names}")
+            format!("'{text}' is not a pack; the packs are {names}")
         })
     }
 }

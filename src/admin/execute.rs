@@ -25,7 +25,7 @@ pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;
 
 pub(super) fn no_server() -> AdminError {
     AdminError::Refused(
-        "no server runs on this data directory; 'hornbook serve' takes up data/current when it starts".to_owned(),
+        "no server runs on this data directory; 'hornbook serve' uses data/current when it starts".to_owned(),
     )
 }
 

@@ -226,7 +226,7 @@ impl Walk {
 fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     let head = Head::read(reading)?;
     ensure((head.entries, head.hash) == (walk.number, walk.hash), || {
-        format!("the head stands at entry {}, the last entry is {}", head.entries, walk.number)
+        format!("the head is at entry {}, but the last entry is {}", head.entries, walk.number)
     })?;
     ensure(head.books == walk.books, || format!("the books say {:?}, the entries say {:?}", head.books, walk.books))?;
     ensure(walk.books.sum() == 0, || format!("the books do not balance: {:?}", walk.books))?;
@@ -235,7 +235,7 @@ fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     for (account, wallet) in &wallets {
         let balance = walk.balances.get(account).copied().unwrap_or(0);
         ensure(wallet.balance == balance, || {
-            format!("the wallet of {account} holds {}, the entries say {balance}", wallet.balance)
+            format!("the wallet of {account} has {}, but its entries add up to {balance}", wallet.balance)
         })?;
         let newest = walk.newest.get(account).copied();
         ensure(newest.is_none() || wallet.newest == newest, || {

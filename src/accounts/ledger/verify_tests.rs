@@ -67,11 +67,11 @@ fn every_forgery_is_named() {
     assert!(proof.rolled_up > 0 && proof.entries > proof.rolled_up);
     let forgeries: [(&str, Forge, &str); 15] = [
         ("nothing", |_| Ok(()), ""),
-        ("a wallet", |w| change_record(w, Table::Wallets, 0, |bytes| bytes[0] += 1), "the wallet of acct-1 holds"),
+        ("a wallet", |w| change_record(w, Table::Wallets, 0, |bytes| bytes[0] += 1), "the wallet of acct-1 has"),
         ("no wallet", |w| remove_first(w, Table::Wallets, 1), "has entries and no wallet"),
         ("the allotment", |w| change_record(w, Table::Allotments, 0, |bytes| bytes[0] += 1), "the allotment used by"),
         ("the books", |w| change_head(w, |head| head.books.granted += 1), "the books say"),
-        ("the head's hash", |w| change_head(w, |head| head.hash[0] ^= 1), "the head stands at"),
+        ("the head's hash", |w| change_head(w, |head| head.hash[0] ^= 1), "the head is at"),
         ("an entry's time", |w| change_entry(w, |draft| draft.at.0 += 1), "was changed"),
         ("an entry's credits", |w| change_entry(w, |draft| draft.credits += 1), "the entries say"),
         ("an entry gone", |w| remove_first(w, Table::Ledger, 0), "follows entry"),
