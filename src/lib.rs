@@ -15,3 +15,4 @@ pub mod network;
 pub mod random;
 pub mod search;
 pub mod state;
+pub mod tls_client;

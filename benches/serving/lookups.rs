@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hornbook::bench::load::{Load, Pace};
 use hornbook::bench::url::Url;
+use hornbook::tls_client::Trust;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
@@ -54,8 +55,8 @@ pub(crate) fn measure(data: &Data<'_>, snapshot: &Snapshot) {
 
 /// Answers a second, and microseconds of the server's processor time for each.
 fn asked(server: &Running, key: &str, paths: &[String]) -> (f64, f64) {
-    let target =
-        Url::new(&server.base(), Some(key.to_owned()), paths.to_vec()).unwrap_or_else(|error| panic!("{error}"));
+    let target = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths.to_vec())
+        .unwrap_or_else(|error| panic!("{error}"));
     let before = server.cpu();
     let measured = round(&target, &LOAD);
     // The warm-up is the same load.

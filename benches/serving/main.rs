@@ -16,7 +16,7 @@ mod server;
 use std::path::{Path, PathBuf};
 
 use hornbook::bench::load::Load;
-use hornbook::bench::result::{Round, TargetTold, measure};
+use hornbook::bench::result::{Round, TargetDescription, measure};
 use hornbook::bench::{Target, queries};
 use hornbook_corpus::snapshot::Snapshot;
 
@@ -80,7 +80,7 @@ fn row(what: &str, unit: &str, Spread(median, lowest, highest): Spread) {
 
 /// One round of a load, whose every answer must be a good one or a refusal.
 fn round(target: &dyn Target, load: &Load) -> Round {
-    let told = TargetTold {
+    let description = TargetDescription {
         name: String::new(),
         is_url: true,
         snapshot: None,
@@ -89,7 +89,8 @@ fn round(target: &dyn Target, load: &Load) -> Round {
         mode: String::new(),
         limit: 0,
     };
-    let result = measure(target, told, load, 1, String::new(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let result =
+        measure(target, description, load, 1, String::new(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert!(result.total.failed.is_empty(), "{:?}", result.total.failed);
     result.total
 }

@@ -9,8 +9,9 @@ use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::queries::{Query, read};
 use hornbook::bench::result::Round;
 use hornbook::bench::url::{Url, searches};
-use hornbook::bench::{Asked, BenchError, Outcome, Target, Worker};
+use hornbook::bench::{BenchError, Sample, SampleResult, Target, Worker};
 use hornbook::search::Mode;
+use hornbook::tls_client::Trust;
 
 use crate::server::{Data, Running};
 use crate::{ROUNDS, round, row, spread};
@@ -157,7 +158,8 @@ impl Watched {
         // Any snapshot can be asked them all, if they are not held to their own jurisdiction.
         let queries = JUDGED.into_iter().flat_map(file).map(|query| Query { jurisdiction: None, mode: None, ..query });
         let paths = searches(&queries.collect::<Vec<_>>(), Mode::Hybrid, PAGE);
-        let server = Url::new(&server.base(), Some(key.to_owned()), paths).unwrap_or_else(|error| panic!("{error}"));
+        let server = Url::new(&server.base(), &Trust::System, Some(key.to_owned()), paths)
+            .unwrap_or_else(|error| panic!("{error}"));
         Self { server, refusals: Mutex::default() }
     }
 
@@ -181,20 +183,20 @@ struct Watcher<'w> {
 }
 
 impl Worker for Watcher<'_> {
-    fn ask(&mut self, place: usize) -> Asked {
+    fn send(&mut self, index: usize) -> Sample {
         let began = Instant::now();
-        let mut asked = self.worker.ask(place);
-        match asked.outcome {
-            Outcome::Answered => {
-                let all = asked.stages.iter().map(|(_, took)| *took).sum();
-                asked.stages.push((Cow::Borrowed(SERVER), all));
+        let mut sample = self.worker.send(index);
+        match sample.result {
+            SampleResult::Answered => {
+                let all = sample.stages.iter().map(|(_, took)| *took).sum();
+                sample.stages.push((Cow::Borrowed(SERVER), all));
             }
-            Outcome::Refused => {
+            SampleResult::Refused => {
                 let mut refusals = self.watched.refusals.lock().unwrap_or_else(PoisonError::into_inner);
                 refusals.push(began.elapsed().as_secs_f64() * 1e6);
             }
-            Outcome::Failed(_) => {}
+            SampleResult::Failed(_) => {}
         }
-        asked
+        sample
     }
 }

@@ -56,9 +56,9 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
             let (counted, end) = (begin + load.warm_up, begin + load.warm_up + load.duration);
             let mut record = Record::new(load.duration);
             loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
+                let index = next.fetch_add(1, Ordering::Relaxed);
                 let intended = match &due {
-                    Some(due) => match due.get(place) {
+                    Some(due) => match due.get(index) {
                         Some(offset) => begin + *offset,
                         None => break,
                     },
@@ -74,20 +74,20 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
                 }
                 wait_until(intended);
                 let sent = Instant::now();
-                let asked = worker.ask(place);
+                let sample = worker.send(index);
                 let done = Instant::now();
                 if intended >= counted {
-                    record.asked(&asked, done - intended, done - sent);
+                    record.sample(&sample, done - intended, done - sent);
                 }
                 if let Some(at) = done.checked_duration_since(counted) {
-                    record.ended(&asked.outcome, at);
+                    record.ended(&sample.result, at);
                 }
             }
             Ok(record)
         };
         let threads: Vec<_> = (0..load.workers).map(|_| scope.spawn(work)).collect();
         let joined = threads.into_iter().map(|thread| {
-            thread.join().unwrap_or_else(|_| Err(BenchError("a worker panicked; its message stands above".to_owned())))
+            thread.join().unwrap_or_else(|_| Err(BenchError("a worker panicked; its message is above".to_owned())))
         });
         joined.collect()
     });
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::bench::result::{Distribution, Round};
-    use crate::bench::{Asked, Outcome, Worker};
+    use crate::bench::{Sample, SampleResult, Worker};
 
     fn open(per_second: f64, arrivals: Arrivals, workers: usize) -> Load {
         Load {
@@ -175,11 +175,11 @@ mod tests {
     }
 
     impl Worker for Teller<'_> {
-        fn ask(&mut self, place: usize) -> Asked {
-            if place >= 30 && !self.0.0.swap(true, Ordering::Relaxed) {
+        fn send(&mut self, index: usize) -> Sample {
+            if index >= 30 && !self.0.0.swap(true, Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(200));
             }
-            Outcome::Answered.into()
+            SampleResult::Answered.into()
         }
     }
 
@@ -221,9 +221,9 @@ mod tests {
             }
         }
         impl Worker for Slow {
-            fn ask(&mut self, _: usize) -> Asked {
+            fn send(&mut self, _: usize) -> Sample {
                 std::thread::sleep(Duration::from_millis(100));
-                Outcome::Answered.into()
+                SampleResult::Answered.into()
             }
         }
         let load = open(100.0, Arrivals::Even, 1);

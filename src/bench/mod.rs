@@ -1,11 +1,12 @@
-//! `hornbook bench`: how long answers take under a load that does not wait for them.
+//! `hornbook bench`: response times under a load that does not wait for responses.
 //!
-//! `queries` says what is asked, `process` and `url` whom, `load` when, `record` keeps what came of it in histograms,
-//! `result` is that in figures, `compare` tells two results apart or says that they cannot be told apart, `plot` and
-//! `report` draw them. `client` is the only place beside `src/http` that knows hyper.
+//! `queries` has the queries; `process` and `url` are the two kinds of target, a snapshot in this process and a server;
+//! `load` decides when requests are due and sends them; `record` collects the samples in histograms; `result` is a stored
+//! result; `compare` tests whether two results differ; `plot` and `report` draw them. `client` is an HTTP client and,
+//! beside `src/http`, the only place that knows hyper.
 //!
-//! In an open loop every request has a moment at which it is due, whether or not earlier ones were answered, and its latency
-//! counts from then: a target that stalls is not spared the requests that would have come meanwhile.
+//! In an open loop every request has a time at which it is due, whether or not earlier ones were answered, and its latency
+//! counts from then. So a target that stalls is charged for the requests that arrive while it stalls.
 
 mod client;
 pub mod compare;
@@ -18,43 +19,48 @@ pub mod report;
 pub mod result;
 pub mod url;
 
-pub use plot::time as told_time;
+pub use plot::time as format_time;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// Whom to ask.
+/// What is measured.
 pub trait Target: Sync {
     /// Made on the thread that uses it, before the clock starts.
     fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError>;
+
+    /// Why requests fail in this way, if the target said so.
+    fn explanation(&self, _failure: &str) -> Option<String> {
+        None
+    }
 }
 
-/// One that asks one thing after the other.
+/// One client of the target, which sends one request at a time.
 pub trait Worker {
-    /// Asks the query at this place of the list, which begins again at its end.
-    fn ask(&mut self, place: usize) -> Asked;
+    /// Sends the query at this index of the list, which repeats.
+    fn send(&mut self, index: usize) -> Sample;
 }
 
-/// What came of asking.
-pub struct Asked {
-    pub outcome: Outcome,
+/// One request that was measured.
+pub struct Sample {
+    pub result: SampleResult,
     /// How long the target says its stages took.
     pub stages: Vec<(Cow<'static, str>, Duration)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum SampleResult {
     Answered,
-    /// Told to come back: 503.
+    /// Overloaded: 503.
     Refused,
     /// Any other status, or why there is none.
     Failed(Cow<'static, str>),
 }
 
-impl From<Outcome> for Asked {
-    fn from(outcome: Outcome) -> Self {
-        Self { outcome, stages: Vec::new() }
+impl From<SampleResult> for Sample {
+    fn from(result: SampleResult) -> Self {
+        Self { result, stages: Vec::new() }
     }
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 use hornbook_corpus::ids::OrdinalRange;
 
 use super::queries::Query;
-use super::{Asked, BenchError, Outcome, Target, Worker};
+use super::{BenchError, Sample, SampleResult, Target, Worker};
 use crate::search::{Engine, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
     engine: Engine,
-    asked: Vec<Ready>,
+    queries: Vec<Ready>,
     limit: u32,
 }
 
@@ -34,12 +34,12 @@ impl InProcess {
             };
             Some(Ready { text: query.text.clone(), mode: query.mode.unwrap_or(mode), range })
         };
-        let asked: Vec<Ready> = queries.iter().filter_map(ready).collect();
-        if asked.is_empty() {
+        let known: Vec<Ready> = queries.iter().filter_map(ready).collect();
+        if known.is_empty() {
             return Err(BenchError("the snapshot holds no jurisdiction that the queries are about".to_owned()));
         }
-        let left_out = queries.len() - asked.len();
-        Ok((Self { engine, asked, limit }, left_out))
+        let left_out = queries.len() - known.len();
+        Ok((Self { engine, queries: known, limit }, left_out))
     }
 
     pub fn snapshot_id(&self) -> &str {
@@ -56,17 +56,17 @@ impl Target for InProcess {
 struct Searcher<'t>(&'t InProcess);
 
 impl Worker for Searcher<'_> {
-    fn ask(&mut self, place: usize) -> Asked {
+    fn send(&mut self, index: usize) -> Sample {
         let Self(target) = self;
-        let Ready { text, mode, range } = &target.asked[place % target.asked.len()];
+        let Ready { text, mode, range } = &target.queries[index % target.queries.len()];
         let request = SearchRequest { mode: *mode, limit: target.limit, range: *range, ..SearchRequest::new(text) };
         let answered = target.engine.search(&request).and_then(|mut response| {
             target.engine.show(&mut response)?;
             Ok(response.stages)
         });
         match answered {
-            Ok(stages) => Asked { outcome: Outcome::Answered, stages: durations(&stages) },
-            Err(error) => Outcome::Failed(Cow::Owned(error.to_string())).into(),
+            Ok(stages) => Sample { result: SampleResult::Answered, stages: durations(&stages) },
+            Err(error) => SampleResult::Failed(Cow::Owned(error.to_string())).into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one round came to, as it is collected: histograms of nanoseconds, counts, a time line.
+//! The samples of one round as they are collected: histograms of nanoseconds, counts, a timeline.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::{Asked, Outcome};
+use super::{Sample, SampleResult};
 
 /// Values are kept to a thousandth.
 const DIGITS: u8 = 3;
 
-/// Points of a time line.
+/// Points of a timeline.
 const TICKS: usize = 50;
 
 /// Of one worker, or of all together.
@@ -54,28 +54,28 @@ impl Record {
         }
     }
 
-    pub(super) fn asked(&mut self, asked: &Asked, latency: Duration, service: Duration) {
-        match &asked.outcome {
-            Outcome::Answered => {
+    pub(super) fn sample(&mut self, sample: &Sample, latency: Duration, service: Duration) {
+        match &sample.result {
+            SampleResult::Answered => {
                 self.latency += nanos(latency);
                 self.service += nanos(service);
-                for (name, took) in &asked.stages {
+                for (name, took) in &sample.stages {
                     *self.stage(name) += nanos(*took);
                 }
             }
-            Outcome::Refused => self.refused += nanos(latency),
-            Outcome::Failed(why) => *self.failed.entry(why.clone()).or_default() += 1,
+            SampleResult::Refused => self.refused += nanos(latency),
+            SampleResult::Failed(why) => *self.failed.entry(why.clone()).or_default() += 1,
         }
     }
 
-    /// For the time line: after how long something ended.
-    pub(super) fn ended(&mut self, outcome: &Outcome, at: Duration) {
+    /// For the timeline: after how long something ended.
+    pub(super) fn ended(&mut self, result: &SampleResult, at: Duration) {
         let place = (at.as_secs_f64() / self.tick.as_secs_f64()) as usize;
         if let Some((answered, refused)) = self.timeline.get_mut(place) {
-            match outcome {
-                Outcome::Answered => *answered += 1,
-                Outcome::Refused => *refused += 1,
-                Outcome::Failed(_) => {}
+            match result {
+                SampleResult::Answered => *answered += 1,
+                SampleResult::Refused => *refused += 1,
+                SampleResult::Failed(_) => {}
             }
         }
     }

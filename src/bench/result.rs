@@ -1,5 +1,6 @@
 //! A result in figures: what was done to whom, round by round, as it is stored and compared. Times are microseconds.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,8 +28,8 @@ pub struct BenchResult {
     pub hornbook: String,
     pub at: String,
     pub cores: usize,
-    pub target: TargetTold,
-    pub load: LoadTold,
+    pub target: TargetDescription,
+    pub load: LoadDescription,
     pub rounds: Vec<Round>,
     /// All rounds together.
     pub total: Round,
@@ -37,7 +38,7 @@ pub struct BenchResult {
 /// Whom was asked what.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TargetTold {
+pub struct TargetDescription {
     /// A folder or an address.
     pub name: String,
     pub is_url: bool,
@@ -51,7 +52,7 @@ pub struct TargetTold {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LoadTold {
+pub struct LoadDescription {
     /// Requests due in a second; null in a closed loop.
     pub per_second: Option<f64>,
     /// poisson or even; null in a closed loop.
@@ -177,10 +178,10 @@ impl Round {
     }
 }
 
-/// Measures so many rounds, each told as it ends.
+/// Measures so many rounds; `each` gets every round as it ends. Stops with the reason when most requests failed.
 pub fn measure(
     target: &dyn Target,
-    told: TargetTold,
+    description: TargetDescription,
     load: &Load,
     rounds: usize,
     at: String,
@@ -193,6 +194,7 @@ pub fn measure(
         let record = round(target, load, number as u64)?;
         let figures = Round::of(&record, load);
         each(&figures);
+        check_answers(target, &figures, number + 1)?;
         measured.push(figures);
         all.join(record);
     }
@@ -202,14 +204,54 @@ pub fn measure(
         hornbook: env!("CARGO_PKG_VERSION").to_owned(),
         at,
         cores: std::thread::available_parallelism().map_or(1, usize::from),
-        target: told,
-        load: LoadTold::of(load),
+        target: description,
+        load: LoadDescription::of(load),
         rounds: measured,
         total: Round::over(&all, seconds),
     })
 }
 
-impl LoadTold {
+/// Latencies of the few requests that were answered mean nothing if most were not. Refusals because of overload are a
+/// result, as long as anything was answered.
+fn check_answers(target: &dyn Target, round: &Round, number: usize) -> Result<(), BenchError> {
+    let failed = round.failures();
+    let unanswered = failed + round.refused;
+    if failed <= round.answered && (round.answered > 0 || unanswered == 0) {
+        return Ok(());
+    }
+    let refused = (round.refused > 0).then(|| ("503".to_owned(), round.refused));
+    let mut reasons: Vec<(String, u64)> = round.failed.clone().into_iter().chain(refused).collect();
+    reasons.sort_by_key(|(_, count)| Reverse(*count));
+    let counts: Vec<String> = reasons.iter().map(|(why, count)| format!("{count} x {why}")).collect();
+    let all = unanswered + round.answered;
+    let mut message = format!(
+        "stopped after round {number}: {unanswered} of {all} requests were not answered ({})",
+        counts.join(", ")
+    );
+    if let Some((why, _)) = reasons.first() {
+        if let Some(explanation) = target.explanation(why) {
+            message += &format!("; the server says: {explanation}");
+        }
+        if let Some(advice) = advice(why) {
+            message += &format!("; {advice}");
+        }
+    }
+    Err(BenchError(message))
+}
+
+fn advice(failure: &str) -> Option<&'static str> {
+    match failure {
+        "401" | "403" => Some("give a key that may make these calls with --key or HORNBOOK_KEY"),
+        "402" => Some("give the account credits first: hornbook grant ACCOUNT 1000000 --reason bench"),
+        "429" => Some(
+            "ask less often with --rate, or start your server with higher limits: hornbook serve --set \
+             free.per_minute=1000000 --set free.per_day=100000000",
+        ),
+        _ => None,
+    }
+}
+
+impl LoadDescription {
     fn of(load: &Load) -> Self {
         let (per_second, arrivals) = match load.pace {
             Pace::Closed => (None, None),

@@ -1,31 +1,45 @@
-//! A server, asked over HTTP.
+//! A server, measured over HTTP.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::client::{Connection, Server};
 use super::queries::Query;
-use super::{Asked, BenchError, Outcome, Target, Worker};
+use super::{BenchError, Sample, SampleResult, Target, Worker};
 use crate::http::percent_encoded;
 use crate::search::Mode;
+use crate::tls_client::Trust;
 
 pub struct Url {
     server: Server,
     key: Option<String>,
     paths: Vec<String>,
+    /// The message of the first answer of each status that is not 200.
+    messages: Mutex<BTreeMap<u16, String>>,
 }
 
 impl Url {
-    /// `base` is the address without a path; the paths are asked one after the other.
-    pub fn new(base: &str, key: Option<String>, paths: Vec<String>) -> Result<Self, BenchError> {
+    /// `base` is the URL without a path; the paths are requested one after the other.
+    pub fn new(base: &str, trust: &Trust, key: Option<String>, paths: Vec<String>) -> Result<Self, BenchError> {
         if let Some(bad) = paths.iter().find(|path| !path.starts_with('/') || path.contains(char::is_whitespace)) {
-            return Err(BenchError(format!("'{bad}' is no path; write it as /api/v1/coverage, percent-encoded")));
+            return Err(BenchError(format!("'{bad}' is not a path; write it as /api/v1/coverage, percent-encoded")));
         }
-        Ok(Self { server: Server::parse(base)?, key, paths })
+        Ok(Self { server: Server::parse(base, trust)?, key, paths, messages: Mutex::default() })
+    }
+
+    /// Remembers what the server said.
+    fn note(&self, status: u16, body: &[u8]) {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.entry(status).or_insert_with(|| {
+            let body: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+            body["message"].as_str().unwrap_or_default().to_owned()
+        });
     }
 }
 
-/// Searches as addresses.
+/// Searches as paths.
 pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
     let path = |query: &Query| {
         let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent_encoded(code)));
@@ -41,29 +55,38 @@ pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
 
 impl Target for Url {
     fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        Ok(Box::new(Asker { connection: Connection::open(&self.server)?, target: self }))
+        Ok(Box::new(Client { connection: Connection::open(&self.server)?, target: self }))
+    }
+
+    fn explanation(&self, failure: &str) -> Option<String> {
+        let status: u16 = failure.parse().ok()?;
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.get(&status).filter(|message| !message.is_empty()).cloned()
     }
 }
 
-struct Asker<'t> {
+struct Client<'t> {
     connection: Connection,
     target: &'t Url,
 }
 
-impl Worker for Asker<'_> {
-    fn ask(&mut self, place: usize) -> Asked {
-        let path = &self.target.paths[place % self.target.paths.len()];
+impl Worker for Client<'_> {
+    fn send(&mut self, index: usize) -> Sample {
+        let path = &self.target.paths[index % self.target.paths.len()];
         match self.connection.get(path, self.target.key.as_deref()) {
             Ok(answer) => {
+                if let Some(body) = &answer.error {
+                    self.target.note(answer.status, body);
+                }
                 let stages = answer.server_timing.as_deref().map(timings).unwrap_or_default();
-                let outcome = match answer.status {
-                    200 => Outcome::Answered,
-                    503 => Outcome::Refused,
-                    status => Outcome::Failed(Cow::Owned(status.to_string())),
+                let result = match answer.status {
+                    200 => SampleResult::Answered,
+                    503 => SampleResult::Refused,
+                    status => SampleResult::Failed(Cow::Owned(status.to_string())),
                 };
-                Asked { outcome, stages }
+                Sample { result, stages }
             }
-            Err(why) => Outcome::Failed(why).into(),
+            Err(why) => SampleResult::Failed(why).into(),
         }
     }
 }
@@ -102,7 +125,8 @@ mod tests {
                         "/break" => break,
                         _ => "404 Not Found",
                     };
-                    write!(stream, "HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\nab").unwrap();
+                    let body = r#"{"error":"e","message":"there is nothing"}"#;
+                    write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
                 }
             }
         });
@@ -112,23 +136,31 @@ mod tests {
     #[test]
     fn statuses_are_told_apart_and_a_broken_connection_is_opened_again() {
         let paths = ["/ok", "/busy", "/gone", "/break", "/ok"].map(str::to_owned).to_vec();
-        let target = Url::new(&server(), Some("k".to_owned()), paths).unwrap();
+        let target = Url::new(&server(), &Trust::System, Some("k".to_owned()), paths).unwrap();
         let mut worker = target.worker().unwrap();
-        let mut outcomes = (0..7).map(|place| worker.ask(place));
-        let first = outcomes.next().unwrap();
-        assert_eq!(first.outcome, Outcome::Answered);
+        let mut results = (0..7).map(|index| worker.send(index));
+        let first = results.next().unwrap();
+        assert_eq!(first.result, SampleResult::Answered);
         assert_eq!(first.stages, [(Cow::Owned("keyword".to_owned()), Duration::from_micros(1500))]);
-        let failed = |why: &'static str| Outcome::Failed(Cow::Borrowed(why));
-        let rest: Vec<Outcome> = outcomes.map(|asked| asked.outcome).collect();
-        let expected =
-            [Outcome::Refused, failed("404"), failed("connection broke"), Outcome::Answered, Outcome::Answered];
+        let failed = |why: &'static str| SampleResult::Failed(Cow::Borrowed(why));
+        let rest: Vec<SampleResult> = results.map(|sample| sample.result).collect();
+        let expected = [
+            SampleResult::Refused,
+            failed("404"),
+            failed("connection broke"),
+            SampleResult::Answered,
+            SampleResult::Answered,
+        ];
         assert_eq!(rest[..5], expected);
+        drop(worker);
+        assert_eq!(target.explanation("404").as_deref(), Some("there is nothing"));
+        assert_eq!(target.explanation("429"), None);
     }
 
     #[test]
     fn a_server_that_is_not_there_is_said_to_be_so() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let target = Url::new(&format!("http://{gone}"), None, vec!["/".to_owned()]).unwrap();
+        let target = Url::new(&format!("http://{gone}"), &Trust::System, None, vec!["/".to_owned()]).unwrap();
         let error = target.worker().err().unwrap().to_string();
         assert!(error.contains(&gone.to_string()) && error.contains("is the server running?"), "{error}");
     }

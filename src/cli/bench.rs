@@ -1,4 +1,4 @@
-//! `hornbook bench`: latencies and throughput of a snapshot or of a server, and two such results compared.
+//! `hornbook bench`: latency and throughput of a snapshot or a server, and the comparison of two results.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -10,12 +10,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use hornbook::bench::compare::{Comparison, Row, Spread, compare};
 use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::process::InProcess;
-use hornbook::bench::queries::{self, Query};
-use hornbook::bench::result::{BenchResult, Distribution, PERCENTS, Round, TargetTold, measure};
+use hornbook::bench::queries::{Query, built_in as built_in_queries, fingerprint, read as read_queries};
+use hornbook::bench::result::{BenchResult, Distribution, PERCENTS, Round, TargetDescription, measure};
 use hornbook::bench::url::{Url, searches};
-use hornbook::bench::{BenchError, Target, report, told_time};
+use hornbook::bench::{BenchError, Target, format_time, report};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::search::{Engine, Mode};
+use hornbook::tls_client::Trust;
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::cli::output::{note, print, print_json};
@@ -23,18 +24,19 @@ use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
-/// Connections that ask a server in an open loop unless it is said otherwise.
+/// Default number of connections to a server in an open loop.
 const CONNECTIONS: usize = 64;
 
-/// So many requests one round may hold ready.
+/// Requests in one round at most: their due times are kept in memory.
 const REQUESTS_MAX: f64 = 50e6;
 
-/// Measure how long searches take under load
+/// Measure latency and throughput of a snapshot or a server
 ///
-/// Asks a snapshot in this process, or a server at http://HOST:PORT, in rounds, and tells percentiles of latency, of every
-/// stage, and throughput. With --rate the load does not wait for answers, and a request's latency counts from when it was
-/// due, so a target that stalls is not spared what would have come meanwhile. With --concurrency so many ask one after the
-/// other. `hornbook bench compare A B` says whether two stored results differ, or only by chance.
+/// Sends searches to a snapshot in this process, or to a server at http://HOST:PORT or https://HOST:PORT, in rounds, and
+/// prints throughput and the percentiles of latency, in all and by stage. With --rate the load does not wait for responses:
+/// a request's latency counts from when it was due, so a target that stalls is charged for the requests that arrive
+/// meanwhile. With --concurrency that many clients send one request after the other. A run in which most requests fail stops
+/// with the reason. 'hornbook bench compare' says whether two stored results differ by more than chance.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
@@ -47,84 +49,94 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
-    /// Say whether two stored results differ, figure by figure
+    /// Compare two stored results, figure by figure
     ///
-    /// The figures of rounds are compared, by a permutation test with intervals from resampling: five rounds each can tell,
-    /// three cannot. A machine drifts, so measure A, B, A, B and see whether A differs from itself.
+    /// Compares the figures of the rounds by a permutation test, with intervals from resampling. That takes five rounds
+    /// each; three are too few. Machines drift, so measure A, B, A, B and see whether A differs from itself.
     Compare {
         /// A result of 'hornbook bench --save'
         first: PathBuf,
-        /// Another
+        /// The result to compare with it
         second: PathBuf,
     },
 }
 
 #[derive(Debug, Args)]
 struct Measuring {
-    /// A snapshot's folder or a server such as http://127.0.0.1:8080; data/current if there is none
+    /// Folder of a snapshot, or URL of a server such as http://127.0.0.1:8080 [default: the current snapshot]
     target: Option<String>,
 
-    /// Requests that are due in a second, whether or not earlier ones were answered
+    /// Requests per second, sent whether or not earlier ones were answered
     #[arg(long, value_name = "NUMBER", value_parser = positive, conflicts_with = "concurrency")]
     rate: Option<f64>,
 
-    /// So many ask at once, each again when it has its answer; 1 if there is no --rate
+    /// Clients at once, each sending again when it has its response [default: 1, without --rate]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     concurrency: Option<usize>,
 
-    /// With --rate, how many can be under way at once; one a core in a process, 64 connections to a server
+    /// With --rate, requests in progress at most [default: one per core in a process, 64 to a server]
     #[arg(long, value_name = "COUNT", value_parser = at_least_one, requires = "rate")]
     workers: Option<usize>,
 
-    /// With --rate, whether requests come independently, as those of many people do, or equally far apart
+    /// With --rate, when requests come: independently like those of many people, or evenly spaced
     #[arg(long, value_enum, default_value_t, requires = "rate")]
     arrivals: ArrivalsArg,
 
-    /// How many rounds; comparing two results takes five
+    /// Number of rounds; comparing two results takes five
     #[arg(long, default_value_t = 5, value_name = "COUNT", value_parser = at_least_one)]
     rounds: usize,
 
-    /// Seconds of a round
+    /// Length of a round in seconds
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", value_parser = positive)]
     duration: f64,
 
-    /// Seconds of the same load before each round, not counted
+    /// Seconds of the same load before each round, not measured
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", value_parser = not_negative)]
     warm_up: f64,
 
-    /// Queries, one a line or as objects with query, jurisdiction and mode; some of every kind if there is no file
+    /// File of queries, one per line, as text or as JSON with query, jurisdiction and mode [default: a built-in list]
     #[arg(long, value_name = "FILE", conflicts_with = "path")]
     queries: Option<PathBuf>,
 
-    /// Ask a server for this address instead of searching; may be given several times
+    /// Request this path from a server instead of searching; may be repeated
     #[arg(long, value_name = "PATH")]
     path: Vec<String>,
 
-    /// How to search, where a query does not say
+    /// Search mode of queries that do not name one
     #[arg(long, value_parser = mode_parser(), default_value_t)]
     mode: Mode,
 
-    /// Results on a page
+    /// Results per page
     #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 
-    /// The key for a server; the demo key of the data directory if there is one
+    /// API key for the server [default: HORNBOOK_KEY from the environment, or the demo key in the data directory]
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// Keep the result in a file, to be compared with others
+    /// Trust the certificates in this PEM file instead of those that the system trusts
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+
+    /// Accept any certificate of the server, such as a self-signed one
+    #[arg(long, conflicts_with = "ca")]
+    insecure: bool,
+
+    /// Store the result in a file, for 'hornbook bench compare'
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 
-    /// Draw the result: one HTML file with plots in it
+    /// Write the result as an HTML page with plots
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ArrivalsArg {
+    /// Independent of each other
     #[default]
     Poisson,
+    /// Evenly spaced
     Even,
 }
 
@@ -150,12 +162,13 @@ impl Measuring {
                 return Err(already_there(path).into());
             }
         }
-        let asked = match &self.queries {
-            Some(path) => queries::read(path)?,
-            None => queries::built_in(),
+        let queries = match &self.queries {
+            Some(path) => read_queries(path)?,
+            None => built_in_queries(),
         };
         let is_url = self.target.as_ref().is_some_and(|target| target.contains("://"));
-        let result = if is_url { self.ask_server(options, &asked)? } else { self.ask_snapshot(options, &asked)? };
+        let result =
+            if is_url { self.measure_server(options, &queries)? } else { self.measure_snapshot(options, &queries)? };
         if let Some(path) = &self.save {
             write_new(path, &serde_json::to_vec(&result)?)?;
         }
@@ -168,45 +181,64 @@ impl Measuring {
         }
     }
 
-    fn ask_snapshot(&self, options: &Options, asked: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
+    fn measure_snapshot(
+        &self,
+        options: &Options,
+        queries: &[Query],
+    ) -> Result<BenchResult, Box<dyn std::error::Error>> {
         if !self.path.is_empty() {
-            return Err("--path asks a server; name one, such as http://127.0.0.1:8080".into());
+            return Err("--path needs a server: name one, such as http://127.0.0.1:8080".into());
         }
         let folder = options.snapshot(self.target.as_ref().map(PathBuf::from))?;
         let engine = Engine::new(Arc::new(Snapshot::open(&folder)?))?;
-        let (target, left_out) = InProcess::new(engine, asked, self.mode, self.limit)?;
+        let (target, left_out) = InProcess::new(engine, queries, self.mode, self.limit)?;
         if left_out > 0 {
             note(&format!(
-                "{left_out} of {} queries are left out: the snapshot does not hold their jurisdiction",
-                asked.len()
+                "left out, because the snapshot does not have their jurisdiction: {left_out} of {} queries",
+                queries.len()
             ));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        // With the mode and the page size in them, what is asked of a server and of a snapshot is told by the same words.
-        let told = TargetTold {
+        // The paths contain mode and page size, so the same fingerprint describes a run against a server and a snapshot.
+        let description = TargetDescription {
             snapshot: Some(target.snapshot_id().to_owned()),
-            ..self.told(folder.display().to_string(), &searches(asked, self.mode, self.limit))
+            ..self.describe(folder.display().to_string(), &searches(queries, self.mode, self.limit))
         };
-        Ok(self.measure(&target, told, &self.load(cores)?)?)
+        Ok(self.measure(&target, description, &self.load(cores)?)?)
     }
 
-    fn ask_server(&self, options: &Options, asked: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
+    fn measure_server(&self, options: &Options, queries: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
         let base = self.target.clone().unwrap_or_default();
-        let paths = if self.path.is_empty() { searches(asked, self.mode, self.limit) } else { self.path.clone() };
-        let told = TargetTold { is_url: true, ..self.told(base.clone(), &paths) };
-        let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
-        let key = self.key.clone().or_else(|| demo_key().map(|key| key.trim().to_owned()));
-        let target = Url::new(&base, key, paths)?;
-        Ok(self.measure(&target, told, &self.load(CONNECTIONS)?)?)
+        let paths =
+            if self.path.is_empty() { searches(queries, self.mode, self.limit) } else { self.path.clone() };
+        let description = TargetDescription { is_url: true, ..self.describe(base.clone(), &paths) };
+        let target = Url::new(&base, &self.trust(), self.key_for_server(options), paths)?;
+        Ok(self.measure(&target, description, &self.load(CONNECTIONS)?)?)
     }
 
-    fn told(&self, name: String, asked: &[String]) -> TargetTold {
-        TargetTold {
+    /// The key given, that of the environment, or the demo key.
+    fn key_for_server(&self, options: &Options) -> Option<String> {
+        let exported = || std::env::var_os("HORNBOOK_KEY").and_then(|key| key.into_string().ok());
+        let demo_key = || std::fs::read_to_string(options.configuration().ok()?.data.dir.join("demo.key")).ok();
+        let key = self.key.clone().or_else(exported).or_else(demo_key)?;
+        Some(key.trim().to_owned()).filter(|key| !key.is_empty())
+    }
+
+    fn trust(&self) -> Trust {
+        match &self.ca {
+            Some(file) => Trust::File(file.clone()),
+            None if self.insecure => Trust::Anyone,
+            None => Trust::System,
+        }
+    }
+
+    fn describe(&self, name: String, paths: &[String]) -> TargetDescription {
+        TargetDescription {
             name,
             is_url: false,
             snapshot: None,
-            queries: asked.len(),
-            queries_hash: queries::fingerprint(asked),
+            queries: paths.len(),
+            queries_hash: fingerprint(paths),
             mode: self.mode.name().to_owned(),
             limit: self.limit,
         }
@@ -216,7 +248,7 @@ impl Measuring {
         let seconds = self.warm_up + self.duration;
         if self.rate.is_some_and(|rate| rate * seconds > REQUESTS_MAX) {
             return Err(BenchError(
-                "a round would have more than 50 million requests; ask fewer or shorter".to_owned(),
+                "a round would have more than 50 million requests; lower --rate or --duration".to_owned(),
             ));
         }
         let arrivals = match self.arrivals {
@@ -231,24 +263,24 @@ impl Measuring {
         Ok(Load { pace, workers, warm_up, duration })
     }
 
-    fn measure(&self, target: &dyn Target, told: TargetTold, load: &Load) -> Result<BenchResult, BenchError> {
+    fn measure(
+        &self,
+        target: &dyn Target,
+        description: TargetDescription,
+        load: &Load,
+    ) -> Result<BenchResult, BenchError> {
         let at = SystemClock::start().now().wall.to_string();
         let mut number = 0;
-        measure(target, told, load, self.rounds, at, &mut |round| {
+        measure(target, description, load, self.rounds, at, &mut |round| {
             number += 1;
-            note(&format!(
-                "round {number} of {}: {:.0} a second, p50 {}, p99 {}",
-                self.rounds,
-                round.throughput,
-                told_time(round.latency.at(50.0)),
-                told_time(round.latency.at(99.0))
-            ));
+            let [p50, _, _, p99, ..] = percentiles(&round.latency);
+            note(&format!("round {number} of {}: {:.0} a second, p50 {p50}, p99 {p99}", self.rounds, round.throughput));
         })
     }
 }
 
 fn already_there(path: &Path) -> String {
-    format!("{} is there already; results are not overwritten: move it away or name another file", path.display())
+    format!("{} exists already, and results are not overwritten; name another file", path.display())
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -276,7 +308,7 @@ fn measured(result: &BenchResult) -> String {
         let mut stages = Table::new(["stage", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "longest"]);
         for stage in &result.total.stages {
             let [p50, p90, p95, p99, p999, p9999, longest] = percentiles(&stage.took);
-            stages.row([stage.name.clone(), told_time(stage.took.mean), p50, p90, p95, p99, p999, p9999, longest]);
+            stages.row([stage.name.clone(), format_time(stage.took.mean), p50, p90, p95, p99, p999, p9999, longest]);
         }
         out += &format!("\n{}", stages.render());
     }
@@ -287,8 +319,11 @@ fn measured(result: &BenchResult) -> String {
 }
 
 fn percentiles(took: &Distribution) -> [String; 7] {
-    let [p50, p90, p95, p99, p999, p9999] = PERCENTS.map(|percent| told_time(took.at(percent)));
-    [p50, p90, p95, p99, p999, p9999, told_time(took.max)]
+    if took.count == 0 {
+        return std::array::from_fn(|_| "-".to_owned());
+    }
+    let [p50, p90, p95, p99, p999, p9999] = PERCENTS.map(|percent| format_time(took.at(percent)));
+    [p50, p90, p95, p99, p999, p9999, format_time(took.max)]
 }
 
 /// A comparison as text.
@@ -297,9 +332,9 @@ fn compared(comparison: &Comparison) -> String {
     for warning in &comparison.warnings {
         out += &format!("warning: {warning}\n");
     }
-    let mut table = Table::new(["figure", "first", "second", "second is", "95 of 100", "p", "so"]);
+    let mut table = Table::new(["figure", "first", "second", "second/first", "95 % interval", "p", "verdict"]);
     for Row { name, unit, first, second, ratio, p_value, verdict } in &comparison.rows {
-        let value = |value: f64| if *unit == "us" { told_time(value) } else { format!("{value:.1}") };
+        let value = |value: f64| if *unit == "us" { format_time(value) } else { format!("{value:.1}") };
         let spread =
             |Spread { mean, low, high }: &Spread| format!("{} ({} to {})", value(*mean), value(*low), value(*high));
         let percent = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
@@ -313,8 +348,7 @@ fn compared(comparison: &Comparison) -> String {
             verdict.to_string(),
         ]);
     }
-    let about =
-        "In brackets the lowest and highest round. Of twenty figures that do not differ, one is called different.\n";
+    let about = "In brackets: the lowest and the highest round. Chance makes about one of twenty equal figures look different.\n";
     out + &table.render() + about
 }
 

@@ -41,7 +41,8 @@ impl Started {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut told =
             |beginning: &str| lines.find_map(|line| line.strip_prefix(beginning).map(str::to_owned)).unwrap();
-        let address = told("listening on http://");
+        let url = told("listening on ");
+        let address = url.split_once("://").unwrap().1.to_owned();
         let key = told("demo key: ").split(' ').next().unwrap().to_owned();
         Self { child, address, key }
     }
