@@ -7,11 +7,13 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     bus_error::install();
-    match cli::Cli::parse().run() {
+    let matches = cli::command_line().get_matches();
+    let result = cli::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).run();
+    match result {
         Err(error) if !cli::is_output_closed(&*error) => {
             cli::note(&format!("hornbook: {error}"));
             ExitCode::FAILURE

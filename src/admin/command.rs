@@ -1,4 +1,4 @@
-//! Every administrative command, once: its words on the command line and its form on the socket.
+//! Every administrative command, once: its help on the command line and its form on the socket.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::accounts::tier::PackName;
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdminCommand {
-    /// Create, approve, disable and list accounts
+    /// Create, approve, disable, list and show accounts
     #[command(subcommand)]
     Account(AccountCommand),
     /// Create, rotate, revoke and list API keys
@@ -21,29 +21,40 @@ pub enum AdminCommand {
     Key(KeyCommand),
     /// Give credits to an account
     Grant {
+        /// The account
         account: AccountId,
+        /// How many credits
         credits: u32,
+        /// Why, for the ledger
         #[arg(long)]
         reason: String,
     },
-    /// Handle purchases of packs
+    /// Record, approve, cancel and refund purchases of credit packs
     #[command(subcommand)]
     Purchase(PurchaseCommand),
-    /// Follow company formation orders
+    /// Open and advance company formation orders
     #[command(subcommand)]
     Order(OrderCommand),
-    /// Look at, prove and condense the ledger
+    /// Show, verify, correct and condense the ledger
     #[command(subcommand)]
     Ledger(LedgerCommand),
-    /// Let the running server take up the snapshot that data/current points at now
+    /// Make the running server switch to the snapshot that data/current points to
     ///
-    /// The snapshot is verified first: a bad one is refused with the reason, and the server stays with the one it has. No
-    /// request fails meanwhile, and each answer is wholly from one snapshot. SIGHUP does the same.
+    /// The snapshot is verified first. A bad one is refused with the reason, and the server keeps the one it has. No request
+    /// fails meanwhile, and each answer comes from one snapshot. Renewed TLS certificates are loaded too. SIGHUP does the same.
     Reload,
-    /// Copy the state to a new file, while the server runs or not, and verify the copy
-    Backup { to: PathBuf },
-    /// Put a backup in place of the state; the server must be stopped
+    /// Copy the state of accounts to a new file and verify the copy
+    ///
+    /// Works while the server runs and while it does not.
+    Backup {
+        /// The file to write, which must not exist yet
+        to: PathBuf,
+    },
+    /// Replace the state of accounts by a backup; the server must be stopped
+    ///
+    /// The backup is verified before anything is replaced.
     Restore {
+        /// The backup file
         from: PathBuf,
         /// Replace the state that is there
         #[arg(long)]
@@ -56,122 +67,169 @@ pub enum AdminCommand {
 pub enum AccountCommand {
     /// Create an account; its keys work once it is approved
     Create {
+        /// Name or e-mail address of its owner
         name: String,
         /// Approve it at once
         #[arg(long)]
         approve: bool,
     },
-    /// Let an account in; the first approval brings the free tier's grant
-    Approve { account: AccountId },
-    /// Shut an account out at once
-    Disable { account: AccountId },
-    /// List every account
+    /// Approve an account, so that its keys work
+    ///
+    /// The first approval gives the credits of the free tier, if its profile has any.
+    Approve {
+        /// The account
+        account: AccountId,
+    },
+    /// Disable an account; its keys stop working at once
+    Disable {
+        /// The account
+        account: AccountId,
+    },
+    /// List all accounts
     List,
-    /// Show one account, its keys and newest ledger entries
-    Show { account: AccountId },
+    /// Show an account, its keys and its newest ledger entries
+    Show {
+        /// The account
+        account: AccountId,
+    },
 }
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyCommand {
-    /// Create a key; its text is shown once
+    /// Create a key; its text is shown only once
     Create {
+        /// The account that the key belongs to
         account: AccountId,
+        /// A name to tell the account's keys apart
         #[arg(long, default_value = "default")]
         name: String,
-        /// What it may be used for, separated by commas
+        /// What the key may be used for: comma-separated scopes
         #[arg(long, default_value_t = ScopeSet::ALL)]
         scopes: ScopeSet,
+        /// Days until the key expires [default: it does not expire]
         #[arg(long)]
         expires_in_days: Option<u32>,
-        /// Make a key that begins with hb_test_
+        /// Create a key that begins with hb_test_
         #[arg(long)]
         test: bool,
     },
     /// Replace a key by a new one with the same scopes
     Rotate {
+        /// The key to replace
         key: KeyId,
-        /// How long the old key keeps working
+        /// Seconds for which the old key still works
         #[arg(long, default_value_t = 86_400)]
         overlap_sec: u64,
     },
-    /// End a key at once
-    Revoke { key: KeyId },
-    /// List the keys of an account, or all
-    List { account: Option<AccountId> },
+    /// Revoke a key; it stops working at once
+    Revoke {
+        /// The key
+        key: KeyId,
+    },
+    /// List the keys of an account, or of all accounts
+    List {
+        /// The account [default: all]
+        account: Option<AccountId>,
+    },
 }
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurchaseCommand {
-    /// Note that an account wants a pack
+    /// Record that an account wants to buy a pack
     Request {
+        /// The account
         account: AccountId,
+        /// The pack: starter, pro or bulk
         #[arg(value_parser = PackName::parse)]
         pack: PackName,
     },
-    /// The payment arrived: give the credits and raise the tier
+    /// Record the payment of a purchase: gives the credits and raises the account's tier
     Approve {
+        /// The purchase
         purchase: PurchaseId,
-        /// The payment provider's id, so that the same payment never counts twice
+        /// Id of the payment, so that the same payment never counts twice
         #[arg(long)]
         reference: Option<String>,
     },
-    /// It will not be paid
-    Cancel { purchase: PurchaseId },
-    /// Take the credits of a paid purchase back
-    Refund {
+    /// Cancel a purchase that will not be paid
+    Cancel {
+        /// The purchase
         purchase: PurchaseId,
+    },
+    /// Take back the credits of a paid purchase
+    Refund {
+        /// The purchase
+        purchase: PurchaseId,
+        /// Why, for the ledger
         #[arg(long)]
         reason: String,
     },
-    /// List every purchase
+    /// List all purchases
     List,
 }
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OrderCommand {
-    /// Open an order; its tracking token is shown once
+    /// Open an order; its tracking token is shown only once
     Create {
+        /// The account that ordered
         account: AccountId,
+        /// Name of the company to be formed
         entity_name: String,
+        /// Type of the company
         #[arg(long, default_value = "llc")]
         entity_type: String,
+        /// State in which it is formed, such as DE
         #[arg(long)]
         jurisdiction: String,
     },
-    /// Move an order to a later stage; completing it raises the account's allotment
+    /// Move an order to a later stage; completion raises the account's allotment
     Advance {
+        /// The order
         order: OrderId,
+        /// The stage that is reached
         #[arg(value_parser = OrderStage::parse)]
         stage: OrderStage,
     },
-    /// Show one order
-    Show { order: OrderId },
-    /// List every order
+    /// Show an order
+    Show {
+        /// The order
+        order: OrderId,
+    },
+    /// List all orders
     List,
 }
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LedgerCommand {
-    /// The newest entries of an account
+    /// Show the newest entries of an account
     Show {
+        /// The account
         account: AccountId,
+        /// How many entries
         #[arg(long, default_value_t = 20)]
         count: usize,
     },
-    /// Prove every link, balance and sum, and print the totals
+    /// Check every link, balance and sum of the ledger, and print the totals
     Verify,
-    /// Correct a balance, in either direction, never below zero
+    /// Correct a balance, in either direction, but never below zero
     Adjust {
+        /// The account
         account: AccountId,
+        /// Credits to add, or to take away if negative
         #[arg(allow_hyphen_values = true)]
         credits: i64,
+        /// Why, for the ledger
         #[arg(long)]
         reason: String,
     },
-    /// Turn usage older than so many days into daily rows
-    RollUp { older_than_days: u32 },
+    /// Condense old usage entries into one row per day
+    RollUp {
+        /// Age in days from which entries are condensed
+        older_than_days: u32,
+    },
 }

@@ -209,8 +209,7 @@ impl Measuring {
 
     fn measure_server(&self, options: &Options, queries: &[Query]) -> Result<BenchResult, Box<dyn std::error::Error>> {
         let base = self.target.clone().unwrap_or_default();
-        let paths =
-            if self.path.is_empty() { searches(queries, self.mode, self.limit) } else { self.path.clone() };
+        let paths = if self.path.is_empty() { searches(queries, self.mode, self.limit) } else { self.path.clone() };
         let description = TargetDescription { is_url: true, ..self.describe(base.clone(), &paths) };
         let target = Url::new(&base, &self.trust(), self.key_for_server(options), paths)?;
         Ok(self.measure(&target, description, &self.load(CONNECTIONS)?)?)

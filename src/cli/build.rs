@@ -16,17 +16,17 @@ const WARNINGS_SHOWN: usize = 20;
 /// Build a snapshot from a plan
 ///
 /// The plan is a TOML file that lists the sources: where each file, folder or archive is (.gz, .zst, .zip, .tar and
-/// .tar.zst are read as they are), in which format, whose law it is and where it came from. corpus/FORMAT.md describes
-/// plan and formats; corpus/sample/plan.toml is a small example.
+/// .tar.zst are read directly), its format, whose law it is and where it was published. corpus/FORMAT.md describes plans
+/// and formats; corpus/sample/plan.toml is a small example.
 ///
-/// The snapshot appears whole or not at all: it is written beside its place, synced and renamed. Where nothing changed
-/// since the last build, the snapshot that is there is verified and kept.
+/// A build either completes or leaves nothing behind. If nothing changed since the last build, the existing snapshot is
+/// verified and kept.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// The plan, such as corpus/sample/plan.toml
     plan: PathBuf,
 
-    /// Write the snapshot into this folder, which must not exist yet
+    /// Write the snapshot to this folder, which must not exist yet
     ///
     /// Without it, the snapshot goes to snapshots/<id> in the data directory and becomes the current one.
     #[arg(long, value_name = "DIR")]
@@ -40,15 +40,15 @@ pub(crate) struct Build {
     #[arg(long)]
     strict: bool,
 
-    /// Replace the snapshot that stands at --out
+    /// Replace the snapshot at --out
     #[arg(long, requires = "out")]
     replace: bool,
 
-    /// Build anew even where nothing changed
+    /// Build again even if nothing changed
     #[arg(long)]
     fresh: bool,
 
-    /// Show neither progress nor report, only errors
+    /// Print errors only, no progress and no report
     #[arg(long, short)]
     quiet: bool,
 }
@@ -111,7 +111,7 @@ pub(crate) fn report(outcome: &Outcome) -> String {
     );
     let total: u64 = report.warning_counts.values().sum();
     if total > 0 {
-        out += &format!("{}:\n", count(total, "warning"));
+        out += &format!("{}:\n", count(total, "warning", "warnings"));
         for warning in report.warnings.iter().take(WARNINGS_SHOWN) {
             out += &format!("  {warning}\n");
         }

@@ -1,4 +1,4 @@
-//! `hornbook eval`: judged queries against a snapshot.
+//! `hornbook eval`: measures search quality with judged queries.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,58 +12,63 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
-use crate::cli::output::{print, print_json};
+use crate::cli::output::{count, print, print_json};
 use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
-/// Measure how good and how fast search is, by judged queries
+/// Measure search quality with judged queries
 ///
-/// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with the interval that holds each
-/// mean in 95 of 100 cases, and how long a page of 20 takes. Judged queries are JSON Lines; tests/quality has 250 of them
-/// and describes the format. What the snapshot does not hold is left out and counted.
+/// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with 95 % confidence intervals, and the
+/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 250 of them and describes the format.
+/// Queries about law that the snapshot does not have are left out and counted.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
-    /// The snapshot's folder
+    /// Folder of the snapshot
     snapshot: PathBuf,
 
     /// Files of judged queries
     #[arg(value_name = "JUDGED.jsonl", required_unless_present = "headings")]
     judged: Vec<PathBuf>,
 
-    /// Which half of the queries: one is for choosing numbers, the other only ever reported
+    /// Which part of the queries: 'tune' is for choosing parameters, 'report' for reporting only
     #[arg(long, value_enum, default_value_t)]
     split: SplitArg,
 
-    /// Only these modes
+    /// Only these modes, comma-separated
     #[arg(long, value_parser = mode_parser(), value_delimiter = ',', default_values_t = Mode::ALL)]
     mode: Vec<Mode>,
 
-    /// Test whether two modes differ, such as hybrid,keyword; may be given several times
+    /// Test whether two modes differ, such as hybrid,keyword; may be repeated
     #[arg(long, value_name = "MODE,MODE", value_parser = two_modes)]
     compare: Vec<(Mode, Mode)>,
 
-    /// Try another number than the one that measured best, such as question.keyword=0.2, and test what that changes
+    /// Try another value of a search parameter, such as question.keyword=0.2, and test what it changes; may be repeated
     #[arg(long = "try", value_name = "NAME=VALUE", value_parser = super::name_and_value)]
     tried: Vec<(String, String)>,
 
-    /// Also ask the headings of so many provisions, each to find its own; for a plan with index_headings = false
+    /// Also search for the headings of this many provisions, each of which should find its own
+    ///
+    /// For a snapshot whose plan has index_headings = false.
     #[arg(long, value_name = "COUNT")]
     headings: Option<usize>,
 
-    /// How often each query is timed; 0 times nothing
+    /// How often each query is timed; 0 for no timing
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
     rounds: usize,
 
-    /// Show every query with its measures
+    /// Also print each query with its measures
     #[arg(long)]
     queries: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum SplitArg {
+    /// Queries for choosing parameters
     Tune,
+    /// Queries for reporting only
     Report,
+    /// All queries
     #[default]
     All,
 }
@@ -102,7 +107,7 @@ impl Eval {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
         let (queries, left_out) = self.queries_for(&snapshot)?;
         if queries.is_empty() {
-            return Err("the snapshot holds none of the judged provisions; name queries over the law it holds".into());
+            return Err("the snapshot has none of the judged provisions; use queries about law that it has".into());
         }
         let mut tried = Tuning::default();
         for (name, value) in &self.tried {
@@ -267,14 +272,15 @@ fn left_out_text(left_out: &LeftOut) -> String {
     let LeftOut { queries, judgements, ambiguous } = left_out;
     let mut out = String::new();
     if !queries.is_empty() {
-        out += &format!("\n{} queries are left out: the snapshot holds none of their provisions", queries.len());
+        let queries = count(queries.len() as u64, "query", "queries");
+        out += &format!("\nleft out, because the snapshot has none of their provisions: {queries}");
     }
     if *judgements > 0 {
-        out +=
-            &format!("\n{judgements} judged provisions of other queries are left out: the snapshot does not hold them");
+        let judgements = count(*judgements as u64, "judged provision", "judged provisions");
+        out += &format!("\nleft out of other queries, because the snapshot does not have them: {judgements}");
     }
     if !ambiguous.is_empty() {
-        out += &format!("\nborne by several provisions, each of which counts: {}", ambiguous.join(", "));
+        out += &format!("\nnames several provisions, each of which counts: {}", ambiguous.join(", "));
     }
     if !out.is_empty() {
         out.push('\n');
@@ -317,6 +323,9 @@ mod tests {
             judgements: 3,
             ambiguous: vec!["1 U.S.C. § 1".into()],
         });
-        assert!(told.contains("2 queries") && told.contains("3 judged") && told.contains("1 U.S.C. § 1"), "{told}");
+        assert!(
+            told.contains("2 queries") && told.contains("3 judged provisions") && told.contains("1 U.S.C. § 1"),
+            "{told}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! `hornbook healthcheck`: is the server of this configuration ready?
+//! `hornbook healthcheck`: asks a server whether it is ready.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use serde_json::json;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options, flag};
 
-/// Ask the server of this configuration whether it is ready
+/// Ask the running server whether it is ready
 ///
-/// Asks /readyz of server.listen, over TLS where that is configured. Exit code 0 if it is ready, 1 if not: for containers,
-/// service managers and scripts.
+/// Requests /readyz at server.listen, with TLS if it is configured. The exit code is 0 if the server is ready, else 1: for
+/// containers, service managers and scripts.
 #[derive(Debug, Args)]
 pub(crate) struct Healthcheck {
-    /// Where the server listens, if not where the configuration says
+    /// Address and port of the server [default: server.listen]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
 
-    /// Seconds to wait for an answer
+    /// Timeout in seconds
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     within: u64,
 }

@@ -1,4 +1,4 @@
-//! `hornbook inspect`: what is in a snapshot.
+//! `hornbook inspect`: the contents of a snapshot.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,24 +18,24 @@ use crate::cli::{CommandResult, Options};
 /// Citations shown of a list of references; `--json` has all.
 const CITED_SHOWN: usize = 20;
 
-/// Show what a snapshot holds
+/// Show the contents of a snapshot
 ///
-/// Without options: its jurisdictions, code bodies, sources and files. With --node one provision or container by id or
-/// citation, in any spelling that differs in case, spaces, dashes or section signs, with what it cites and what cites it; with --outline the tree of headings.
+/// Without options: its jurisdictions, code bodies, sources and files. With --node: one provision or container, by id or by
+/// citation in any spelling, with what it cites and what cites it. With --outline: the tree of headings.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// The snapshot's folder; the data directory's current one where absent
+    /// Folder of the snapshot [default: the current one]
     snapshot: Option<PathBuf>,
 
-    /// One node, by id, source key or citation
+    /// Show one node, by id, source key or citation
     #[arg(long, value_name = "ID|CITATION", conflicts_with = "outline")]
     node: Option<String>,
 
-    /// The outline: every container and provision, indented
+    /// Show the outline: every container and provision, indented
     #[arg(long)]
     outline: bool,
 
-    /// Only the outline of this jurisdiction with what lies in it
+    /// Only the outline of this jurisdiction and the jurisdictions in it
     #[arg(long, value_name = "CODE", requires = "outline")]
     jurisdiction: Option<ShortCode>,
 
@@ -43,7 +43,7 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "ID|CITATION", requires = "outline", conflicts_with = "jurisdiction")]
     below: Option<String>,
 
-    /// Only so many levels of the outline
+    /// Only this many levels of the outline
     #[arg(long, value_name = "LEVELS", requires = "outline")]
     depth: Option<u8>,
 }
@@ -127,7 +127,7 @@ fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bo
     Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.heading)?)
 }
 
-/// Nodes by id, source key or citation; an error that says what else to try where there is none.
+/// Nodes by id, source key or citation; if there are none, an error that says what to try next.
 fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn std::error::Error>> {
     if let Some(node) = wanted.parse::<NodeId>().ok().and_then(|id| snapshot.ordinal(id)) {
         return Ok(vec![node]);
@@ -137,14 +137,15 @@ fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<NodeOrdinal>, Box<dyn s
     }
     let cited = snapshot.cited(wanted)?;
     if cited.is_empty() {
-        let message =
-            format!("the snapshot holds nothing called '{wanted}'; look for it with 'hornbook inspect --outline'");
+        let message = format!(
+            "the snapshot has no node '{wanted}'; 'hornbook inspect --outline' lists them, 'hornbook search' finds them"
+        );
         return Err(message.into());
     }
     Ok(cited.into_iter().map(|(node, _)| node).collect())
 }
 
-/// What a snapshot holds, on one screen.
+/// The contents of a snapshot, on one screen.
 pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error::Error>> {
     let manifest = &snapshot.manifest;
     let counts = &manifest.counts;
@@ -174,7 +175,7 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
     out += &bodies.render();
     let placeholders: Vec<&str> =
         snapshot.catalogue.jurisdictions.iter().filter(|j| j.is_placeholder()).map(|j| j.short_code.as_str()).collect();
-    out += &format!("\nlisted without law yet ({}): {}\n", placeholders.len(), placeholders.join(" "));
+    out += &format!("\njurisdictions without law yet ({}): {}\n", placeholders.len(), placeholders.join(" "));
     if snapshot.zoning.iter().len() > 0 {
         let mut layers = Table::new(["zoning layer", "features", "status", "citations"]);
         for layer in snapshot.zoning.iter() {

@@ -67,10 +67,9 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// `1 warning`, `2 warnings`.
-pub(super) fn count(number: u64, singular: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {singular}{plural}")
+/// `1 query`, `2 queries`.
+pub(super) fn count(number: u64, singular: &str, plural: &str) -> String {
+    format!("{number} {}", if number == 1 { singular } else { plural })
 }
 
 #[cfg(test)]
@@ -89,6 +88,6 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        assert_eq!([0, 1, 2].map(|number| count(number, "warning")), ["0 warnings", "1 warning", "2 warnings"]);
+        assert_eq!([0, 1, 2].map(|number| count(number, "query", "queries")), ["0 queries", "1 query", "2 queries"]);
     }
 }

@@ -11,14 +11,14 @@ use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, Options};
 
-/// Say which provision a citation names
+/// Find the provision that a citation names
 ///
-/// In any spelling; a list such as "42 U.S.C. §§ 1981, 1983" gives an answer for each citation. An answer is resolved,
-/// ambiguous, not_held (the code is held, the section is not), outside_coverage (the code is not held), placeholder (the
-/// jurisdiction is listed, but has no law yet) or malformed. The command fails unless every citation is resolved.
+/// Understands any spelling. A list such as "42 U.S.C. §§ 1981, 1983" gets an answer for each citation. An answer is
+/// resolved, ambiguous, not_held (the snapshot has the code but not the section), outside_coverage (it does not have the
+/// code), placeholder (the jurisdiction has no law yet) or malformed. The exit code is 0 if every citation is resolved, else 1.
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
-    /// What to resolve, such as "42 USC 1983(b)", after the snapshot's folder if it is not data/current
+    /// The citation, such as "42 USC 1983(b)"; before it, the folder of the snapshot if it is not the current one
     #[arg(value_name = "[SNAPSHOT] CITATION", required = true)]
     words: Vec<String>,
 }

@@ -16,27 +16,27 @@ use serde_json::{Value, json};
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
-/// Lines of text are broken at this width.
+/// Width of printed text.
 const WIDTH: usize = 96;
 
-/// How many facets of a kind people are shown.
+/// Facets of each kind in the text output.
 const FACETS_SHOWN: usize = 12;
 
-/// Find the law: by citation, by words, or by a question
+/// Find provisions by citation, by words, or by a question
 ///
-/// A citation anywhere in the query puts its provision first. "Words in quotes" must stand in a row, -words must not
-/// stand in a result at all. If the first word is a snapshot's folder, that is searched, else data/current.
+/// A citation anywhere in the query puts its provision first. "Words in quotes" must occur next to each other, and a -word
+/// must not occur at all.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// The snapshot's folder, then what to look for
+    /// What to look for; before it, the folder of the snapshot if it is not the current one
     #[arg(value_name = "[SNAPSHOT] QUERY", required = true, allow_hyphen_values = false)]
     words: Vec<String>,
 
-    /// How to search
+    /// Search by words, by meaning, or by both
     #[arg(long, value_parser = mode_parser(), default_value_t)]
     mode: Mode,
 
-    /// Only in this jurisdiction and what lies in it
+    /// Only in this jurisdiction and the jurisdictions in it
     #[arg(long, value_name = "CODE")]
     jurisdiction: Option<ShortCode>,
 
@@ -44,19 +44,19 @@ pub(crate) struct Search {
     #[arg(long, value_name = "BODY")]
     code_body: Option<String>,
 
-    /// How many results a page has
-    #[arg(long, default_value_t = 10)]
+    /// Results per page
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
     limit: u32,
 
-    /// Which page, from 1
-    #[arg(long, default_value_t = 1)]
+    /// Number of the page, from 1
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     page: u32,
 
-    /// Count all matches by jurisdiction and tag
+    /// Also count all matches by jurisdiction and by tag
     #[arg(long)]
     facets: bool,
 
-    /// Say for each result why it stands there, and how long each stage took
+    /// Also show how each result was ranked, and how long each stage took
     #[arg(long)]
     explain: bool,
 }
@@ -128,7 +128,7 @@ pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Opti
     }
 }
 
-/// A jurisdiction with what lies in it.
+/// A jurisdiction with the jurisdictions in it.
 pub(super) fn subtree_of(snapshot: &Snapshot, code: &ShortCode) -> Result<OrdinalRange, String> {
     let jurisdiction = snapshot.catalogue.jurisdiction(code);
     let message = || format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them");
@@ -176,7 +176,7 @@ fn as_text(
     if let Some(explain) = &response.explain {
         let stages: Vec<String> = response.stages.named().map(|(name, micros)| format!("{name} {micros}")).collect();
         out += &format!(
-            "taken for a {}; words: {}; microseconds: {}\n",
+            "kind of query: {}; words: {}; microseconds: {}\n",
             explain.kind,
             explain.terms.join(" "),
             stages.join(", ")
@@ -216,7 +216,7 @@ fn explained(explain: &HitExplain) -> String {
 /// How the query's words stand out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Emphasis {
-    /// For files and pipes, and for who asked for none (`NO_COLOR`).
+    /// For files and pipes, and if `NO_COLOR` is set.
     None,
     Bold,
 }
@@ -247,7 +247,7 @@ impl Emphasis {
     }
 }
 
-/// How wide a word stands on a terminal, which shows no escape sequences.
+/// Width of a word on a terminal, which does not show escape sequences.
 fn width_of(word: &str) -> usize {
     word.chars().count() - word.matches(BOLD).count() * BOLD.len() - word.matches(NOT_BOLD).count() * NOT_BOLD.len()
 }

@@ -1,4 +1,4 @@
-//! `hornbook serve`: the service over HTTP, from the current snapshot and the state of the data directory.
+//! `hornbook serve`: the service over HTTP, with the current snapshot and the state of accounts.
 
 use std::error::Error;
 use std::io::Write;
@@ -27,23 +27,23 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{CommandResult, Options, flag, settings};
 
-/// Snapshots, state, sockets, and what a reload opens for a moment.
+/// Snapshots, state, sockets, and the files that a reload opens.
 const FILES_BESIDE_CONNECTIONS: u64 = 200;
 
 const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 
 /// Serve the current snapshot over HTTP
 ///
-/// Verifies the snapshot that data/current points at, opens accounts and ledger, and answers until it is told to stop by
-/// SIGTERM or Ctrl-C: then it takes no more connections and gives requests under way ten seconds. SIGHUP, or `hornbook
-/// reload`, makes it take up the snapshot that data/current points at by then, and the certificate that lies in its files.
+/// Verifies the snapshot that data/current points to, opens the state of accounts, and serves until SIGTERM or Ctrl-C. Then it
+/// accepts no more connections and gives requests in progress ten seconds. SIGHUP and 'hornbook reload' switch to the
+/// snapshot that data/current points to by then, and load a renewed certificate.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen, such as 127.0.0.1:8080
+    /// Address and port to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
 
-    /// PEM file of the certificate and its issuers: TLS instead of plain HTTP
+    /// PEM file of the certificate and its issuers; serves TLS instead of plain HTTP
     #[arg(long, value_name = "FILE", requires = "tls_private_key")]
     tls_certificate: Option<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_private_key: Option<PathBuf>,
 
-    /// Where metrics for Prometheus are to be had, such as 127.0.0.1:9090
+    /// Address and port for Prometheus metrics, such as 127.0.0.1:9090 [default: no metrics]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics_listen: Option<SocketAddr>,
 }
@@ -90,7 +90,7 @@ impl Served {
         Ok(Self { data, clock, accounts, corpus, log })
     }
 
-    /// Serves until it is told to stop. `announce` is told the address once connections are taken.
+    /// Serves until a signal stops it. Calls `announce` with the address once connections are accepted.
     pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
         let Self { data, clock, accounts, corpus, log } = self;
         let settings = settings::http(config)?;
@@ -154,7 +154,7 @@ impl Served {
         accounts.close();
         tell(&observers, Level::Info, "stopped", &[]);
         log.flush();
-        result.map_err(|error| format!("cannot serve: {error}; is the address free, and may it be used?").into())
+        result.map_err(|error| format!("cannot serve: {error}; check that no other program uses the address and that this user may listen on it").into())
     }
 }
 
@@ -181,21 +181,21 @@ fn tell(observers: &Observers, level: Level, message: &str, fields: Fields<'_>) 
     observers.log.write(observers.clock.now().wall, level, message, fields);
 }
 
-/// Keys and figures are not for everybody who can listen.
+/// Warns if keys or metrics are open to the network.
 fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let is_open = |address: SocketAddr| !address.ip().is_loopback();
     if is_open(settings.listen) && settings.tls.is_none() {
-        let message = "this is not a loopback address and there is no TLS: keys cross the network in the clear unless a \
-                       proxy in front encrypts them; set tls.certificate and tls.private_key";
+        let message = "this is not a loopback address and there is no TLS: API keys cross the network unencrypted, unless a \
+                       proxy in front adds TLS; set tls.certificate and tls.private_key";
         log.write(clock.now().wall, Level::Warning, message, &[("address", json!(settings.listen))]);
     }
     if let Some(metrics) = settings.metrics.filter(|metrics| is_open(*metrics)) {
-        let message = "metrics need no key and this is not a loopback address: everybody who reaches it can read them";
+        let message = "metrics need no key and this is not a loopback address: anyone who can reach it can read them";
         log.write(clock.now().wall, Level::Warning, message, &[("address", json!(metrics))]);
     }
 }
 
-/// Each connection is an open file, and systems allow few unless they are asked.
+/// Raises the limit of open files: each connection is one, and the usual limit is low.
 fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -205,14 +205,14 @@ fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clo
     };
     let needed = settings.connections_max as u64 + FILES_BESIDE_CONNECTIONS;
     if let Some(may_open) = may_open.filter(|may_open| *may_open < needed) {
-        let message = "fewer files may be open than connections are allowed; raise the limit (LimitNOFILE= of systemd, \
+        let message = "the limit of open files is lower than server.connections_max needs; raise it (LimitNOFILE= of systemd, \
                        ulimit -n) or lower server.connections_max";
         let fields = [("mayOpen", json!(may_open)), ("needed", json!(needed))];
         log.write(clock.now().wall, Level::Warning, message, &fields);
     }
 }
 
-/// Tells whoever started the server. That nobody reads it any more is no reason not to serve.
+/// Prints to the terminal that started the server. A closed output is no reason not to serve.
 pub(super) fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
@@ -226,7 +226,7 @@ struct Reloading {
 }
 
 impl Reloading {
-    /// Snapshot and certificate are taken up each for itself: a bad one keeps its predecessor, not the other back.
+    /// Renews snapshot and certificate independently: if one is bad, its predecessor stays, and the other is renewed.
     fn reload(&self) -> Result<Value, String> {
         let mut faults = Vec::new();
         if let Some(Err(error)) = self.tls.as_ref().map(|tls| tls.reload()) {
@@ -263,14 +263,14 @@ fn reload_at_hangup(reload: Arc<Reloading>) -> std::io::Result<()> {
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
             let reload = Arc::clone(&reload);
-            // What came of it is in the log.
+            // The result is in the log.
             let _ = tokio::task::spawn_blocking(move || drop(reload.reload())).await;
         }
     });
     Ok(())
 }
 
-/// Done at the first SIGTERM or Ctrl-C.
+/// Completes at the first SIGTERM or Ctrl-C.
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -282,7 +282,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// What accounts want done every half minute, on a thread of its own.
+/// The periodic work of accounts, on a thread of its own.
 struct Maintenance {
     thread: JoinHandle<()>,
     stop: Sender<()>,
@@ -295,7 +295,7 @@ impl Maintenance {
             while stopped.recv_timeout(MAINTENANCE_EVERY) == Err(RecvTimeoutError::Timeout) {
                 if let Err(error) = accounts.maintain(observers.clock.now()) {
                     let fields = [("why", json!(error.to_string()))];
-                    tell(&observers, Level::Error, "maintenance of accounts failed, it is tried again", &fields);
+                    tell(&observers, Level::Error, "maintenance of accounts failed and will be tried again", &fields);
                 }
             }
         });

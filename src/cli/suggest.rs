@@ -1,4 +1,4 @@
-//! `hornbook suggest`: headings and citations by what is typed of them.
+//! `hornbook suggest`: completes headings and citations.
 
 use std::sync::Arc;
 
@@ -14,20 +14,19 @@ use crate::cli::{CommandResult, Options};
 
 /// Complete a heading or a citation
 ///
-/// What begins with the words comes first, then what has them, then what nearly does. If the first word is a snapshot's
-/// folder, that is asked, else data/current.
+/// Headings that begin with the words come first, then those that contain them, then those that are spelled nearly so.
 #[derive(Debug, Args)]
 pub(crate) struct Suggest {
-    /// The snapshot's folder, then what was typed so far
+    /// The beginning of a heading or citation; before it, the folder of the snapshot if it is not the current one
     #[arg(value_name = "[SNAPSHOT] TEXT", required = true)]
     words: Vec<String>,
 
-    /// Only in this jurisdiction and what lies in it
+    /// Only in this jurisdiction and the jurisdictions in it
     #[arg(long, value_name = "CODE")]
     jurisdiction: Option<ShortCode>,
 
-    /// How many suggestions
-    #[arg(long, default_value_t = 10)]
+    /// Number of suggestions
+    #[arg(long, default_value_t = 10, value_name = "COUNT")]
     limit: usize,
 }
 
@@ -58,7 +57,7 @@ fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
         out += &format!("{}{place}{status}\n", suggestion.text);
     }
     if suggestions.is_empty() {
-        out += "nothing begins so\n";
+        out += "no suggestions\n";
     }
     out
 }

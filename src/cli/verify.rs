@@ -1,4 +1,4 @@
-//! `hornbook verify`: proof that a snapshot is what was built.
+//! `hornbook verify`: checks that a snapshot is what was built.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,16 +12,16 @@ use crate::cli::output::print;
 use crate::cli::table::{bytes, seconds};
 use crate::cli::{CommandResult, Options};
 
-/// Check that no byte of a snapshot changed since it was built
+/// Check that no byte of a snapshot has changed since it was built
 ///
-/// Hashes every file again and compares with the manifest, opens every structure, and checks that the keyword index
-/// numbers its documents as the outline numbers the nodes. Ends with an error that names the file if anything differs.
+/// Hashes every file and compares it with the manifest, opens every structure, and checks that the keyword index and the
+/// outline number the nodes alike. Fails with the name of the file if anything differs.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The snapshot's folder; the data directory's current one where absent
+    /// Folder of the snapshot [default: the current one]
     snapshot: Option<PathBuf>,
 
-    /// Say nothing when all is well
+    /// Print nothing if the snapshot is intact
     #[arg(long, short)]
     quiet: bool,
 }

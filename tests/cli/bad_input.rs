@@ -173,5 +173,5 @@ fn what_is_no_snapshot_is_told() {
     let out = dir.path().join("out");
     assert!(hornbook().arg("build").arg(sample_plan()).arg("--out").arg(&out).output().unwrap().status.success());
     let output = hornbook().arg("inspect").arg(&out).args(["--node", "99 U.S.C. § 9"]).output().unwrap();
-    assert!(!output.status.success() && stderr(&output).contains("holds nothing called"), "{}", stderr(&output));
+    assert!(!output.status.success() && stderr(&output).contains("has no node '99 U.S.C. § 9'"), "{}", stderr(&output));
 }

@@ -58,7 +58,7 @@ fn judged_queries_are_measured_compared_and_counted() {
     let tuned = stdout(&eval(&out, &judged, &["--split", "tune", "--mode", "keyword", "--rounds", "0"]));
     assert!(tuned.contains("1.000 (1.000 to 1.000)") && !tuned.contains("median"), "{tuned}");
     let reported = stdout(&eval(&out, &judged, &["--split", "report"]));
-    assert!(reported.contains("1 queries are left out") && reported.contains("1 judged provisions"), "{reported}");
+    assert!(reported.contains(": 1 query\n") && reported.contains(": 1 judged provision\n"), "{reported}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_cannot_be_measured_is_told_in_one_line() {
     for (text, arguments, expected) in [
         (format!("{line}\n{{"), &[][..], "judged.jsonl:2: "),
         (line.replace("\"grade\": 3", "\"grade\": 9"), &[], "grades are 1 to 3"),
-        (line.replace("3 S.F.C. § 1823", "3 S.F.C. § 99999"), &[], "holds none of the judged provisions"),
+        (line.replace("3 S.F.C. § 1823", "3 S.F.C. § 99999"), &[], "has none of the judged provisions"),
         (line.to_owned(), &["--try", "question.colour=1"], "nothing to tune; there are breadcrumb"),
         (line.to_owned(), &["--compare", "hybrid"], "name two modes"),
     ] {
