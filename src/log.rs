@@ -1,7 +1,7 @@
-//! The log: one line an event, for people or as JSON for machines, written by a thread of its own.
+//! The log: one line per event, as text or JSON, written by a thread of its own.
 //!
-//! Nobody waits for whoever reads the log: what a full queue cannot take is counted as lost. No line holds a key beyond
-//! its shown beginning, a token, or what was searched for.
+//! Logging never blocks: lines that a full queue cannot take are counted as lost. No line contains an API key beyond its
+//! public prefix, a token, or the words of a search.
 
 use std::fmt::{Display, Write as _};
 use std::io::Write;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use crate::clock::UnixMillis;
 use crate::decimal;
 
-/// So many lines may wait to be written.
+/// Lines that may wait to be written.
 const WAITING_MAX: usize = 16 << 10;
 
-/// How long a line waits for others to be written with it. Waking the thread for every line costs each request more than
-/// making its line does.
+/// How long a line waits for others to be written with it. Waking the thread for every line would cost each request more
+/// than formatting its line.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// Most lines are shorter.
@@ -57,7 +57,7 @@ impl Level {
     }
 }
 
-/// What is told beside the message, in this order.
+/// Names and values after the message, in this order.
 pub type Fields<'f> = &'f [(&'static str, Value)];
 
 pub struct Log {
@@ -87,7 +87,7 @@ impl Log {
         });
     }
 
-    /// The same for what is told often: `tell` adds the fields one by one, and nothing is made for them.
+    /// The same for frequent lines: `tell` adds the fields one by one, without allocating for them.
     pub fn tell(&self, at: UnixMillis, level: Level, message: &str, tell: impl FnOnce(&mut Line)) {
         let mut line = Line::begin(self.form, at, level, message);
         tell(&mut line);
@@ -97,7 +97,7 @@ impl Log {
         }
     }
 
-    /// How many lines nobody read in time.
+    /// Lines lost because the queue was full.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -106,7 +106,7 @@ impl Log {
     pub fn flush(&self) {
         let (done, written) = sync_channel(1);
         if self.queue.send(Message::Flush(done)).is_ok() {
-            // An error means that the thread is gone, and with it what it could have written.
+            // An error means that the thread is gone; nothing can be written any more.
             let _ = written.recv();
         }
     }
@@ -117,7 +117,7 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
         if matches!(message, Message::Line(_)) {
             std::thread::sleep(GATHERED_FOR);
         }
-        // What comes together is written together. Nobody may read it any more; that is no reason not to serve.
+        // Lines that arrive together are written together. A failure to write is no reason to stop serving.
         let mut text = Vec::new();
         let mut flushes = Vec::new();
         for message in std::iter::once(message).chain(waiting.try_iter().take(WAITING_MAX - 1)) {
@@ -133,7 +133,7 @@ fn write_lines(waiting: &Receiver<Message>, mut out: impl Write) {
     }
 }
 
-/// A line under way: `2026-05-14T12:00:00.000Z info answered operation=search status=200`, or the same as a JSON object.
+/// A line that is being formatted: `2026-05-14T12:00:00.000Z info answered operation=search status=200`, or the same as a JSON object.
 pub struct Line {
     form: Form,
     text: String,
@@ -163,7 +163,7 @@ impl Line {
         }
     }
 
-    /// What consists of letters, digits, dots and colons.
+    /// A value of letters, digits, dots and colons only.
     pub fn plain(&mut self, name: &str, value: impl Display) {
         self.name(name);
         let quote = if self.form == Form::Json { "\"" } else { "" };
@@ -221,7 +221,7 @@ impl Line {
     }
 }
 
-/// What came from outside cannot begin a line of its own.
+/// Replaces control characters, so that text from outside cannot start a line of its own.
 fn one_line(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }

@@ -145,7 +145,7 @@ pub enum PurchaseCommand {
         #[arg(value_parser = PackName::parse)]
         pack: PackName,
     },
-    /// Record the payment of a purchase: gives the credits and raises the account's tier
+    /// Record the payment of a purchase, which gives the credits and raises the tier
     Approve {
         /// The purchase
         purchase: PurchaseId,

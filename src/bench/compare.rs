@@ -1,8 +1,8 @@
-//! Two results told apart, or said to be the same as far as can be seen.
+//! Compares two results: do they differ by more than chance?
 //!
-//! What varies is the round: the machine, the disk, the other tenants. So the figures of rounds are what is compared, not
-//! the thousands of requests in them, which all had the same weather. Differences are tested by permutation: how often
-//! would rounds dealt at random into two heaps differ as much?
+//! What varies between measurements is the machine, the disk and other programs, and all requests of a round share these
+//! conditions. So the figures of rounds are compared, not single requests. Differences are tested by permutation: how often
+//! would the same rounds, divided at random into two groups, differ as much?
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use super::result::{BenchResult, Round};
 use crate::random::SplitMix64;
 use crate::search::evaluate::{Estimate, percentile};
 
-/// Less likely by chance than this is told as a difference.
+/// A difference that is less likely by chance than this is called one.
 const CHANCE: f64 = 0.05;
 
-/// Up to so many ways to deal the rounds are all tried; of more, so many are drawn.
+/// Permutations at most: if there are no more, all are tried, else this many are drawn.
 const DEALS: usize = 20_000;
 
 const SEED: u64 = 0x5eed_0f1a_3000_0002;
@@ -35,7 +35,7 @@ pub struct Row {
     pub unit: &'static str,
     pub first: Spread,
     pub second: Spread,
-    /// The mean of the second as a part of the first's, with the interval that holds it in 95 of 100 cases.
+    /// The mean of the second divided by that of the first, with its 95 % confidence interval.
     pub ratio: Estimate,
     /// How often chance alone makes a difference as large.
     pub p_value: f64,
@@ -55,7 +55,7 @@ pub enum Verdict {
     Better,
     Worse,
     WithinNoise,
-    /// However the rounds came out, so few cannot tell.
+    /// With so few rounds no difference could be shown.
     TooFewRounds,
 }
 
@@ -155,7 +155,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// By drawing rounds of each side again, with replacement.
+/// By resampling the rounds of each side, with replacement.
 fn ratio(a: &[f64], b: &[f64]) -> Estimate {
     let mut random = SplitMix64(SEED);
     let mut again = |values: &[f64]| {
@@ -173,7 +173,7 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     let sum: f64 = all.iter().sum();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let difference = |first: f64| (first / n - (sum - first) / m).abs();
-    // Sums in another order differ by a hair.
+    // Sums in another order differ in the last digits.
     let observed = difference(a.iter().sum()) * (1.0 - 1e-9);
     if deals(a.len(), b.len()) <= DEALS as f64 {
         let (mut as_large, mut dealt) = (0_usize, 0_usize);
@@ -195,7 +195,7 @@ fn p_value(a: &[f64], b: &[f64]) -> f64 {
     (as_large.count() + 1) as f64 / (DEALS + 1) as f64
 }
 
-/// Calls `each` with the sum of every choice of so many values.
+/// Calls `each` with the sum of every choice of `wanted` values.
 fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f64)) {
     match values.split_first() {
         _ if wanted == 0 => each(sum),
@@ -207,12 +207,12 @@ fn each_choice(values: &[f64], wanted: usize, sum: f64, each: &mut impl FnMut(f6
     }
 }
 
-/// In how many ways the rounds can be dealt.
+/// The number of ways to divide the rounds into two groups.
 fn deals(n: usize, m: usize) -> f64 {
     (1..=n).map(|place| (m + place) as f64 / place as f64).product()
 }
 
-/// What the clearest of differences would be worth.
+/// The p-value of the clearest possible difference.
 fn least_p_value(n: usize, m: usize) -> f64 {
     let mirrored = if n == m { 2.0 } else { 1.0 };
     mirrored / deals(n, m)
@@ -226,15 +226,15 @@ fn warnings(first: &BenchResult, second: &BenchResult) -> Vec<String> {
             warnings.push(what);
         }
     };
-    differ(a.queries_hash != b.queries_hash, "they asked different queries, modes or page sizes".to_owned());
+    differ(a.queries_hash != b.queries_hash, "they used different queries, modes or page sizes".to_owned());
     differ(
         first.load != second.load,
         format!("their loads differ: {}; {}", first.load.described(), second.load.described()),
     );
-    differ(a.is_url != b.is_url, "one asked a server, the other a snapshot in its own process".to_owned());
+    differ(a.is_url != b.is_url, "one measured a server, the other a snapshot in its own process".to_owned());
     differ(
         a.snapshot.is_some() && b.snapshot.is_some() && a.snapshot != b.snapshot,
-        "they asked different snapshots".to_owned(),
+        "they used different snapshots".to_owned(),
     );
     differ(first.cores != second.cores, format!("{} cores against {}", first.cores, second.cores));
     for (name, total) in [("first", &first.total), ("second", &second.total)] {

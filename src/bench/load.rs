@@ -1,4 +1,4 @@
-//! When requests are due, and the threads that send them.
+//! The schedule of requests, and the threads that send them.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use super::record::Record;
 use super::{BenchError, Target};
 use crate::random::SplitMix64;
 
-/// Sleeping wakes up late by about this much, so the rest of a wait gives way to others instead.
+/// Sleeping ends late by about this much, so the rest of a wait yields to other threads instead.
 const WAKE_UP: Duration = Duration::from_micros(80);
 
 /// Time for all threads to reach the start.
@@ -18,30 +18,30 @@ const GATHERING: Duration = Duration::from_millis(20);
 pub enum Pace {
     /// Requests are due whether or not earlier ones were answered.
     Open { per_second: f64, arrivals: Arrivals },
-    /// Each worker asks again as soon as it has its answer.
+    /// Each worker sends the next request as soon as it has its response.
     Closed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrivals {
-    /// Independent of one another, as those of many people are.
+    /// Independent of each other, like the requests of many people.
     Poisson,
-    /// Equally far apart.
+    /// Evenly spaced.
     Even,
 }
 
-/// What is done to a target.
+/// The load on a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub pace: Pace,
-    /// Threads that ask: connections to a server, searchers in a process.
+    /// Threads: each is a connection to a server, or searches in this process.
     pub workers: usize,
-    /// Before each round, under the same load, not counted.
+    /// Before each round, under the same load, not measured.
     pub warm_up: Duration,
     pub duration: Duration,
 }
 
-/// One round: what is due is asked by whichever worker is free, and waits for one if none is.
+/// One round. Any free worker sends the next request that is due; if none is free, the request waits.
 pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Record, BenchError> {
     let due = load.schedule(seed);
     let next = AtomicUsize::new(0);
@@ -49,7 +49,7 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
     let results: Vec<Result<Record, BenchError>> = std::thread::scope(|scope| {
         let work = || {
             let mut worker = target.worker();
-            // Also a worker that could not be made lets the others begin.
+            // Also after a failure, so that the other workers do not wait for ever.
             ready.wait();
             let worker = worker.as_mut().map_err(|error| error.clone())?;
             let begin = Instant::now() + GATHERING;
@@ -67,7 +67,7 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
                 if intended >= end {
                     break;
                 }
-                // In a closed loop nothing is due before it is asked.
+                // In a closed loop a request is due when it is sent.
                 if due.is_some() && Instant::now() >= end {
                     record.unsent(end - intended.max(counted));
                     continue;
@@ -110,7 +110,7 @@ fn wait_until(due: Instant) {
 }
 
 impl Load {
-    /// When each request is due, counted from the beginning; none in a closed loop.
+    /// When each request is due, from the start of the round; none in a closed loop.
     fn schedule(&self, seed: u64) -> Option<Vec<Duration>> {
         let Pace::Open { per_second, arrivals } = self.pace else { return None };
         let all = (self.warm_up + self.duration).as_secs_f64();

@@ -9,7 +9,7 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 46.0;
 
-/// From values to places, with what is written beside.
+/// Maps values to positions, with the labels of the axis.
 pub(super) struct Axis {
     title: String,
     low: f64,
@@ -27,7 +27,7 @@ impl Axis {
         Self { title: title.to_owned(), low: 0.0, high: count * step, scale: |value| value, ticks: ticks.collect() }
     }
 
-    /// Microseconds by powers of ten, with 2 and 5 between where there is room.
+    /// Microseconds on a logarithmic scale, with ticks at 2 and 5 where there is room.
     pub(super) fn micros(title: &str, low: f64, high: f64) -> Self {
         let (low, high) = (low.max(0.01), high.max(low.max(0.01) * 1.5));
         let decades = (high / low).log10();
@@ -39,7 +39,7 @@ impl Axis {
         Self { title: title.to_owned(), low, high, scale: f64::log10, ticks: ticks.collect() }
     }
 
-    /// Percent of requests, each nine as wide as the one before.
+    /// Percent of requests: 90, 99, 99.9 and so on are equally far apart.
     pub(super) fn nines(title: &str, count: u64) -> Self {
         const SHOWN: [f64; 7] = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
         let last = 100.0 * (1.0 - 1.0 / count.max(10) as f64);
@@ -68,7 +68,7 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Microseconds in the unit that suits them.
+/// Microseconds with a suitable unit.
 pub fn time(micros: f64) -> String {
     let (value, unit) = match micros {
         micros if micros >= 999_500.0 => (micros / 1e6, "s"),
@@ -87,7 +87,7 @@ pub fn time(micros: f64) -> String {
     format!("{text} {unit}")
 }
 
-/// A plot as it grows.
+/// A plot that is being drawn.
 pub(super) struct Plot {
     x: Axis,
     y: Axis,
@@ -105,7 +105,7 @@ impl Plot {
         (across, down)
     }
 
-    /// A line in the style of a class.
+    /// A line with the style of a CSS class.
     pub(super) fn line(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>) {
         let points: Vec<String> = points.map(|point| self.at(point)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         if points.len() > 1 {
@@ -123,7 +123,7 @@ impl Plot {
         );
     }
 
-    /// A line across at a value, with its name.
+    /// A vertical line at a value, with its name.
     pub(super) fn rule(&mut self, at: f64, name: &str) {
         let (x, _) = self.at((at, self.y.low));
         let bottom = HEIGHT - BOTTOM;

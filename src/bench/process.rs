@@ -22,7 +22,7 @@ struct Ready {
 }
 
 impl InProcess {
-    /// Also says how many queries are left out, as they are about jurisdictions that the snapshot does not hold.
+    /// Also returns how many queries are left out because the snapshot does not have their jurisdiction.
     pub fn new(engine: Engine, queries: &[Query], mode: Mode, limit: u32) -> Result<(Self, usize), BenchError> {
         let ready = |query: &Query| {
             let range = match &query.jurisdiction {

@@ -1,4 +1,4 @@
-//! What is asked: a file's queries, or some of every kind that fit any law.
+//! The queries: those of a file, or a built-in list of every kind that suits any law.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::search::Mode;
 pub struct Query {
     pub text: String,
     pub jurisdiction: Option<String>,
-    /// Where it is not the one that all others have.
+    /// If it differs from the mode of the run.
     pub mode: Option<Mode>,
 }
 
-/// A line that is an object; what else it has is of no concern here.
+/// A line that is a JSON object; other fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     query: String,
@@ -57,8 +57,8 @@ pub fn built_in() -> Vec<Query> {
     BUILT_IN.iter().map(|text| Query { text: (*text).to_owned(), jurisdiction: None, mode: None }).collect()
 }
 
-/// Reads a file with a query a line, or with an object a line that has `query` and may have `jurisdiction` and `mode`; the
-/// judged queries of `tests/quality` are such.
+/// Reads a file with one query per line: plain text, or a JSON object with `query` and optionally `jurisdiction` and `mode`,
+/// like the judged queries of `tests/quality`.
 pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| BenchError(format!("cannot read the queries of {}: {error}", path.display())))?;
@@ -87,7 +87,7 @@ fn query(line: &str) -> Result<Query, String> {
     Ok(Query { text: query, jurisdiction, mode })
 }
 
-/// Tells lists apart, so that results of different ones are not compared unawares.
+/// Identifies a list of queries, so that a comparison can warn if two results used different ones.
 pub fn fingerprint(lines: &[String]) -> String {
     hex::encode(&Sha256::digest(lines.join("\n"))[..8])
 }

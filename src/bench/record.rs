@@ -8,15 +8,15 @@ use hdrhistogram::Histogram;
 
 use super::{Sample, SampleResult};
 
-/// Values are kept to a thousandth.
+/// Significant digits of values.
 const DIGITS: u8 = 3;
 
 /// Points of a timeline.
 const TICKS: usize = 50;
 
-/// Of one worker, or of all together.
+/// The samples of one worker, or of all.
 pub(super) struct Record {
-    /// From when the request was due until its answer was whole.
+    /// From when the request was due until its response was complete.
     pub(super) latency: Histogram<u64>,
     /// From when it was sent.
     pub(super) service: Histogram<u64>,
@@ -26,7 +26,7 @@ pub(super) struct Record {
     pub(super) failed: BTreeMap<Cow<'static, str>, u64>,
     pub(super) unsent: u64,
     pub(super) tick: Duration,
-    /// Answered and refused, by when that was.
+    /// Answered and refused requests, by time.
     pub(super) timeline: Vec<(u64, u64)>,
 }
 
@@ -68,7 +68,7 @@ impl Record {
         }
     }
 
-    /// For the timeline: after how long something ended.
+    /// For the timeline: when a request ended.
     pub(super) fn ended(&mut self, result: &SampleResult, at: Duration) {
         let place = (at.as_secs_f64() / self.tick.as_secs_f64()) as usize;
         if let Some((answered, refused)) = self.timeline.get_mut(place) {
@@ -80,8 +80,8 @@ impl Record {
         }
     }
 
-    /// Something was due and the round ended before a worker was free. It waited at least so long, and leaving it out would
-    /// make the latencies better than they were.
+    /// A request was due, and the round ended before a worker was free. It waited at least this long, and leaving it out would
+    /// make the latencies look better than they were.
     pub(super) fn unsent(&mut self, waited: Duration) {
         self.unsent += 1;
         self.latency += nanos(waited);

@@ -51,13 +51,13 @@ fn described(result: &BenchResult) -> String {
     )
 }
 
-/// What must be known before the latencies are believed.
+/// What makes the latencies doubtful.
 pub fn warnings(total: &Round) -> Vec<String> {
     let mut warnings = Vec::new();
     if total.fell_behind() {
         warnings.push(format!(
-            "{} requests were due and never sent: the target did not keep up, and latencies are those of a growing \
-             queue. Ask fewer a second, or with more workers.",
+            "{} requests were due and never sent: the target did not keep up, and the latencies are those of a growing \
+             queue. Lower --rate, or raise --workers.",
             total.unsent
         ));
     }
@@ -93,7 +93,7 @@ fn rounds(result: &BenchResult) -> String {
     out + "</tbody></table></div>\n"
 }
 
-/// The percentiles and the longest, to the end of the row.
+/// The percentiles and the maximum, to the end of the row.
 fn cells(took: &Distribution) -> String {
     let percentiles: String =
         took.percentiles.iter().map(|(_, micros)| format!("<td>{}</td>", time(*micros))).collect();

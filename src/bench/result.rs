@@ -1,4 +1,4 @@
-//! A result in figures: what was done to whom, round by round, as it is stored and compared. Times are microseconds.
+//! A result: target, load and figures by round, as they are stored and compared. Times are microseconds.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use super::load::{Arrivals, Load, Pace, round};
 use super::record::Record;
 use super::{BenchError, Target};
 
-/// The layout of stored results that this program writes and reads.
+/// The format of stored results that this program writes and reads.
 const FORMAT: u32 = 1;
 
-/// Shown of every distribution.
+/// The percentiles of every distribution.
 pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Buckets of a distribution grow by this factor.
@@ -24,7 +24,7 @@ const BUCKET_RATIO: f64 = 1.05;
 #[serde(rename_all = "camelCase")]
 pub struct BenchResult {
     pub format: u32,
-    /// Version of the program that measured.
+    /// Version of the program.
     pub hornbook: String,
     pub at: String,
     pub cores: usize,
@@ -35,16 +35,16 @@ pub struct BenchResult {
     pub total: Round,
 }
 
-/// Whom was asked what.
+/// The target and its queries.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetDescription {
-    /// A folder or an address.
+    /// A folder or a URL.
     pub name: String,
     pub is_url: bool,
     pub snapshot: Option<String>,
     pub queries: usize,
-    /// Tells lists of queries apart, with mode and page size.
+    /// Identifies the list of queries, with mode and page size.
     pub queries_hash: String,
     pub mode: String,
     pub limit: u32,
@@ -53,7 +53,7 @@ pub struct TargetDescription {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadDescription {
-    /// Requests due in a second; null in a closed loop.
+    /// Requests due per second; null in a closed loop.
     pub per_second: Option<f64>,
     /// poisson or even; null in a closed loop.
     pub arrivals: Option<String>,
@@ -73,16 +73,16 @@ pub struct Round {
     pub unsent: u64,
     /// Other statuses and broken connections, by name.
     pub failed: BTreeMap<String, u64>,
-    /// Answered in a second of the round.
+    /// Responses per second.
     pub throughput: f64,
-    /// From when a request was due; of those that were not sent, how long they had waited.
+    /// From when a request was due to its response; for those not sent, to the end of the round.
     pub latency: Distribution,
-    /// From when it was sent.
+    /// From when a request was sent.
     pub service: Distribution,
-    /// Of what was refused.
+    /// Of refused requests.
     pub refused_latency: Distribution,
     pub stages: Vec<Stage>,
-    /// Answered and refused a second, tick by tick.
+    /// Answered and refused requests per second, over time.
     pub timeline: Vec<(f64, f64)>,
 }
 
@@ -98,9 +98,9 @@ pub struct Distribution {
     pub mean: f64,
     pub min: f64,
     pub max: f64,
-    /// Each with the value that so many percent do not exceed.
+    /// Percent, and the value that this percentage does not exceed.
     pub percentiles: Vec<(f64, f64)>,
-    /// Upper ends, each with how many lie between the one before and it.
+    /// Upper bound of each bucket, and its count.
     pub buckets: Vec<(f64, u64)>,
 }
 
@@ -125,13 +125,13 @@ impl Distribution {
         }
     }
 
-    /// The value that so many percent do not exceed; one of [`PERCENTS`].
+    /// The value that this percentage does not exceed; one of [`PERCENTS`].
     pub fn at(&self, percent: f64) -> f64 {
         self.percentiles.iter().find(|(known, _)| *known == percent).map_or(0.0, |(_, value)| *value)
     }
 }
 
-/// To a hundredth of a microsecond: the clock knows no better.
+/// Rounded to a hundredth of a microsecond: clocks are no more exact.
 fn micros(nanos: f64) -> f64 {
     (nanos / 10.0).round() / 100.0
 }
@@ -172,7 +172,7 @@ impl Round {
         self.failed.values().sum()
     }
 
-    /// More was due than a moment's crowd at the end of a round explains.
+    /// More requests were left unsent than a burst at the end of a round explains.
     pub fn fell_behind(&self) -> bool {
         self.unsent * 100 > self.answered
     }
@@ -190,7 +190,7 @@ pub fn measure(
     let mut all = Record::new(load.duration);
     let mut measured = Vec::new();
     for number in 0..rounds {
-        // Every round has arrivals of its own, the same in every result.
+        // Rounds have different arrival times, which are the same in every run.
         let record = round(target, load, number as u64)?;
         let figures = Round::of(&record, load);
         each(&figures);
@@ -244,8 +244,8 @@ fn advice(failure: &str) -> Option<&'static str> {
         "401" | "403" => Some("give a key that may make these calls with --key or HORNBOOK_KEY"),
         "402" => Some("give the account credits first: hornbook grant ACCOUNT 1000000 --reason bench"),
         "429" => Some(
-            "ask less often with --rate, or start your server with higher limits: hornbook serve --set \
-             free.per_minute=1000000 --set free.per_day=100000000",
+            "lower --rate, or start your server with higher limits: hornbook serve --set free.per_minute=1000000 --set \
+             free.per_day=1000000000 --set free.monthly_units=1000000000",
         ),
         _ => None,
     }
@@ -282,7 +282,7 @@ impl BenchResult {
     /// Reads a stored result.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
         let unable =
-            |why: String| BenchError(format!("{} is no result of 'hornbook bench --save': {why}", path.display()));
+            |why: String| BenchError(format!("{} is not a result of 'hornbook bench --save': {why}", path.display()));
         let text = std::fs::read(path).map_err(|error| unable(error.to_string()))?;
         let result: Self = serde_json::from_slice(&text).map_err(|error| unable(error.to_string()))?;
         match result.format {

@@ -1,7 +1,7 @@
 //! `hornbook config`: the configuration as it is in force, and what can be set.
 
 use clap::Subcommand;
-use hornbook::config::{EffectiveValue, SETTINGS, Setting};
+use hornbook::config::{EffectiveValue, SETTINGS, Setting, nearest_setting};
 use serde_json::json;
 
 use crate::cli::output::{print, print_json};
@@ -51,7 +51,8 @@ fn explain(names: &[String], as_json: bool) -> CommandResult {
         setting.name == name || setting.name.split_once('.').is_some_and(|(section, _)| section == name)
     };
     if let Some(unknown) = names.iter().find(|name| !SETTINGS.iter().any(|setting| is_wanted(&setting, name))) {
-        return Err(format!("there is no setting or section '{unknown}'; 'hornbook config show' lists them").into());
+        let nearest = nearest_setting(unknown);
+        return Err(format!("there is no setting or section '{unknown}'; did you mean {nearest}?").into());
     }
     let wanted =
         SETTINGS.iter().filter(|setting| names.is_empty() || names.iter().any(|name| is_wanted(setting, name)));

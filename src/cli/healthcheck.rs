@@ -1,6 +1,5 @@
 //! `hornbook healthcheck`: asks a server whether it is ready.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Args;
@@ -18,7 +17,7 @@ use crate::cli::{CommandResult, Options, flag};
 pub(crate) struct Healthcheck {
     /// Address and port of the server [default: server.listen]
     #[arg(long, value_name = "ADDRESS:PORT")]
-    listen: Option<SocketAddr>,
+    listen: Option<String>,
 
     /// Timeout in seconds
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
@@ -27,7 +26,7 @@ pub(crate) struct Healthcheck {
 
 impl Healthcheck {
     pub(super) fn run(self, options: &Options) -> CommandResult {
-        let listen = self.listen.map(|listen| flag("--listen", "server.listen", listen.to_string()));
+        let listen = self.listen.map(|listen| flag("--listen", "server.listen", listen));
         let config = options.configuration_with(listen)?;
         let (listen, is_encrypted) = (config.server.listen, config.tls.certificate.is_some());
         let said = ask_readiness(listen, is_encrypted, Duration::from_secs(self.within.max(1)));

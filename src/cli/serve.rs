@@ -41,7 +41,7 @@ const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
 pub(crate) struct Serve {
     /// Address and port to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS:PORT")]
-    listen: Option<SocketAddr>,
+    listen: Option<String>,
 
     /// PEM file of the certificate and its issuers; serves TLS instead of plain HTTP
     #[arg(long, value_name = "FILE", requires = "tls_private_key")]
@@ -53,16 +53,16 @@ pub(crate) struct Serve {
 
     /// Address and port for Prometheus metrics, such as 127.0.0.1:9090 [default: no metrics]
     #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics_listen: Option<SocketAddr>,
+    metrics_listen: Option<String>,
 }
 
 impl Serve {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let flags = [
-            ("--listen", "server.listen", self.listen.map(|listen| listen.to_string())),
+            ("--listen", "server.listen", self.listen),
             ("--tls-certificate", "tls.certificate", self.tls_certificate.map(|file| file.display().to_string())),
             ("--tls-private-key", "tls.private_key", self.tls_private_key.map(|file| file.display().to_string())),
-            ("--metrics-listen", "metrics.listen", self.metrics_listen.map(|listen| listen.to_string())),
+            ("--metrics-listen", "metrics.listen", self.metrics_listen),
         ];
         let flags = flags.into_iter().filter_map(|(written, setting, value)| Some(flag(written, setting, value?)));
         let config = options.configuration_with(flags)?;

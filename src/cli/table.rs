@@ -1,6 +1,6 @@
 //! Plain text tables and numbers for people.
 
-/// Columns as wide as their widest cell; numbers right, words left.
+/// Columns as wide as their widest cell; numbers are aligned right, text left.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
@@ -43,7 +43,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// A size in the unit that suits it.
+/// A size with a suitable unit.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;

@@ -22,6 +22,11 @@ pub use sources::{FlagValue, Origin};
 pub use table::Setting;
 pub use value::Switch;
 
+/// The setting whose name is most like this one.
+pub fn nearest_setting(name: &str) -> String {
+    sources::nearest(name, SETTINGS.iter().map(|setting| setting.name.to_owned()))
+}
+
 /// A setting as it is in force.
 pub struct EffectiveValue {
     pub setting: &'static Setting,

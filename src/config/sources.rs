@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use hornbook_corpus::edits::edit_distance;
 use toml::de::{DeTable, DeValue};
 
-use super::ConfigError;
 use super::settings::SETTINGS;
 use super::table::{Preset, Setting};
 use super::value::SettingValue;
+use super::{ConfigError, nearest_setting};
 use crate::accounts::tier::{FreeTier, Tariff};
 
 /// The client's own variable, which `hornbook bench` and the examples of the documentation use. It is no setting.
@@ -84,8 +84,7 @@ impl Given {
 
     fn set(&mut self, name: &str, value: String, from: Origin) -> Result<(), ConfigError> {
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
-            let nearest = nearest(name, SETTINGS.iter().map(|setting| setting.name.to_owned()));
-            return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest });
+            return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: nearest_setting(name) });
         };
         match (setting.check)(&value) {
             Ok(()) => {
@@ -180,7 +179,7 @@ fn as_text(value: &DeValue<'_>) -> Option<String> {
 }
 
 /// The known name that is most like this one. A name without its section is compared with the part after the dot.
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
+pub(super) fn nearest(name: &str, known: impl Iterator<Item = String>) -> String {
     let edits = |to: &str| edit_distance(name, to, u8::MAX).unwrap_or(u8::MAX);
     let distance = |candidate: &String| match candidate.split_once('.') {
         Some((_, last)) if !name.contains('.') => edits(candidate).min(edits(last)),

@@ -92,14 +92,14 @@ fn every_value_is_checked_where_it_is_read() {
         ("data.dir", "", "a path"),
         ("free.per_minute", "many", "a whole number"),
         ("free.per_minute", "-1", "a whole number"),
-        ("pack_pro.credits", "3000000000", "up to 1000000000|to 1000000000"),
+        ("pack_pro.credits", "3000000000", "to 1000000000"),
         ("ledger.durability", "maybe", "strict or window"),
-        ("log.requests", "some", "all or errors or none"),
+        ("log.requests", "some", "all, errors or none"),
         ("payments.provider", "stripe", "card payments are not implemented"),
     ] {
         let error = refusal_of_flag(setting, value);
         assert!(error.starts_with(&format!("--set sets {setting} to '{value}'; it takes ")), "{error}");
-        assert!(told.split('|').any(|told| error.contains(told)), "{error}");
+        assert!(error.contains(told), "{error}");
     }
     let error = refusal_of_file("[server]\nhead_seconds = 5\nlisten = 8480\n");
     assert!(error.contains("hornbook.toml:3 sets server.listen to '8480'"), "{error}");

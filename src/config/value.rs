@@ -56,7 +56,7 @@ macro_rules! choice {
     ($Type:ident { $first:ident: $first_word:literal $(, $variant:ident: $word:literal)* }) => {
         impl SettingValue for $Type {
             fn takes() -> String {
-                concat!($first_word $(, " or ", $word)*).to_owned()
+                one_of(&[$first_word $(, $word)*])
             }
 
             fn parse(text: &str) -> Result<Self, String> {
@@ -68,6 +68,15 @@ macro_rules! choice {
             }
         }
     };
+}
+
+/// `all, errors or none`.
+fn one_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
 }
 
 choice!(Durability { Strict: "strict", Window: "window" });

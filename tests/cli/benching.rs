@@ -191,6 +191,6 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     refused(&["x", "--rate", "0"], "above 0");
     refused(&["x", "--rate", "5", "--concurrency", "2"], "cannot be used with");
     refused(&["x", "--workers", "5"], "--rate");
-    refused(&["compare", "README.md", "README.md"], "is no result of 'hornbook bench --save'");
-    refused(&["data/none", "--path", "/healthz"], "--path asks a server");
+    refused(&["compare", "README.md", "README.md"], "is not a result of 'hornbook bench --save'");
+    refused(&["data/none", "--path", "/healthz"], "--path needs a server");
 }

@@ -138,6 +138,25 @@ fn a_snapshot_in_the_wrong_place_is_an_error_that_shows_the_order() {
     assert!(refusal(&["resolve", &elsewhere, "42 U.S.C. 1983"]).contains("is not a snapshot"));
 }
 
+#[test]
+fn a_bad_flag_says_what_to_write_as_a_bad_setting_does() {
+    for (arguments, expected) in [
+        (
+            &["serve", "--listen", "8480"][..],
+            "--listen sets server.listen to '8480'; it takes an IP address and a port: write",
+        ),
+        (&["healthcheck", "--listen", "here"], "--listen sets server.listen to 'here'"),
+        (&["config", "show", "--set", "log.requests=some"], "it takes all, errors or none"),
+        (&["config", "explain", "server.listne"], "did you mean server.listen?"),
+    ] {
+        let output = hornbook().args(arguments).output().unwrap();
+        assert!(!output.status.success() && stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    }
+    let explained = stdout(&hornbook().args(["config", "explain", "log"]).output().unwrap());
+    assert!(explained.contains("log.format\n") && explained.contains("$HORNBOOK_LOG_FORMAT\n"), "{explained}");
+    assert!(!explained.contains("server."), "{explained}");
+}
+
 /// Runs a command whose output nobody reads.
 fn into_a_closed_pipe(arguments: &[&str]) {
     let (reader, writer) = std::io::pipe().unwrap();
