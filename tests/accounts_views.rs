@@ -14,16 +14,18 @@ use hornbook::accounts::error::Refusal;
 use hornbook::accounts::ids::{Credits, OrderId};
 use hornbook::accounts::key::KeyDigest;
 use hornbook::accounts::pace::{PaceLeft, PaceLimits};
+use hornbook::accounts::ledger::entry::EntryKind;
 use hornbook::accounts::records::{OrderStage, SessionRecord};
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
+use hornbook::accounts::tracking::{StageStatus, StageView};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use serde_json::json;
 use support::disk::{Disk, EIO, Fault, FaultOn};
 use support::{act, call, customer, failing_call, fast_settings, noon, read, start, wait_until_healthy};
 
 #[test]
-fn me_has_the_fields_of_the_contract() {
+fn an_account_sees_its_newest_entries_and_what_it_can_spend() {
     let clock = noon();
     let now = read(&clock);
     let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
@@ -31,32 +33,23 @@ fn me_has_the_fields_of_the_contract() {
     clock.advance_millis(1500);
     call(&accounts, &owner.keys[0], 5, None, read(&clock)).unwrap();
     failing_call(&accounts, &owner.keys[0], 1, read(&clock)).unwrap();
-    let me = serde_json::to_value(accounts.me(owner.account, 3, read(&clock)).unwrap()).unwrap();
-    let prefix = &owner.keys[0][..12];
-    let entry = |id: u64, kind: &str, credits: i64, free: i64, note: &str| {
-        let note = Some(note).filter(|note| !note.is_empty());
-        json!({
-            "id": id, "at": "2026-05-14T12:00:01.500Z", "kind": kind, "operation": "search", "credits": credits,
-            "fromAllotment": free, "balanceAfter": 7, "keyPrefix": prefix, "note": note,
-        })
-    };
-    let expected = json!({
-        "tier": "free",
-        "creditsRemaining": 7,
-        "researchAllotmentRemaining": 995,
-        "rateLimit": { "requestsPerMinute": 30, "requestsPerDay": 1000 },
-        "ledger": [
-            entry(4, "refund", 1, -1, "the call was not answered with 200"),
-            entry(3, "usage", -1, 1, ""),
-            entry(2, "usage", -5, 5, ""),
-        ],
-        "upgradeOptions": [
-            { "pack": "starter", "priceCents": 500, "credits": 1000 },
-            { "pack": "pro", "priceCents": 2000, "credits": 5000 },
-            { "pack": "bulk", "priceCents": 5000, "credits": 15000 },
-        ],
-    });
-    assert_eq!(me, expected);
+    let view = accounts.account(owner.account, read(&clock)).unwrap();
+    assert_eq!((view.remaining.wallet, view.remaining.allotment), (7, 995));
+    assert_eq!((view.limits.per_minute, view.limits.per_day), (30, 1000));
+    let seen: Vec<_> = accounts.recent_entries(owner.account, 3).unwrap();
+    let numbers: Vec<_> = seen
+        .iter()
+        .map(|entry| (entry.id.0, entry.kind, entry.credits, entry.from_allotment, entry.balance_after))
+        .collect();
+    let expected = [(4, EntryKind::Refund, 1, -1, 7), (3, EntryKind::Usage, -1, 1, 7), (2, EntryKind::Usage, -5, 5, 7)];
+    assert_eq!(numbers, expected);
+    let notes: Vec<_> = seen.iter().map(|entry| entry.note.as_deref()).collect();
+    assert_eq!(notes, [Some("the call was not answered with 200"), None, None]);
+    for entry in &seen {
+        assert_eq!(entry.at.to_string(), "2026-05-14T12:00:01.500Z");
+        assert_eq!(entry.operation.as_deref(), Some("search"));
+        assert_eq!(entry.key_prefix.as_deref(), Some(&owner.keys[0][..12]));
+    }
     let grant = accounts.recent_entries(owner.account, 9).unwrap().pop().unwrap();
     assert_eq!((grant.operation, grant.key_prefix, grant.note.as_deref()), (None, None, Some("for the test")));
 }
@@ -67,13 +60,14 @@ fn what_a_call_holds_is_gone_from_its_own_account_view() {
     let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
     let owner = customer(&accounts, 7, 1, now);
     let debit = begin(&accounts, &owner.keys[0], 2);
-    assert_eq!(accounts.me(owner.account, 9, now).unwrap().credits_remaining, 5);
+    assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 5);
     assert_eq!(debit.settle_blocking().unwrap().credits_remaining(), 5);
 }
 
 #[test]
 fn an_order_is_seen_with_its_token_and_not_at_all_without() {
     let clock = noon();
+    let noon_wall = read(&clock).wall;
     let accounts = start(Disk::with_schema().medium(), Settings::default(), read(&clock));
     let owner = customer(&accounts, 0, 1, read(&clock));
     let wish = |name: &str| OrderWish {
@@ -88,29 +82,33 @@ fn an_order_is_seen_with_its_token_and_not_at_all_without() {
     clock.advance_millis(60_000);
     accounts.advance_order(order.id, OrderStage::Setup, &act(read(&clock))).unwrap();
     let seen = accounts.track_order(order.id, &token).unwrap().unwrap();
-    let stage = |stage: &str, status: &str, at: Option<&str>| json!({ "stage": stage, "status": status, "at": at });
-    let (opened, moved) = ("2026-05-14T12:00:00.000Z", "2026-05-14T12:01:00.000Z");
-    let expected = json!({
-        "orderId": order.id, "state": "setup", "entityName": "Acme LLC", "entityType": "llc", "jurisdiction": "DE",
-        "stages": [
-            stage("details", "completed", Some(opened)),
-            stage("payment", "completed", None),
-            stage("setup", "current", Some(moved)),
-            stage("final_review", "pending", None),
-            stage("filing", "pending", None),
-            stage("completed", "pending", None),
-        ],
-        "createdAt": opened, "updatedAt": moved,
-    });
-    assert_eq!(serde_json::to_value(&seen).unwrap(), expected);
+    let (opened, moved) = (noon_wall, read(&clock).wall);
+    let stage = |stage, status, at| StageView { stage, status, at };
+    assert_eq!(
+        seen.stages,
+        [
+            stage(OrderStage::Details, StageStatus::Completed, Some(opened)),
+            stage(OrderStage::Payment, StageStatus::Completed, None),
+            stage(OrderStage::Setup, StageStatus::Current, Some(moved)),
+            stage(OrderStage::FinalReview, StageStatus::Pending, None),
+            stage(OrderStage::Filing, StageStatus::Pending, None),
+            stage(OrderStage::Completed, StageStatus::Pending, None),
+        ]
+    );
+    assert_eq!(
+        (seen.order_id, seen.state, seen.created_at, seen.updated_at),
+        (order.id, OrderStage::Setup, opened, moved)
+    );
+    let told = [&seen.entity_name, &seen.entity_type, &seen.jurisdiction];
+    assert_eq!(told, ["Acme LLC", "llc", "DE"]);
 
     let unknown = OrderId(uuid_of(9));
     for (id, token) in [(order.id, &*other), (order.id, ""), (unknown, &*token), (unknown, &*other)] {
         assert!(accounts.track_order(id, token).unwrap().is_none());
     }
     accounts.advance_order(order.id, OrderStage::Completed, &act(read(&clock))).unwrap();
-    let done = serde_json::to_value(accounts.track_order(order.id, &token).unwrap()).unwrap();
-    assert_eq!((&done["state"], &done["stages"][5]["status"]), (&json!("completed"), &json!("completed")));
+    let done = accounts.track_order(order.id, &token).unwrap().unwrap();
+    assert_eq!((done.state, done.stages[5].status), (OrderStage::Completed, StageStatus::Completed));
 }
 
 fn uuid_of(byte: u8) -> uuid::Uuid {
@@ -192,7 +190,7 @@ fn awaiting_an_answer_is_the_same_as_blocking_for_it() {
         drop(begin(&accounts, &owner.keys[0], 3).settle());
         accounts.approve_account(owner.account, &act(now)).unwrap();
         assert_eq!(accounts.verify_ledger().unwrap().books.spent, 6);
-        assert_eq!(accounts.me(owner.account, 0, now).unwrap().credits_remaining, 4);
+        assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 4);
     }
 }
 

@@ -110,6 +110,11 @@ impl Paced {
         self.key.account.id
     }
 
+    /// All that the key has.
+    pub fn scopes(&self) -> ScopeSet {
+        self.key.scopes
+    }
+
     /// Takes the cost out of what the account can spend, so that no other call can have it.
     pub fn reserve(
         self,

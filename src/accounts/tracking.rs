@@ -1,8 +1,5 @@
 //! What the holder of a tracking token sees of a formation order.
 
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
-
 use super::Accounts;
 use super::error::ChangeError;
 use super::ids::OrderId;
@@ -10,11 +7,8 @@ use super::key::KeyDigest;
 use super::records::{OrderRecord, OrderStage};
 use crate::clock::UnixMillis;
 
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "FormationStatus")]
+#[derive(Clone, Debug)]
 pub struct OrderView {
-    #[schemars(with = "uuid::Uuid")]
     pub order_id: OrderId,
     pub state: OrderStage,
     pub entity_name: String,
@@ -22,27 +16,19 @@ pub struct OrderView {
     pub jurisdiction: String,
     /// Every stage, in order, reached or not.
     pub stages: Vec<StageView>,
-    #[serde(serialize_with = "as_text")]
-    #[schemars(with = "String")]
     pub created_at: UnixMillis,
-    #[serde(serialize_with = "as_text")]
-    #[schemars(with = "String")]
     pub updated_at: UnixMillis,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "FormationStage")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StageView {
     pub stage: OrderStage,
     pub status: StageStatus,
     /// When it was reached; an order may pass a stage without stopping there.
-    #[serde(serialize_with = "as_text_if_any")]
-    #[schemars(with = "Option<String>")]
     pub at: Option<UnixMillis>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageStatus {
     Completed,
     Current,
@@ -83,12 +69,4 @@ impl Accounts {
         let token = KeyDigest::of_secret(token);
         Ok(self.order(id)?.filter(|order| order.token.matches(&token)).map(OrderView::of))
     }
-}
-
-fn as_text<S: Serializer>(at: &UnixMillis, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(at)
-}
-
-fn as_text_if_any<S: Serializer>(at: &Option<UnixMillis>, serializer: S) -> Result<S::Ok, S::Error> {
-    at.map(|at| at.to_string()).serialize(serializer)
 }

@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::Accounts;
 use super::error::ChangeError;
-use super::ids::{AccountId, Credits, EntryNumber, KeyId, OrderId};
+use super::ids::{AccountId, EntryNumber, KeyId, OrderId};
 use super::key::KeyDigest;
 use super::ledger::entry::{Entry, EntryKind};
 use super::ledger::load::{newest_entries, read_operations};
@@ -16,7 +13,6 @@ use super::purse::{MonthlyUnits, Remaining};
 use super::records::{
     AccountRecord, AccountStatus, KeyRecord, OrderRecord, PurchaseRecord, SessionRecord, read_all_json, read_json,
 };
-use super::tier::{PackName, Tier};
 use crate::clock::{Now, UnixMillis};
 use crate::state::{StateError, Table};
 
@@ -36,25 +32,11 @@ pub struct KeyView {
     pub last_used: Option<UnixMillis>,
 }
 
-/// A pack that can be bought.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UpgradeOption {
-    pub pack: PackName,
-    pub price_cents: u32,
-    #[schemars(with = "u32")]
-    pub credits: Credits,
-}
-
 /// A ledger entry as its account sees it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "LedgerEntry")]
+#[derive(Clone, Debug)]
 pub struct EntryView {
-    #[schemars(with = "u64")]
     pub id: EntryNumber,
-    /// RFC 3339, UTC.
-    pub at: String,
+    pub at: UnixMillis,
     pub kind: EntryKind,
     pub operation: Option<String>,
     pub credits: i64,
@@ -64,43 +46,8 @@ pub struct EntryView {
     pub note: Option<String>,
 }
 
-/// What an account is told about itself.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Account")]
-pub struct Me {
-    pub tier: Tier,
-    pub credits_remaining: u64,
-    pub research_allotment_remaining: u32,
-    pub rate_limit: RateLimitView,
-    /// The newest entries, newest first.
-    pub ledger: Vec<EntryView>,
-    pub upgrade_options: [UpgradeOption; 3],
-}
-
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "RateLimit")]
-pub struct RateLimitView {
-    pub requests_per_minute: u32,
-    pub requests_per_day: u32,
-}
-
 impl Accounts {
-    /// The account with its newest ledger entries. What the call that asks holds is already taken off.
-    pub fn me(&self, id: AccountId, entries: usize, now: Now) -> Result<Me, ChangeError> {
-        let view = self.account(id, now)?;
-        let PaceLimits { per_minute, per_day } = view.limits;
-        Ok(Me {
-            tier: view.record.tier,
-            credits_remaining: u64::try_from(view.remaining.wallet).unwrap_or(0),
-            research_allotment_remaining: view.remaining.allotment,
-            rate_limit: RateLimitView { requests_per_minute: per_minute, requests_per_day: per_day },
-            ledger: self.recent_entries(id, entries)?,
-            upgrade_options: self.upgrade_options(),
-        })
-    }
-
+    /// What calls under way hold is already taken off.
     pub fn account(&self, id: AccountId, now: Now) -> Result<AccountView, ChangeError> {
         let directory = self.shared.directory();
         let state = directory.account(id).ok_or_else(|| ChangeError::not_found("account", id))?;
@@ -163,13 +110,6 @@ impl Accounts {
         self.shared.with_reading(|reading| crate::state::copy::write_part(reading, to))
     }
 
-    pub fn upgrade_options(&self) -> [UpgradeOption; 3] {
-        PackName::ALL.map(|pack| {
-            let terms = self.settings().tariff.pack(pack);
-            UpgradeOption { pack, price_cents: terms.price_cents, credits: terms.credits }
-        })
-    }
-
     /// An account's newest ledger entries, newest first; entries that were rolled up are not among them.
     pub fn recent_entries(&self, account: AccountId, count: usize) -> Result<Vec<EntryView>, ChangeError> {
         let (entries, operations) = self
@@ -179,7 +119,7 @@ impl Accounts {
             let draft = entry.draft;
             EntryView {
                 id: entry.number,
-                at: draft.at.to_string(),
+                at: draft.at,
                 kind: draft.kind,
                 operation: draft.operation.and_then(|code| operations.get(&code).cloned()),
                 credits: draft.credits,

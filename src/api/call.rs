@@ -1,5 +1,5 @@
-//! The one way in, for every door: authenticate (401), scope (403), rate (429), parameters (422), format (406), credits
-//! (402), work (404, 503), commit of the debit, answer.
+//! The one way in, for every transport: authenticate (401), scope (403), rate (429), parameters (422), format (406),
+//! credits (402), work (404, 503), commit of the debit, answer.
 //!
 //! Every step is a type that the step before returned (see `accounts::admission`), and an [`Answer`] to a metered call
 //! can only be made with its [`Receipt`]. Heavy work runs on blocking threads, one permit each; light work where it is.
@@ -9,23 +9,27 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode};
-use super::operation::{Access, Asked, Caller, FORMAT_PARAMETER, Operation, Prepared, Weight, Work};
-use super::parameters::{Arguments, Checked, Rejected, check};
-use super::reply::{Format, Reply};
+use super::operation::{
+    Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Weight, Work,
+};
+use super::parameters::{Arguments, check};
+use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadShare;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
-use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::ids::Credits;
 use crate::accounts::pace::PaceLeft;
+use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
 
-/// What a door hands over.
+/// What a transport hands over.
 #[derive(Debug)]
 pub struct Call<'c> {
     /// The snapshot that everything in the answer comes from.
@@ -105,54 +109,51 @@ impl Service {
     pub async fn call(&self, call: Call<'_>) -> Outcome {
         // One call has one operation.
         let _ = call.progress.operation.set(call.operation.name);
-        let corpus = Arc::clone(&call.corpus);
         let outcome = match call.operation.access {
-            Access::Open => self.open_call(&call, corpus).await.map_err(|error| Failure { error, left: None }),
-            Access::Metered { .. } => self.metered_call(&call, corpus).await,
+            Access::Open(handler) => {
+                self.open_call(&call, handler).await.map_err(|error| Failure { error, left: None })
+            }
+            Access::Metered(metering, handler) => self.metered_call(&call, metering, handler).await,
         };
         outcome.unwrap_or_else(Outcome::Failed)
     }
 
-    async fn open_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, ApiError> {
-        let prepared = self.prepare(call, &corpus, None, self.clock.now())?;
-        let (turn, queued) = self.turn(prepared.weight).await?;
-        let mut reply = turn.work(prepared.work, &self.given_up).await?;
-        reply.stages.extend(queued);
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version: prepared.version, unread: None }))
+    async fn open_call(&self, call: &Call<'_>, handler: Handler<Anyone>) -> Result<Outcome, ApiError> {
+        let Prepared { version, weight, work, .. } = self.prepare(call, handler, Anyone, self.clock.now())?;
+        let reply = self.turn(weight).await?.work(work, &self.given_up).await?;
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
 
-    async fn metered_call(&self, call: &Call<'_>, corpus: Arc<Corpus>) -> Result<Outcome, Failure> {
+    async fn metered_call(
+        &self,
+        call: &Call<'_>,
+        metering: Metering,
+        handler: Handler<KeyHolder>,
+    ) -> Result<Outcome, Failure> {
         let now = self.clock.now();
-        let paced = self.admit(call, now)?;
+        let paced = self.admit(call, metering.any_of, now)?;
         let left = Some(paced.left());
         let failed = |error| Failure { error, left: left.map(Box::new) };
 
-        let prepared = self.prepare(call, &corpus, Some(paced.account()), now).map_err(failed)?;
-        if let Some(version) = prepared.version.as_deref().filter(|version| is_known(version, call.known_versions)) {
+        let holder = KeyHolder { account: paced.account(), scopes: paced.scopes() };
+        let mut prepared = self.prepare(call, handler, holder, now).map_err(failed)?;
+        let version = prepared.version.take();
+        if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left });
         }
         let unread = self.unread.reserve(paced.account());
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
-        let reserved = self.reserve(call, paced, prepared.units, now).map_err(failed)?;
-        // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
-        let (turn, queued) = self.turn(prepared.weight).await.map_err(failed)?;
-        let (mut reply, receipt) = match reserved {
-            Reserved::Replay(receipt) => (turn.work(prepared.work, &self.given_up).await.map_err(failed)?, receipt),
-            Reserved::Fresh(reservation) => {
-                // Charged before the work runs: a client that disconnects must not search for free.
-                let debit = reservation.begin().map_err(|error| failed(error.into()))?;
-                call.progress.charge(debit.cost().0);
-                paid_work(debit, turn.work(prepared.work, &self.given_up), call.progress).await.map_err(failed)?
-            }
+        let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
+        let payment = Payment { service: self, call, paced, cost, now };
+        let done = match prepared.charge {
+            Charge::BeforeWork => payment.before(prepared).await,
+            Charge::AfterWork => payment.after(prepared).await,
         };
-        reply.stages.extend(queued);
-        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version: prepared.version, unread: Some(unread) }))
+        let (reply, receipt) = done.map_err(failed)?;
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version, unread: Some(unread) }))
     }
 
-    fn admit(&self, call: &Call<'_>, now: Now) -> Result<Paced, Failure> {
-        let Access::Metered { any_of, .. } = call.operation.access else {
-            unreachable!("only metered calls are admitted")
-        };
+    fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<Paced, Failure> {
         let caller = self.accounts.authenticate(call.key, now);
         if let Ok(caller) = &caller {
             let _ = call.progress.key.set(caller.key_prefix());
@@ -164,43 +165,82 @@ impl Service {
         })
     }
 
-    fn prepare(
-        &self,
-        call: &Call<'_>,
-        corpus: &Arc<Corpus>,
-        account: Option<AccountId>,
-        now: Now,
-    ) -> Result<Prepared, ApiError> {
-        let arguments = check(call.operation.parameters, &call.arguments).map_err(|rejected| match rejected {
-            Rejected::Invalid(violations) => ApiError::invalid(violations),
-            Rejected::NoSuchId(id) => {
-                ApiError::not_found(format!("nothing has the id '{id}': ids are UUIDs, as the service answers them"))
-            }
-        })?;
-        let format = wanted_format(call, &arguments)?;
-        let asked = Asked { accounts: self.accounts(), corpus, arguments: &arguments, account, now, format };
-        unbroken(|| (call.operation.prepare)(&asked))
+    fn prepare<C>(&self, call: &Call<'_>, handler: Handler<C>, caller: C, now: Now) -> Result<Prepared, ApiError> {
+        let arguments = check(call.operation.parameters, &call.arguments)?;
+        // The parameter wins over what the transport negotiated.
+        let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
+        let (accounts, corpus) = (self.accounts(), &call.corpus);
+        let call = CheckedCall { caller, accounts, corpus, arguments, now, format };
+        unbroken(|| handler(&call))
     }
 
-    fn reserve(&self, call: &Call<'_>, paced: Paced, units: u32, now: Now) -> Result<Reserved, ApiError> {
-        let Access::Metered { cost, .. } = call.operation.access else {
-            unreachable!("only metered calls are reserved for")
-        };
-        let idempotency = call.idempotency_key.map(|key| Idempotency::new(key, &fingerprint(call)));
-        let cost = Credits(cost.credits.saturating_mul(units));
-        paced.reserve(call.operation.name, cost, idempotency, now).map_err(|refusal| ApiError::from(&refusal))
-    }
-
-    /// The right to work, and how long heavy work waited for it.
-    async fn turn(&self, weight: Weight) -> Result<(Turn, Option<Stage>), ApiError> {
+    /// The right to work.
+    async fn turn(&self, weight: Weight) -> Result<Turn, ApiError> {
         match weight {
-            Weight::Light => Ok((Turn::Here, None)),
+            Weight::Light => Ok(Turn::Here),
             Weight::Heavy => {
                 let began = Instant::now();
                 let permit = self.heavy_permit().await?;
-                Ok((Turn::OnThread(permit), Some(stage("queue", began))))
+                Ok(Turn::OnThread { permit, queued: stage("queue", began) })
             }
         }
+    }
+}
+
+fn not_available(operation: &Operation) -> ApiError {
+    let offered: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
+    let message = format!("this resource is available as {}; name one of them in Accept", offered.join(", "));
+    ApiError::new(ErrorCode::NotAcceptable, message)
+}
+
+/// A metered call that is about to be paid for.
+struct Payment<'s> {
+    service: &'s Service,
+    call: &'s Call<'s>,
+    paced: Paced,
+    cost: Credits,
+    now: Now,
+}
+
+impl Payment<'_> {
+    /// Charges, and works while the debit is committed.
+    async fn before(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
+        let (service, progress) = (self.service, self.call.progress);
+        let reserved = self.reserve()?;
+        // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
+        let turn = service.turn(prepared.weight).await?;
+        let work = turn.work(prepared.work, &service.given_up);
+        match reserved {
+            Reserved::Replay(receipt) => Ok((work.await?, receipt)),
+            // Charged before the work runs: a client that disconnects must not search for free.
+            Reserved::Fresh(reservation) => {
+                let debit = reservation.begin()?;
+                progress.charge(debit.cost().0);
+                paid_work(debit, work, progress).await
+            }
+        }
+    }
+
+    /// Works, and charges for work that succeeded.
+    async fn after(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
+        let turn = self.service.turn(prepared.weight).await?;
+        let mut reply = turn.work(prepared.work, &self.service.given_up).await?;
+        let progress = self.call.progress;
+        let receipt = match self.reserve()? {
+            Reserved::Replay(receipt) => receipt,
+            Reserved::Fresh(reservation) => {
+                let debit = reservation.begin()?;
+                progress.charge(debit.cost().0);
+                settled(debit, &mut reply, progress).await?
+            }
+        };
+        Ok((reply, receipt))
+    }
+
+    fn reserve(self) -> Result<Reserved, ApiError> {
+        let Self { call, paced, cost, now, .. } = self;
+        let idempotency = call.idempotency_key.map(|key| Idempotency::new(key, &fingerprint(call)));
+        paced.reserve(call.operation.name, cost, idempotency, now).map_err(|refusal| ApiError::from(&refusal))
     }
 }
 
@@ -219,10 +259,7 @@ async fn paid_work(
 ) -> Result<(Reply, Receipt), ApiError> {
     match work.await {
         Ok(mut reply) => {
-            let began = Instant::now();
-            // Without a receipt nothing was charged.
-            let receipt = debit.settle().await.inspect_err(|_| progress.charge(0))?;
-            reply.stages.push(stage("commit", began));
+            let receipt = settled(debit, &mut reply, progress).await?;
             Ok((reply, receipt))
         }
         Err(error) => {
@@ -235,45 +272,59 @@ async fn paid_work(
     }
 }
 
+async fn settled(debit: PendingDebit, reply: &mut Reply, progress: &Progress) -> Result<Receipt, ApiError> {
+    let began = Instant::now();
+    // Without a receipt nothing was charged.
+    let receipt = debit.settle().await.inspect_err(|_| progress.charge(0))?;
+    reply.stages.push(stage("commit", began));
+    Ok(receipt)
+}
+
 /// The right to work now.
 enum Turn {
     Here,
-    OnThread(tokio::sync::OwnedSemaphorePermit),
+    OnThread {
+        permit: OwnedSemaphorePermit,
+        /// How long that took.
+        queued: Stage,
+    },
 }
 
 impl Turn {
     async fn work(self, work: Work, given_up: &Arc<AtomicU64>) -> Result<Reply, ApiError> {
-        let caller = Caller::new(given_up);
+        let cancellation = Cancellation::new(given_up);
         match self {
-            // Nothing can tell that the caller left before this is done.
-            Self::Here => unbroken(|| work(&caller)),
-            Self::OnThread(permit) => {
-                let caller = Arc::new(caller);
-                let waited_for = Arc::clone(&caller);
+            // Nothing can tell that the caller disconnected before this is done.
+            Self::Here => unbroken(|| work(&cancellation)),
+            Self::OnThread { permit, queued } => {
+                let cancellation = Arc::new(cancellation);
+                let watched = Arc::clone(&cancellation);
                 let thread = tokio::task::spawn_blocking(move || {
-                    // Given back when the work ends, not when its caller hangs up.
+                    // Given back when the work ends, not when its caller disconnects.
                     let _permit = permit;
-                    unbroken(|| work(&waited_for))
+                    unbroken(|| work(&watched))
                 });
-                let mut waiting = Waiting { thread, caller };
-                (&mut waiting.thread)
-                    .await
-                    .unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))
+                let mut awaited = Awaited { thread, cancellation };
+                let done = (&mut awaited.thread).await;
+                let mut reply =
+                    done.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))?;
+                reply.stages.push(queued);
+                Ok(reply)
             }
         }
     }
 }
 
-/// A caller who waits for a thread. One who hangs up leaves: work that did not begin is not done, and what began learns of
-/// it when it looks.
-struct Waiting<T> {
+/// Work on a thread that a caller waits for. Dropped when the caller disconnects: work that did not begin is not done, and
+/// what began learns of it when it looks.
+struct Awaited<T> {
     thread: JoinHandle<T>,
-    caller: Arc<Caller>,
+    cancellation: Arc<Cancellation>,
 }
 
-impl<T> Drop for Waiting<T> {
+impl<T> Drop for Awaited<T> {
     fn drop(&mut self) {
-        self.caller.leave();
+        self.cancellation.cancel();
         self.thread.abort();
     }
 }
@@ -284,17 +335,6 @@ fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
         Err(ApiError::internal(format!("panicked: {text}")))
-    })
-}
-
-/// The parameter wins over what the door asks for, where there is one.
-fn wanted_format(call: &Call<'_>, arguments: &Checked) -> Result<Format, ApiError> {
-    let has_parameter = call.operation.parameters.iter().any(|parameter| parameter.name == FORMAT_PARAMETER);
-    let named = if has_parameter { arguments.choice_if_any(FORMAT_PARAMETER) } else { None };
-    named.and_then(Format::named).or(call.format).ok_or_else(|| {
-        let offered: Vec<&str> = call.operation.formats.iter().map(|format| format.media_type()).collect();
-        let message = format!("this resource is available as {}; name one of them in Accept", offered.join(", "));
-        ApiError::new(ErrorCode::NotAcceptable, message)
     })
 }
 
@@ -334,22 +374,23 @@ mod tests {
     }
 
     #[test]
-    fn work_whose_caller_hangs_up_learns_of_it_and_is_counted_once() {
+    fn work_whose_caller_disconnects_learns_of_it_and_is_counted_once() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let given_up = Arc::new(AtomicU64::new(0));
         let permits = Arc::new(tokio::sync::Semaphore::new(1));
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (ended, has_ended) = std::sync::mpsc::channel();
-        let work: Work = Box::new(move |caller| {
-            begun.send(caller.has_left()).unwrap();
-            let patience = Instant::now() + Duration::from_secs(30);
-            while !caller.has_left() && Instant::now() < patience {
+        let work: Work = Box::new(move |cancellation| {
+            begun.send(cancellation.is_cancelled()).unwrap();
+            let deadline = Instant::now() + Duration::from_secs(30);
+            while !cancellation.is_cancelled() && Instant::now() < deadline {
                 std::thread::yield_now();
             }
-            ended.send(caller.has_left()).unwrap();
+            ended.send(cancellation.is_cancelled()).unwrap();
             Err(ApiError::internal("given up"))
         });
-        let turn = Turn::OnThread(Arc::clone(&permits).try_acquire_owned().unwrap());
+        let permit = Arc::clone(&permits).try_acquire_owned().unwrap();
+        let turn = Turn::OnThread { permit, queued: ("queue", 0) };
         let counted = Arc::clone(&given_up);
         let call = runtime.spawn(async move { turn.work(work, &counted).await.is_ok() });
         assert!(!has_begun.recv().unwrap(), "its caller waits");

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::documents::{Document, Setting};
 use super::openapi::OPENAPI_VERSION;
-use super::operation::{API_VERSION, Access, CHECKOUT_PATH, Operation};
+use super::operation::{API_VERSION, CHECKOUT_PATH, Operation, Per, Route};
 use super::operations::OPERATIONS;
-use super::parameters::{Need, Parameter, Place};
+use super::parameters::{Location, Need, Parameter};
 use crate::accounts::scope::Scope;
 
 /// Endpoints, parameters, scopes and costs.
@@ -28,34 +28,35 @@ pub(super) fn document(setting: &Setting<'_>) -> Value {
         "docs": at(Document::Docs),
         "upgradeUrl": format!("{base}{CHECKOUT_PATH}"),
         "snapshot": setting.snapshot,
-        "endpoints": OPERATIONS.iter().map(endpoint).collect::<Vec<_>>(),
+        "endpoints": OPERATIONS.iter().filter_map(endpoint).collect::<Vec<_>>(),
     })
 }
 
-fn endpoint(operation: &Operation) -> Value {
-    let (scopes, credits, per): (Vec<&str>, u32, &str) = match operation.access {
-        Access::Open => (Vec::new(), 0, "call"),
-        Access::Metered { any_of, cost } => (any_of.names().collect(), cost.credits, cost.per.as_str()),
+fn endpoint(operation: &Operation) -> Option<Value> {
+    let Route { path, .. } = operation.route?;
+    let (scopes, credits, per): (Vec<&str>, u32, Per) = match operation.metering() {
+        None => (Vec::new(), 0, Per::Call),
+        Some(metering) => (metering.any_of.names().collect(), metering.cost.credits, metering.cost.per),
     };
-    json!({
+    Some(json!({
         "name": operation.name,
         "method": "GET",
-        "path": operation.path,
+        "path": path,
         "summary": operation.summary,
         "scopesAnyOf": scopes,
         "cost": credits,
-        "costPer": per,
+        "costPer": per.as_str(),
         "tool": operation.tool.map(|tool| tool.name),
         "parameters": operation.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "errorStatuses": statuses(operation),
-    })
+    }))
 }
 
 fn parameter(parameter: &Parameter) -> Value {
     let default = if let Need::Default(default) = parameter.need { Some(default) } else { None };
     json!({
         "name": parameter.name,
-        "in": if parameter.place == Place::Path { "path" } else { "query" },
+        "in": if parameter.location == Location::Path { "path" } else { "query" },
         "required": parameter.need == Need::Required,
         "default": default,
         "rule": parameter.kind.rule(),

@@ -1,9 +1,11 @@
 //! Every error that a client can get: its code, its status and what it means, in one table, and the Error object.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::parameters::Violation;
 use crate::accounts::error::{LedgerError, Refusal};
 
 macro_rules! error_codes {
@@ -59,6 +61,38 @@ error_codes! {
     VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken.";
 }
 
+/// Violations that a refusal lists.
+const VIOLATIONS_LISTED: usize = 16;
+
+/// Violations whose messages stand in the message of the refusal too.
+const MESSAGES_JOINED: usize = 3;
+
+/// A client's own text of more bytes is cut where an answer repeats it.
+const REPEATED_BYTES_MAX: usize = 48;
+
+/// One parameter that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct Violation {
+    pub parameter: String,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+impl Violation {
+    /// The name may be the client's own.
+    pub fn new(parameter: &str, message: impl Into<String>) -> Self {
+        Self { parameter: shortened(parameter).into_owned(), message: message.into() }
+    }
+}
+
+/// A client's text as an answer may repeat it.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= REPEATED_BYTES_MAX {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(REPEATED_BYTES_MAX)]))
+}
+
 /// An error with what the client is told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
@@ -75,10 +109,25 @@ impl ApiError {
         Self { code, message: message.into(), details: Vec::new(), retry_after_sec: None, internal: None }
     }
 
-    pub fn invalid(details: Vec<Violation>) -> Self {
-        let said: Vec<&str> = details.iter().map(|violation| violation.message.as_str()).collect();
-        let message = said.join("; ");
+    /// Lists the first of the violations and says how many there are beside them, so that a refusal stays small however
+    /// much is wrong.
+    pub fn invalid(mut details: Vec<Violation>) -> Self {
+        let count = details.len();
+        details.truncate(VIOLATIONS_LISTED);
+        let first = details.iter().take(MESSAGES_JOINED).map(|violation| violation.message.as_str());
+        let mut message = first.collect::<Vec<_>>().join("; ");
+        if count > MESSAGES_JOINED {
+            let _ = write!(message, "; and {} more problems", count - MESSAGES_JOINED);
+        }
+        if count > VIOLATIONS_LISTED {
+            let _ = write!(message, ", of which details lists the first {}", VIOLATIONS_LISTED - MESSAGES_JOINED);
+        }
         Self { details, ..Self::new(ErrorCode::ValidationError, message) }
+    }
+
+    /// One parameter is wrong.
+    pub fn invalid_parameter(name: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![Violation::new(name, message)])
     }
 
     pub fn not_found(message: impl Into<String>) -> Self {
@@ -87,12 +136,12 @@ impl ApiError {
 
     /// `why` is for the log.
     pub fn internal(why: impl Into<String>) -> Self {
-        let message = "the service made a mistake; try again, and if it stays, tell its operator the requestId";
+        let message = "internal error; try again, and if it happens again, report the requestId to the operator";
         Self { internal: Some(why.into()), ..Self::new(ErrorCode::Internal, message) }
     }
 
     pub fn overloaded() -> Self {
-        let message = "more is asked than can be answered now; nothing was charged, try again in 1 second";
+        let message = "the service is overloaded; nothing was charged, try again in 1 second";
         Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
     }
 
@@ -148,7 +197,7 @@ pub struct ErrorObject<'e> {
     /// Seconds to wait; on 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_sec: Option<u64>,
-    /// Every parameter that is wrong; on 422.
+    /// The parameters that are wrong, at most 16; on 422.
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
     pub details: &'e [Violation],
     /// Names the request in the log; on 500.
@@ -159,6 +208,25 @@ pub struct ErrorObject<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_lists_sixteen_violations_and_counts_the_others() {
+        let wrong =
+            |count: usize| ApiError::invalid((0..count).map(|n| Violation::new("x", format!("m{n}"))).collect());
+        assert_eq!(wrong(1).message, "m0");
+        assert_eq!(wrong(3).message, "m0; m1; m2");
+        assert_eq!((wrong(16).message.as_str(), wrong(16).details.len()), ("m0; m1; m2; and 13 more problems", 16));
+        let many = wrong(64);
+        assert_eq!(many.details.len(), 16);
+        assert_eq!(many.message, "m0; m1; m2; and 61 more problems, of which details lists the first 13");
+    }
+
+    #[test]
+    fn long_text_of_a_client_is_cut_between_characters() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"é".repeat(24)), "é".repeat(24));
+        assert_eq!(shortened(&format!("a{}", "é".repeat(24))), format!("a{}…", "é".repeat(23)));
+    }
 
     #[test]
     fn a_refusal_keeps_its_code_and_status() {

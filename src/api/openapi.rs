@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, SentOn};
-use super::operation::{Access, Operation};
+use super::operation::{Metering, Operation, Route};
 use super::operations::OPERATIONS;
-use super::parameters::{Kind, Need, Parameter, Place};
+use super::parameters::{Kind, Location, Need, Parameter};
 use super::reply::Format;
 
 /// The version of the OpenAPI description.
@@ -35,8 +35,9 @@ pub(super) fn document(base_url: &str) -> Value {
     let error = generator.subschema_for::<ErrorObject<'static>>();
     let mut paths = Map::new();
     for operation in OPERATIONS {
+        let Some(Route { path, .. }) = operation.route else { continue };
         let described = operation_object(operation, &mut generator, error.as_value());
-        paths.insert(operation.path.to_owned(), json!({ "get": described }));
+        paths.insert(path.to_owned(), json!({ "get": described }));
     }
     json!({
         "openapi": "3.1.0",
@@ -68,10 +69,7 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     for code in operation.all_errors() {
         responses.entry(code.status().to_string()).or_insert_with(|| failure(operation, code, error));
     }
-    let security = match operation.access {
-        Access::Open => json!([]),
-        Access::Metered { .. } => json!([{ "bearer": [] }]),
-    };
+    let security = if operation.metering().is_some() { json!([{ "bearer": [] }]) } else { json!([]) };
     json!({
         "operationId": operation.name,
         "tags": [operation.tag()],
@@ -84,9 +82,9 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
 }
 
 fn description(operation: &Operation) -> String {
-    match operation.access {
-        Access::Open => "Open to all, free.".to_owned(),
-        Access::Metered { any_of, cost } => {
+    match operation.metering() {
+        None => "Open to all, free.".to_owned(),
+        Some(Metering { any_of, cost }) => {
             format!(
                 "Needs a key with any one of the scopes {any_of}. Costs {} per {}.",
                 cost.credits,
@@ -125,7 +123,7 @@ fn failure(operation: &Operation, code: ErrorCode, error: &Value) -> Value {
 
 /// The headers that an operation's answers of this status may have.
 fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
-    let is_metered = operation.access != Access::Open;
+    let is_metered = operation.metering().is_some();
     let is_sent = |header: &&Header| match header.on {
         SentOn::Every => true,
         SentOn::Paid => is_metered && status == 200,
@@ -159,7 +157,7 @@ fn parameter(parameter: &Parameter) -> Value {
     }
     let mut described = json!({
         "name": parameter.name,
-        "in": if parameter.place == Place::Path { "path" } else { "query" },
+        "in": if parameter.location == Location::Path { "path" } else { "query" },
         "required": parameter.need == Need::Required,
         "description": parameter.meaning,
         "schema": schema,
@@ -173,8 +171,7 @@ fn parameter(parameter: &Parameter) -> Value {
 
 fn schema_of(kind: Kind) -> Value {
     match kind {
-        // Control characters never reach a parameter, and white space alone is no text.
-        Kind::Text => json!({ "type": "string", "pattern": TEXT_PATTERN }),
+        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max, "pattern": TEXT_PATTERN }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),

@@ -1,7 +1,7 @@
-//! What an operation is: its row in the table, what its handler is asked, and what it hands back.
+//! What an operation is: its row in the table, what its handler receives, and what it returns.
 //!
-//! Everything else in `api` stands above this file: the endpoints fill it in, `operations` lists them, `call` runs them,
-//! the documents render them.
+//! The rest of `api` stands above this file: the endpoints fill it in, `operations` lists them, `call` runs them, the
+//! documents render them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode};
-use super::parameters::{Checked, Parameter};
+use super::parameters::{Argument, Checked, Param, Parameter};
 use super::reply::{Format, Reply};
 use crate::accounts::Accounts;
 use crate::accounts::ids::AccountId;
@@ -23,30 +23,32 @@ pub const API_VERSION: &str = "v1";
 /// Where packs are sold; every `upgradeUrl` leads there.
 pub const CHECKOUT_PATH: &str = "/api/v1/billing/checkout";
 
-/// The parameter that names the form of the answer, where there are several.
-pub const FORMAT_PARAMETER: &str = "format";
-
-/// One operation, for every door.
+/// One operation, for every transport.
 #[derive(Debug)]
 pub struct Operation {
     /// As the ledger names it.
     pub name: &'static str,
     pub summary: &'static str,
-    /// With `{name}` where a path parameter stands.
-    pub path: &'static str,
-    /// Where it is also a tool of the Model Context Protocol server.
+    /// None where it has no address of its own.
+    pub route: Option<Route>,
+    /// None where it is not a tool of the Model Context Protocol server.
     pub tool: Option<Tool>,
-    pub access: Access,
     pub parameters: &'static [Parameter],
     /// The forms in which it answers; the first unless others are asked for.
     pub formats: &'static [Format],
-    /// What it may be refused with beside what every call may.
+    /// The errors that only this operation has.
     pub errors: &'static [ErrorCode],
-    /// An address and its query that works on the sample corpus; words in capitals are to be filled in.
-    pub example: &'static str,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
-    /// Checks what only this operation knows, and says what is to be done.
-    pub(super) prepare: fn(&Asked<'_>) -> Result<Prepared, ApiError>,
+    pub(super) access: Access,
+}
+
+/// Its address in REST, for GET.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// With `{name}` in place of a path parameter.
+    pub path: &'static str,
+    /// A path and its query that works on the sample corpus; words in capitals are to be filled in.
+    pub example: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,13 +58,21 @@ pub struct Tool {
     pub older_name: Option<&'static str>,
 }
 
-/// Who may call, and for how much.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
+/// Who may call, and who handles the call.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Access {
     /// Everybody, for nothing.
-    Open,
-    /// A key with any one of the scopes, for credits.
-    Metered { any_of: ScopeSet, cost: Cost },
+    Open(Handler<Anyone>),
+    /// Holders of a key, for credits.
+    Metered(Metering, Handler<KeyHolder>),
+}
+
+/// What a metered call needs and costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Metering {
+    /// The key must have one of these scopes.
+    pub any_of: ScopeSet,
+    pub cost: Cost,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,87 +97,129 @@ impl Per {
     }
 }
 
-/// A call with good arguments, before it is paid for.
-pub(super) struct Asked<'a> {
+/// Checks what only this operation knows, and says what is to be done.
+pub(super) type Handler<C> = fn(&CheckedCall<'_, C>) -> Result<Prepared, ApiError>;
+
+/// A call that was let in, with good arguments, before it is paid for.
+pub(super) struct CheckedCall<'a, C> {
+    pub(super) caller: C,
     pub(super) accounts: &'a Arc<Accounts>,
     pub(super) corpus: &'a Arc<Corpus>,
-    pub(super) arguments: &'a Checked,
-    /// None where no key is needed.
-    pub(super) account: Option<AccountId>,
+    pub(super) arguments: Checked<'a>,
     pub(super) now: Now,
-    /// The form that the door asks for.
+    /// The form in which the caller wants the answer.
     pub(super) format: Format,
+}
+
+/// Whoever calls an open operation.
+pub(super) struct Anyone;
+
+/// Whose key a metered call came with.
+pub(super) struct KeyHolder {
+    pub(super) account: AccountId,
+    /// All that the key has.
+    pub(super) scopes: ScopeSet,
+}
+
+pub(super) type OpenCall<'a> = CheckedCall<'a, Anyone>;
+pub(super) type MeteredCall<'a> = CheckedCall<'a, KeyHolder>;
+
+impl<C> CheckedCall<'_, C> {
+    /// The value of a parameter of the operation's row.
+    pub(super) fn get<T: Argument>(&self, param: &Param<T>) -> T::Read<'_> {
+        self.arguments.get(param)
+    }
 }
 
 /// Work that is ready to be paid for and done.
 pub(super) struct Prepared {
     /// How many of what it costs by.
     pub(super) units: u32,
+    /// Changes whenever a byte of the answer does.
     pub(super) version: Option<String>,
     pub(super) weight: Weight,
+    pub(super) charge: Charge,
     pub(super) work: Work,
 }
 
-pub(super) type Work = Box<dyn FnOnce(&Caller) -> Result<Reply, ApiError> + Send>;
+pub(super) type Work = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send>;
 
 /// How long work takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Weight {
     /// Microseconds, from memory.
     Light,
-    /// Long enough to keep others waiting, or from a file that may keep it waiting.
+    /// Long enough to delay others, or from a file that may delay it. It takes a permit and runs on a blocking thread.
     Heavy,
 }
 
+/// When a metered call is charged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Charge {
+    /// Before its work, which runs while the debit is committed. Work that then fails is refunded.
+    BeforeWork,
+    /// Once its work has succeeded: for a lookup that may find nothing, which must cost nothing and leave no trace.
+    AfterWork,
+}
+
 impl Prepared {
-    pub(super) fn new(weight: Weight, work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
-        Self::watchful(weight, move |_| work())
+    pub(super) fn light(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self::new(Weight::Light, move |_| work())
     }
 
-    /// Work that looks now and then whether its caller is still there.
-    pub(super) fn watchful(
+    /// Work of some length looks at the cancellation between its steps.
+    pub(super) fn heavy(work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self::new(Weight::Heavy, work)
+    }
+
+    pub(super) fn new(
         weight: Weight,
-        work: impl FnOnce(&Caller) -> Result<Reply, ApiError> + Send + 'static,
+        work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        Self { units: 1, version: None, weight, work: Box::new(work) }
+        Self { units: 1, version: None, weight, charge: Charge::BeforeWork, work: Box::new(work) }
     }
 }
 
-/// Whoever waits for work under way.
+/// Tells work that its caller has disconnected, so that it can end early.
 #[derive(Default)]
-pub(super) struct Caller {
-    has_left: AtomicBool,
+pub(super) struct Cancellation {
+    is_cancelled: AtomicBool,
     is_noticed: AtomicBool,
-    /// How much work noticed it so far.
+    /// How much work ended early so far.
     given_up: Arc<AtomicU64>,
 }
 
-impl Caller {
-    /// `given_up` counts the work that ended early.
+impl Cancellation {
+    /// `given_up` counts the work that ends early.
     pub(super) fn new(given_up: &Arc<AtomicU64>) -> Self {
         Self { given_up: Arc::clone(given_up), ..Self::default() }
     }
 
-    pub(super) fn leave(&self) {
-        self.has_left.store(true, Ordering::Relaxed);
+    pub(super) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Work that is told so ends: nobody reads what would come of it.
-    pub(super) fn has_left(&self) -> bool {
-        let has_left = self.has_left.load(Ordering::Relaxed);
-        if has_left && !self.is_noticed.swap(true, Ordering::Relaxed) {
+    /// Work that gets true ends: nobody reads its result.
+    pub(super) fn is_cancelled(&self) -> bool {
+        let is_cancelled = self.is_cancelled.load(Ordering::Relaxed);
+        if is_cancelled && !self.is_noticed.swap(true, Ordering::Relaxed) {
             self.given_up.fetch_add(1, Ordering::Relaxed);
         }
-        has_left
+        is_cancelled
+    }
+
+    /// An error, which nobody reads, once the caller has disconnected.
+    pub(super) fn check(&self) -> Result<(), ApiError> {
+        if self.is_cancelled() { Err(ApiError::internal("the caller disconnected")) } else { Ok(()) }
     }
 }
 
 impl Operation {
-    /// What documents list it under: the scope that opens it, the first where several do.
-    pub fn tag(&self) -> &'static str {
+    /// None where it is open to all.
+    pub fn metering(&self) -> Option<Metering> {
         match self.access {
-            Access::Open => "open",
-            Access::Metered { any_of, .. } => any_of.names().next().unwrap_or("open"),
+            Access::Open(_) => None,
+            Access::Metered(metering, _) => Some(metering),
         }
     }
 
@@ -176,12 +228,14 @@ impl Operation {
         self.parameters.iter().any(|parameter| parameter.name == "page")
     }
 
-    /// Every error that a call may come to, in the order of their statuses.
+    /// What documents list it under: the scope that opens it, the first where several do.
+    pub fn tag(&self) -> &'static str {
+        self.metering().and_then(|metering| metering.any_of.names().next()).unwrap_or("open")
+    }
+
+    /// Every error that a call may end with, in the order of their statuses.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
-        let metered: &[ErrorCode] = match self.access {
-            Access::Open => OPEN_ERRORS,
-            Access::Metered { .. } => METERED_ERRORS,
-        };
+        let metered = if self.metering().is_some() { METERED_ERRORS } else { OPEN_ERRORS };
         let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
         errors.sort_by_key(|error| (error.status(), error.code()));
         errors

@@ -1,290 +1,216 @@
 //! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
 //! walk it: adding an operation is one row here and one file in `endpoints`.
 
+use super::endpoints::filters::{CODE_BODY, JURISDICTION};
+use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, references, resolve,
     search, suggest,
 };
 use super::error::ErrorCode;
-use super::operation::{Access, CHECKOUT_PATH, Cost, FORMAT_PARAMETER, Operation, Per, Tool};
-use super::parameters::{Kind, Need, Parameter, Place};
-use super::reply::Format;
+use super::operation::{Access, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Operation, Per, Route, Tool};
+use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
 
 const JSON: &[Format] = &[Format::Json];
 
 const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
 
-const fn metered(any_of: &[Scope], credits: u32, per: Per) -> Access {
-    Access::Metered { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }
+const fn metered(any_of: &[Scope], credits: u32, per: Per, handler: Handler<KeyHolder>) -> Access {
+    Access::Metered(Metering { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }, handler)
+}
+
+const fn route(path: &'static str, example: &'static str) -> Option<Route> {
+    Some(Route { path, example })
 }
 
 const fn tool(name: &'static str, older_name: &'static str) -> Option<Tool> {
     Some(Tool { name, older_name: Some(older_name) })
 }
 
-const fn in_path(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
-    Parameter { name, place: Place::Path, kind, need: Need::Required, meaning }
-}
-
-const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
-    Parameter { name, place: Place::Query, kind, need: Need::Required, meaning }
-}
-
-const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Parameter {
-    Parameter { name, place: Place::Query, kind, need: Need::Optional, meaning }
-}
-
-const fn with_default(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Parameter {
-    Parameter { name, place: Place::Query, kind, need: Need::Default(default), meaning }
-}
-
-/// Results of one page at most.
-const LIMIT_MAX: u32 = 100;
-
-/// Suggestions at once at most: more than anybody reads while typing.
-const SUGGESTIONS_MAX: u32 = 20;
-
-const MODES: Kind = Kind::Choice(&["hybrid", "semantic", "keyword"]);
-const FORMATS: Kind = Kind::Choice(&["json", "md", "txt"]);
-
 pub static OPERATIONS: &[Operation] = &[
     Operation {
         name: "search",
         summary: "Search provisions by meaning and by words",
-        path: "/api/v1/search",
+        route: route("/api/v1/search", "/api/v1/search?q=security%20deposit&jurisdiction=XA"),
         tool: tool("law.search", "search_law"),
-        access: metered(&[Scope::Search], 1, Per::Call),
         parameters: &[
-            required("q", Kind::Text, "a question, keywords, \"a phrase\", -excluded or a citation"),
-            with_default(
-                "page",
-                Kind::Integer { min: 1, max: crate::search::RESULTS_MAX },
-                "1",
-                "from 1; page x limit may reach 10,000",
-            ),
-            with_default("limit", Kind::Integer { min: 1, max: LIMIT_MAX }, "20", "results per page"),
-            with_default("mode", MODES, "hybrid", "hybrid (vector similarity fused with keyword), semantic or keyword"),
-            optional("jurisdiction", Kind::ShortCode, "short code of a jurisdiction; includes what lies in it"),
-            optional("codeBody", Kind::Uuid, "id of a code body, from code-bodies"),
-            with_default("facets", Kind::Boolean, "false", "whether to count matches by jurisdiction and tag"),
+            search::Q.rule,
+            PAGE.rule,
+            LIMIT.rule,
+            search::MODE.rule,
+            JURISDICTION.rule,
+            CODE_BODY.rule,
+            search::FACETS.rule,
         ],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/search?q=security%20deposit&jurisdiction=XA",
         reply: |generator| generator.subschema_for::<search::SearchReply<'static>>(),
-        prepare: search::prepare,
+        access: metered(&[Scope::Search], 1, Per::Call, search::prepare),
     },
     Operation {
         name: "node",
         summary: "One provision or container: full text, citation, ancestors, provenance",
-        path: "/api/v1/node/{id}",
+        route: route("/api/v1/node/{id}", "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c"),
         tool: tool("law.get_node", "get_law_node"),
-        access: metered(&[Scope::Node], 1, Per::Call),
-        parameters: &[
-            in_path("id", Kind::Uuid, "nodeId of a search result"),
-            optional(FORMAT_PARAMETER, FORMATS, "the form of the answer; it wins over the Accept header"),
-        ],
+        parameters: &[node::ID.rule, FORMAT.rule],
         formats: &Format::ALL,
         errors: NOT_FOUND,
-        example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c",
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
-        prepare: node::prepare,
+        access: metered(&[Scope::Node], 1, Per::Call, node::prepare),
     },
     Operation {
         name: "references",
         summary: "What a provision cites, or what cites it, page by page",
-        path: "/api/v1/node/{id}/references",
+        route: route(
+            "/api/v1/node/{id}/references",
+            "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c/references?direction=in",
+        ),
         tool: None,
-        access: metered(&[Scope::Node], 1, Per::Call),
-        parameters: &[
-            in_path("id", Kind::Uuid, "id of a node"),
-            with_default(
-                "direction",
-                Kind::Choice(references::DIRECTIONS),
-                "out",
-                "out: what it cites; in: what cites it",
-            ),
-            with_default("page", Kind::Integer { min: 1, max: crate::search::RESULTS_MAX }, "1", "from 1"),
-            with_default("limit", Kind::Integer { min: 1, max: LIMIT_MAX }, "20", "references per page"),
-        ],
+        parameters: &[node::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/node/225f16f2-705a-51ad-94cb-52d662dc230c/references?direction=in",
         reply: |generator| generator.subschema_for::<references::ReferencesReply>(),
-        prepare: references::prepare,
+        access: metered(&[Scope::Node], 1, Per::Call, references::prepare),
     },
     Operation {
         name: "nodes",
         summary: "Several nodes at once; ids that no node has are listed as missing",
-        path: "/api/v1/nodes",
+        route: route(
+            "/api/v1/nodes",
+            "/api/v1/nodes?ids=225f16f2-705a-51ad-94cb-52d662dc230c,16cf6535-965b-52b8-88a6-03698c50a068",
+        ),
         tool: None,
-        access: metered(&[Scope::Node], 1, Per::Node),
-        parameters: &[required("ids", Kind::Uuids { most: nodes::IDS_MAX }, "node ids parted by commas")],
+        parameters: &[nodes::IDS.rule],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/nodes?ids=225f16f2-705a-51ad-94cb-52d662dc230c,16cf6535-965b-52b8-88a6-03698c50a068",
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
-        prepare: nodes::prepare,
+        access: metered(&[Scope::Node], 1, Per::Node, nodes::prepare),
     },
     Operation {
         name: "resolve",
         summary: "What a citation names, in any spelling: one typed answer for each citation of a list",
-        path: "/api/v1/resolve",
+        route: route("/api/v1/resolve", "/api/v1/resolve?citation=Arden%20Rev.%20Stat.%20%C2%A7%2012-2-104"),
         tool: None,
-        access: metered(&[Scope::Node], 1, Per::Call),
-        parameters: &[required("citation", Kind::Text, "a citation or a list of them, such as 42 USC 1983(b)")],
+        parameters: &[resolve::CITATION.rule],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/resolve?citation=Arden%20Rev.%20Stat.%20%C2%A7%2012-2-104",
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
-        prepare: resolve::prepare,
+        access: metered(&[Scope::Node], 1, Per::Call, resolve::prepare),
     },
     Operation {
         name: "suggest",
         summary: "What somebody who types may be about to ask: headings and citations, and what was meant if it is misspelt",
-        path: "/api/v1/suggest",
+        route: route("/api/v1/suggest", "/api/v1/suggest?q=securty%20depo"),
         tool: None,
-        access: metered(&[Scope::Search], 1, Per::Call),
-        parameters: &[
-            required("q", Kind::Text, "what was typed so far, typos and all"),
-            with_default("limit", Kind::Integer { min: 1, max: SUGGESTIONS_MAX }, "10", "how many suggestions"),
-            optional("jurisdiction", Kind::ShortCode, "short code of a jurisdiction; includes what lies in it"),
-        ],
+        parameters: &[suggest::Q.rule, suggest::LIMIT.rule, JURISDICTION.rule],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/suggest?q=securty%20depo",
         reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
-        prepare: suggest::prepare,
+        access: metered(&[Scope::Search], 1, Per::Call, suggest::prepare),
     },
     Operation {
         name: "code-bodies",
         summary: "The code bodies that are held",
-        path: "/api/v1/code-bodies",
+        route: route("/api/v1/code-bodies", "/api/v1/code-bodies"),
         tool: None,
-        access: metered(&[Scope::Browse], 1, Per::Call),
         parameters: &[],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/code-bodies",
         reply: |generator| generator.subschema_for::<code_bodies::CodeBodiesReply<'static>>(),
-        prepare: code_bodies::prepare,
+        access: metered(&[Scope::Browse], 1, Per::Call, code_bodies::prepare),
     },
     Operation {
         name: "browse",
         summary: "The immediate children of a code body or of a node",
-        path: "/api/v1/browse",
+        route: route("/api/v1/browse", "/api/v1/browse?codeBodyId=ba1b24fb-3dfa-535e-a2e5-fbe7681c7941"),
         tool: None,
-        access: metered(&[Scope::Browse], 1, Per::Call),
-        parameters: &[
-            required("codeBodyId", Kind::Uuid, "id of a code body, from code-bodies"),
-            optional("parent", Kind::Uuid, "id of a node of that code body; its top level where absent"),
-        ],
+        parameters: &[browse::CODE_BODY_ID.rule, browse::PARENT.rule],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/browse?codeBodyId=ba1b24fb-3dfa-535e-a2e5-fbe7681c7941",
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
-        prepare: browse::prepare,
+        access: metered(&[Scope::Browse], 1, Per::Call, browse::prepare),
     },
     Operation {
         name: "gis",
         summary: "A municipal zoning layer as GeoJSON, each zone with its citation",
-        path: "/api/v1/gis/{shortCode}",
+        route: route("/api/v1/gis/{shortCode}", "/api/v1/gis/XA-PORT-ARDEN"),
         tool: None,
-        access: metered(&[Scope::Gis], 5, Per::Call),
-        parameters: &[in_path("shortCode", Kind::ShortCode, "short code of a municipality, from coverage")],
+        parameters: &[gis::SHORT_CODE.rule],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/gis/XA-PORT-ARDEN",
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
-        prepare: gis::prepare,
+        access: metered(&[Scope::Gis], 5, Per::Call, gis::prepare),
     },
     Operation {
         name: "gis-at",
         summary: "The zones at a point, each with the full text of the provision that defines it",
-        path: "/api/v1/gis/{shortCode}/at",
+        route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/XA-PORT-ARDEN/at?lat=44.054&lon=-124.217"),
         tool: None,
-        access: metered(&[Scope::Gis], 5, Per::Call),
-        parameters: &[
-            in_path("shortCode", Kind::ShortCode, "short code of a municipality, from coverage"),
-            required("lat", Kind::Number { min: -90, max: 90 }, "latitude in degrees, WGS 84"),
-            required("lon", Kind::Number { min: -180, max: 180 }, "longitude in degrees, WGS 84; west is negative"),
-        ],
+        parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/gis/XA-PORT-ARDEN/at?lat=44.054&lon=-124.217",
         reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
-        prepare: gis_at::prepare,
+        access: metered(&[Scope::Gis], 5, Per::Call, gis_at::prepare),
     },
     Operation {
         name: "coverage",
         summary: "Which jurisdictions are held, and how much of each; to be called before searching",
-        path: "/api/v1/coverage",
+        route: route("/api/v1/coverage", "/api/v1/coverage"),
         tool: tool("law.list_coverage", "list_coverage"),
-        access: metered(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call),
         parameters: &[],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/coverage",
         reply: |generator| generator.subschema_for::<coverage::CoverageReply<'static>>(),
-        prepare: coverage::prepare,
+        access: metered(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call, coverage::prepare),
     },
     Operation {
         name: "me",
         summary: "Your account: tier, credits, limits, newest ledger entries, packs",
-        path: "/api/v1/me",
+        route: route("/api/v1/me", "/api/v1/me"),
         tool: Some(Tool { name: "account.status", older_name: None }),
-        access: metered(&Scope::ALL, 1, Per::Call),
         parameters: &[],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/me",
-        reply: |generator| generator.subschema_for::<crate::accounts::views::Me>(),
-        prepare: me::prepare,
+        reply: |generator| generator.subschema_for::<me::AccountReply>(),
+        access: metered(&Scope::ALL, 1, Per::Call, me::prepare),
     },
     Operation {
         name: "formation-status",
         summary: "How a company-formation order stands",
-        path: "/api/v1/formation/status/{orderId}",
+        route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/ORDER_ID?token=TOKEN"),
         tool: None,
-        access: metered(&[Scope::Formation], 1, Per::Call),
-        parameters: &[
-            in_path("orderId", Kind::Uuid, "id of the order"),
-            required("token", Kind::Text, "the order's tracking token, issued when it was created"),
-        ],
+        parameters: &[formation_status::ORDER_ID.rule, formation_status::TOKEN.rule],
         formats: JSON,
         errors: NOT_FOUND,
-        example: "/api/v1/formation/status/ORDER_ID?token=TOKEN",
-        reply: |generator| generator.subschema_for::<crate::accounts::tracking::OrderView>(),
-        prepare: formation_status::prepare,
+        reply: |generator| generator.subschema_for::<formation_status::OrderReply>(),
+        access: metered(&[Scope::Formation], 1, Per::Call, formation_status::prepare),
     },
     Operation {
         name: "checkout",
         summary: "The packs of credits, and how to buy one here",
-        path: CHECKOUT_PATH,
+        route: route(CHECKOUT_PATH, "/api/v1/billing/checkout"),
         tool: None,
-        access: Access::Open,
         parameters: &[],
         formats: JSON,
         errors: &[],
-        example: "/api/v1/billing/checkout",
         reply: |generator| generator.subschema_for::<checkout::CheckoutReply>(),
-        prepare: checkout::prepare,
+        access: Access::Open(checkout::prepare),
     },
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::parameters::{Location, Need};
 
+    /// Path, scopes, cost and errors of its own of each endpoint, as the contract's table has them.
     #[test]
     fn the_table_is_that_of_the_contract() {
         let row = |path: &str| {
-            let operation = OPERATIONS.iter().find(|operation| operation.path == path).unwrap();
-            match operation.access {
-                Access::Metered { any_of, cost } => (any_of.to_string(), cost.credits),
-                Access::Open => (String::new(), 0),
-            }
+            let operation = OPERATIONS.iter().find(|operation| operation.route.is_some_and(|route| route.path == path));
+            let Metering { any_of, cost } = operation.unwrap().metering().unwrap();
+            (any_of.to_string(), cost)
         };
         for (path, scopes, credits) in [
             ("/api/v1/search", "search", 1),
@@ -296,7 +222,7 @@ mod tests {
             ("/api/v1/me", "search,node,browse,gis,formation", 1),
             ("/api/v1/formation/status/{orderId}", "formation", 1),
         ] {
-            assert_eq!(row(path), (scopes.to_owned(), credits), "{path}");
+            assert_eq!(row(path), (scopes.to_owned(), Cost { credits, per: Per::Call }), "{path}");
         }
     }
 
@@ -304,11 +230,26 @@ mod tests {
     fn names_and_paths_are_unique_and_path_parameters_stand_in_their_path() {
         for (place, operation) in OPERATIONS.iter().enumerate() {
             let earlier = &OPERATIONS[..place];
-            assert!(earlier.iter().all(|other| other.name != operation.name && other.path != operation.path));
-            let in_path = operation.parameters.iter().filter(|parameter| parameter.place == Place::Path);
+            assert!(earlier.iter().all(|other| other.name != operation.name));
+            let in_path = operation.parameters.iter().filter(|parameter| parameter.location == Location::Path);
             let written: Vec<String> = in_path.map(|parameter| format!("{{{}}}", parameter.name)).collect();
-            assert_eq!(operation.path.matches('{').count(), written.len());
-            assert!(written.iter().all(|name| operation.path.contains(name)), "{}", operation.name);
+            let Some(Route { path, .. }) = operation.route else {
+                assert!(written.is_empty(), "{} has no path", operation.name);
+                continue;
+            };
+            let is_path = |other: &Operation| other.route.is_some_and(|route| route.path == path);
+            assert!(!earlier.iter().any(is_path), "{path} is listed twice");
+            assert_eq!(path.matches('{').count(), written.len());
+            assert!(written.iter().all(|name| path.contains(name)), "{}", operation.name);
+        }
+    }
+
+    #[test]
+    fn every_default_keeps_the_rule_of_its_parameter() {
+        for parameter in OPERATIONS.iter().flat_map(|operation| operation.parameters) {
+            if let Need::Default(default) = parameter.need {
+                assert!(parameter.kind.takes(default), "{} = {default}", parameter.name);
+            }
         }
     }
 }

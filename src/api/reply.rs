@@ -1,4 +1,4 @@
-//! What an operation answers with, before any transport dresses it.
+//! What an operation answers with, before a transport makes a response of it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::corpus::Corpus;
 use super::error::ApiError;
+use super::parameters::{Param, choice};
 
-/// A form in which an answer can be had.
+/// A form in which an answer is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Format {
     #[default]
@@ -38,11 +39,13 @@ impl Format {
             Self::Text => "text/plain",
         }
     }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
 }
+
+choice!(Format, name);
+
+/// The parameter of operations that answer in several forms.
+pub(super) const FORMAT: Param<Option<Format>> =
+    Param::optional("format", "the form of the answer; it wins over the Accept header");
 
 /// An answer.
 #[derive(Clone, Debug)]

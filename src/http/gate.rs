@@ -5,7 +5,7 @@ use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method, Request};
 
 use crate::api::error::{ApiError, ErrorCode};
-use crate::api::parameters::Arguments;
+use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::hex;
 
 /// A request that may be looked at.
@@ -29,8 +29,8 @@ pub(super) fn check(request: &Request<Incoming>) -> Result<Asked<'_>, ApiError> 
     let path = request.uri().path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
-    let query = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
-    Ok(Asked { headers, path, segments, arguments: Arguments { path: Vec::new(), query } })
+    let arguments = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
+    Ok(Asked { headers, path, segments, arguments })
 }
 
 fn not_well_formed(what: &str) -> ApiError {
@@ -38,13 +38,15 @@ fn not_well_formed(what: &str) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
-fn query(text: &str) -> Option<Vec<(String, String)>> {
-    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+/// The query's parameters. Of too many only the first are decoded, and all are counted.
+fn query(text: &str) -> Option<Arguments> {
+    let pairs = || text.split('&').filter(|pair| !pair.is_empty());
     let decode = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         Some((decoded(name, Plus::IsSpace)?, decoded(value, Plus::IsSpace)?))
     };
-    pairs.map(decode).collect()
+    let query = pairs().take(PARAMETERS_MAX).map(decode).collect::<Option<_>>()?;
+    Some(Arguments { path: Vec::new(), query, query_count: pairs().count() })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,8 +106,16 @@ mod tests {
     #[test]
     fn a_query_is_pairs_and_a_name_may_stand_alone() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(query("q=a%26b&facets&x=1=2&&").unwrap(), [pair("q", "a&b"), pair("facets", ""), pair("x", "1=2")]);
-        assert_eq!(query("").unwrap(), []);
+        let read = query("q=a%26b&facets&x=1=2&&").unwrap();
+        assert_eq!(read.query, [pair("q", "a&b"), pair("facets", ""), pair("x", "1=2")]);
+        assert_eq!(read.query_count, 3);
+        assert_eq!(query("").unwrap().query, []);
+    }
+
+    #[test]
+    fn of_too_many_parameters_the_first_are_decoded_and_all_counted() {
+        let read = query(&"a=1&".repeat(2_000)).unwrap();
+        assert_eq!((read.query.len(), read.query_count), (PARAMETERS_MAX, 2_000));
     }
 
     #[test]

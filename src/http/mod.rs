@@ -52,7 +52,7 @@ use crate::api::call::{Call, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
-use crate::api::operation::{Access, Operation};
+use crate::api::operation::Operation;
 use crate::api::service::Service;
 use cross_origin::Origins;
 use documents::Documents;
@@ -284,7 +284,7 @@ impl App {
         };
         match self.service.call(call).await {
             Outcome::Answered(answer) => {
-                let is_metered = matches!(operation.access, Access::Metered { .. });
+                let is_metered = operation.metering().is_some();
                 answer::answered(answer, headers, is_metered, (asked.path, &query))
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),

@@ -1,7 +1,7 @@
 //! Which path leads where: the operations table, the documents, the probes.
 
 use crate::api::documents::Document;
-use crate::api::operation::{Access, Operation};
+use crate::api::operation::Operation;
 use crate::api::operations::OPERATIONS;
 
 pub(super) enum Target {
@@ -17,7 +17,7 @@ impl Target {
     /// no more than a refusal, and a refused one would have a healthy server restarted.
     pub(super) fn is_open(&self) -> bool {
         match self {
-            Self::Operation(operation, _) => operation.access == Access::Open,
+            Self::Operation(operation, _) => operation.metering().is_none(),
             Self::Document(_) => true,
             Self::Live | Self::Ready => false,
         }
@@ -45,7 +45,7 @@ fn operation(names: &[&str]) -> Option<Target> {
     // Compared once, not for every row.
     let ["api", "v1", names @ ..] = names else { return None };
     OPERATIONS.iter().find_map(|operation| {
-        let parameters = fit(operation.path.strip_prefix(OPERATIONS_BELOW)?, names)?;
+        let parameters = fit(operation.route?.path.strip_prefix(OPERATIONS_BELOW)?, names)?;
         Some(Target::Operation(operation, parameters))
     })
 }
@@ -68,6 +68,7 @@ fn fit(template: &'static str, names: &[&str]) -> Option<Vec<(&'static str, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::operation::Route;
 
     fn lead(path: &str) -> Option<Target> {
         route(&path.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>())
@@ -76,9 +77,8 @@ mod tests {
     #[test]
     fn every_row_of_the_table_is_reached_by_its_path() {
         for operation in OPERATIONS {
-            let Some(Target::Operation(found, parameters)) = lead(operation.path) else {
-                panic!("{} is not reached", operation.path)
-            };
+            let Some(Route { path, .. }) = operation.route else { continue };
+            let Some(Target::Operation(found, parameters)) = lead(path) else { panic!("{path} is not reached") };
             assert_eq!(found.name, operation.name);
             assert!(parameters.iter().all(|(name, value)| *value == format!("{{{name}}}")));
         }

@@ -1,7 +1,7 @@
 //! What operations answer, field by field as the contract names them.
 
 use hornbook_corpus::ids::NodeOrdinal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::house::{House, generous};
 use crate::operations::NODE;
@@ -281,6 +281,12 @@ fn an_account_sees_what_it_spent_and_what_it_can_buy() {
     has(&me, &["tier", "creditsRemaining", "rateLimit", "ledger", "upgradeOptions"]);
     assert_eq!(me["tier"], "free");
     assert_eq!(fields(&me["rateLimit"]), ["requestsPerDay", "requestsPerMinute"]);
+    let entry = &me["ledger"][0];
+    let names = ["at", "balanceAfter", "credits", "fromAllotment", "id", "keyPrefix", "kind", "note", "operation"];
+    assert_eq!(fields(entry), names);
+    assert_eq!((&entry["kind"], &entry["operation"]), (&json!("usage"), &json!("coverage")));
+    assert_eq!((&entry["credits"], &entry["fromAllotment"]), (&json!(-1), &json!(1)));
+    assert_eq!(entry["keyPrefix"], client.key[..12]);
     assert_eq!(me["upgradeOptions"][0]["pack"], "starter");
     assert_eq!(me["upgradeOptions"][0]["priceCents"], 500);
     let checkout = client.house.get_with("/api/v1/billing/checkout", &[]).json();

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use hornbook::accounts::changes::OrderWish;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::api::operation::{Access, Cost, Operation};
+use hornbook::api::operation::{Cost, Metering, Operation};
 use hornbook::api::operations::OPERATIONS;
-use hornbook::api::parameters::{Kind, Need, Place};
+use hornbook::api::parameters::{Kind, Location, Need};
 
 use crate::house::{Answered, House, generous};
 use crate::sample::ENGINE;
@@ -20,9 +20,13 @@ pub(crate) static NODE: LazyLock<String> = LazyLock::new(|| {
     answers[0].node_id.unwrap().to_string()
 });
 
+fn path_of(operation: &Operation) -> &'static str {
+    operation.route.unwrap().path
+}
+
 /// An address that answers 200.
 fn address(house: &House, operation: &Operation) -> String {
-    let path = operation.path;
+    let path = path_of(operation);
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),
         "node" => path.replace("{id}", &NODE),
@@ -51,9 +55,9 @@ fn order_address(house: &House, path: &str) -> String {
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
-    OPERATIONS.iter().filter_map(|operation| match operation.access {
-        Access::Metered { any_of, cost } => Some((operation, any_of, cost)),
-        Access::Open => None,
+    OPERATIONS.iter().filter_map(|operation| {
+        let Metering { any_of, cost } = operation.metering()?;
+        Some((operation, any_of, cost))
     })
 }
 
@@ -93,7 +97,7 @@ fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
     for operation in OPERATIONS {
         let path = address(&house, operation);
         let anonymous = house.get_with(&path, &[]);
-        if operation.access == Access::Open {
+        if operation.metering().is_none() {
             ok(anonymous, operation.name);
             continue;
         }
@@ -174,12 +178,12 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
         for parameter in operation.parameters {
             let name = parameter.name;
             let bad = match parameter.kind {
-                Kind::Text => "%20",
+                Kind::Text { .. } => "%20",
                 Kind::Uuids { .. } => "1,2",
                 _ => "n%20o",
             };
-            match parameter.place {
-                Place::Query if path.contains(&format!("{name}=")) => {
+            match parameter.location {
+                Location::Query if path.contains(&format!("{name}=")) => {
                     violated(&with(&format!("{name}=again")), name);
                     let (before, value) = path.split_once(&format!("{name}=")).unwrap();
                     let behind = value.split_once('&').map_or("", |(_, behind)| behind);
@@ -188,13 +192,13 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
                         violated(&format!("{before}{behind}"), name);
                     }
                 }
-                Place::Query => violated(&with(&format!("{name}={bad}")), name),
-                Place::Path if parameter.kind == Kind::Uuid => {
-                    let path = operation.path.replace(&format!("{{{name}}}"), "no-id");
+                Location::Query => violated(&with(&format!("{name}={bad}")), name),
+                Location::Path if parameter.kind == Kind::Uuid => {
+                    let path = path_of(operation).replace(&format!("{{{name}}}"), "no-id");
                     let query = address(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
                     house.get(&format!("{path}?{query}"), &key).error(404, "not_found");
                 }
-                Place::Path => violated(&operation.path.replace(&format!("{{{name}}}"), bad), name),
+                Location::Path => violated(&path_of(operation).replace(&format!("{{{name}}}"), bad), name),
             }
         }
     }

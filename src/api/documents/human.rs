@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::super::error::ErrorCode;
 use super::super::headers::{HEADERS, Header, SentOn};
 use super::super::openapi;
-use super::super::operation::{Access, Operation};
+use super::super::operation::{Operation, Route};
 use super::super::operations::OPERATIONS;
-use super::super::parameters::{Need, Parameter, Place};
+use super::super::parameters::{Location, Need, Parameter};
 use super::super::reply::Format;
 use super::style::STYLE;
 use super::{Document, Setting, markdown, schema};
@@ -32,7 +32,7 @@ pub(super) fn page(setting: &Setting<'_>) -> String {
         first_call(setting.base_url),
         credits(setting.tariff),
         headers(),
-        OPERATIONS.iter().map(|operation| operation_card(operation, setting.base_url, &description)).collect(),
+        OPERATIONS.iter().filter_map(|operation| operation_card(operation, setting.base_url, &description)).collect(),
         objects(&description["components"]["schemas"]),
         errors(),
         documents(setting.base_url),
@@ -64,7 +64,7 @@ fn contents() -> String {
         let _ = write!(out, "<li><a href=\"#{anchor}\">{title}</a>");
         if *anchor == "operations" {
             out += "\n<ul>\n";
-            for Operation { name, .. } in OPERATIONS {
+            for Operation { name, .. } in OPERATIONS.iter().filter(|operation| operation.route.is_some()) {
                 let _ = writeln!(out, "<li><a href=\"#{name}\">{name}</a></li>");
             }
             out += "</ul>\n";
@@ -75,7 +75,8 @@ fn contents() -> String {
 }
 
 fn first_call(base: &str) -> String {
-    let search = OPERATIONS.iter().find(|operation| operation.name == "search").map_or("", |search| search.example);
+    let search = OPERATIONS.iter().find(|operation| operation.name == "search").and_then(|search| search.route);
+    let search = search.map_or("", |route| route.example);
     format!(
         "<p><code>cargo run --release</code> in the source folder builds a sample corpus, prints a demo key and serves \
          it. Put the key where the examples of this page look for it, and ask:</p>\n{}\
@@ -144,14 +145,16 @@ const fn sent_on(on: SentOn) -> &'static str {
     }
 }
 
-fn operation_card(operation: &Operation, base: &str, description: &Value) -> String {
-    let Operation { name, summary, path, example, .. } = operation;
+/// Nothing for an operation without an address.
+fn operation_card(operation: &Operation, base: &str, description: &Value) -> Option<String> {
+    let Operation { name, summary, .. } = operation;
+    let Route { path, example } = operation.route?;
     let mut out = format!(
         "<article aria-labelledby=\"{name}\">\n<h3 id=\"{name}\">{name}</h3>\n<p>{}</p>\n\
          <p class=\"route\"><b>GET</b><code>{}</code></p>\n{}",
         prose(summary),
         escaped(path),
-        facts(operation, description)
+        facts(operation, path, description)
     );
     if !operation.parameters.is_empty() {
         let rows: String = operation.parameters.iter().map(parameter_row).collect();
@@ -159,15 +162,15 @@ fn operation_card(operation: &Operation, base: &str, description: &Value) -> Str
         out += &table(&format!("Parameters of {name}"), &["name", "in", "default", "meaning"], &rows);
     }
     out += "<h4>Example</h4>\n";
-    out += &shell(&match operation.access {
-        Access::Open => format!("curl '{base}{example}'"),
-        Access::Metered { .. } => curl(base, example),
+    out += &shell(&match operation.metering() {
+        None => format!("curl '{base}{example}'"),
+        Some(_) => curl(base, example),
     });
-    out + "</article>\n"
+    Some(out + "</article>\n")
 }
 
-fn facts(operation: &Operation, description: &Value) -> String {
-    let answer = &description["paths"][operation.path]["get"]["responses"]["200"]["content"];
+fn facts(operation: &Operation, path: &str, description: &Value) -> String {
+    let answer = &description["paths"][path]["get"]["responses"]["200"]["content"];
     let answer = schema::kind(&answer[Format::Json.media_type()]["schema"]);
     let mut facts =
         vec![("scope", markdown::scopes(operation)), ("credits", markdown::credits(operation)), ("answers", answer)];
@@ -188,7 +191,7 @@ fn parameter_row(parameter: &Parameter) -> String {
         Need::Optional => String::new(),
         Need::Default(default) => format!("<code>{}</code>", escaped(default)),
     };
-    let place = if parameter.place == Place::Path { "path" } else { "query" };
+    let place = if parameter.location == Location::Path { "path" } else { "query" };
     format!(
         "<tr><th scope=\"row\"><code>{}</code></th><td>{place}</td><td>{default}</td><td>{}; {}</td></tr>\n",
         parameter.name,

@@ -1,6 +1,6 @@
 //! `/llms.txt`: what a language model must know to use the service well, in Markdown.
 
-use super::super::operation::Operation;
+use super::super::operation::{Operation, Route};
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
 use super::{Document, Setting, markdown};
@@ -25,9 +25,7 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
          ## Operations\n\n{}\n",
         markdown::operations()
     );
-    for operation in OPERATIONS {
-        out += &described(operation, base);
-    }
+    out.extend(OPERATIONS.iter().filter_map(|operation| described(operation, base)));
     out += "## Documents\n\n";
     for (document, what) in [
         (Document::OpenApi, "OpenAPI 3.1, with the schema of every answer"),
@@ -41,10 +39,13 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
     out
 }
 
-fn described(operation: &Operation, base: &str) -> String {
+/// Nothing for an operation without an address.
+fn described(operation: &Operation, base: &str) -> Option<String> {
     let parameters: String = operation.parameters.iter().map(parameter).collect();
-    let Operation { name, summary, example, .. } = operation;
-    format!("### {name}\n\n{summary}. Example: `{base}{example}`\n\n{parameters}{}", line_if(!parameters.is_empty()))
+    let Operation { name, summary, .. } = operation;
+    let Route { example, .. } = operation.route?;
+    let end = line_if(!parameters.is_empty());
+    Some(format!("### {name}\n\n{summary}. Example: `{base}{example}`\n\n{parameters}{end}"))
 }
 
 fn line_if(wanted: bool) -> &'static str {

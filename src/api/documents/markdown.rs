@@ -1,6 +1,6 @@
 //! The table in Markdown, for README.md and for language models.
 
-use super::super::operation::{Access, Operation, Per};
+use super::super::operation::{Metering, Operation, Per, Route};
 use super::super::operations::OPERATIONS;
 
 /// Between these two lines of README.md stands [`operations`].
@@ -9,25 +9,25 @@ pub const README_END: &str = "<!-- until here -->\n";
 
 /// Every operation as a row.
 pub fn operations() -> String {
-    let rows = OPERATIONS.iter().map(|operation| {
-        let Operation { path, summary, .. } = operation;
-        format!("| `{path}` | {summary} | {} | {} |\n", scopes(operation), credits(operation))
+    let rows = OPERATIONS.iter().filter_map(|operation| {
+        let (Route { path, .. }, summary) = (operation.route?, operation.summary);
+        Some(format!("| `{path}` | {summary} | {} | {} |\n", scopes(operation), credits(operation)))
     });
     let head = "| path | what it answers | scope (any one of) | credits |\n|---|---|---|---|\n";
     head.to_owned() + &rows.collect::<String>()
 }
 
 pub(super) fn scopes(operation: &Operation) -> String {
-    match operation.access {
-        Access::Open => "none".to_owned(),
-        Access::Metered { any_of, .. } => any_of.names().collect::<Vec<_>>().join(", "),
+    match operation.metering() {
+        None => "none".to_owned(),
+        Some(Metering { any_of, .. }) => any_of.names().collect::<Vec<_>>().join(", "),
     }
 }
 
 pub(super) fn credits(operation: &Operation) -> String {
-    match operation.access {
-        Access::Open => "0".to_owned(),
-        Access::Metered { cost, .. } if cost.per == Per::Call => cost.credits.to_string(),
-        Access::Metered { cost, .. } => format!("{} per {}", cost.credits, cost.per.as_str()),
+    match operation.metering() {
+        None => "0".to_owned(),
+        Some(Metering { cost, .. }) if cost.per == Per::Call => cost.credits.to_string(),
+        Some(Metering { cost, .. }) => format!("{} per {}", cost.credits, cost.per.as_str()),
     }
 }

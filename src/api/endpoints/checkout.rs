@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::accounts::tier::{PackName, Tariff};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{OpenCall, Prepared};
 use crate::api::reply::Reply;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,9 +32,9 @@ const HOW_TO_BUY: &str = "Ask the operator of this service for a pack by its nam
                           with 'hornbook purchase request ACCOUNT PACK' and 'hornbook purchase approve PURCHASE'; the \
                           credits are there at once, for every key of the account.";
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let tariff = asked.accounts.settings().tariff;
-    Ok(Prepared::new(Weight::Light, move || {
+pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<Prepared, ApiError> {
+    let tariff = call.accounts.settings().tariff;
+    Ok(Prepared::light(move || {
         Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy: HOW_TO_BUY })
     }))
 }

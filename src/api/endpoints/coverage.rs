@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::gis;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::reply::{Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,9 +47,9 @@ struct JurisdictionReply<'s> {
     gis_citation_quality: Option<&'static str>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::new(Weight::Light, move || match corpus.coverage.get() {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let corpus = Arc::clone(call.corpus);
+    Ok(Prepared::light(move || match corpus.coverage.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),
         None => write(&corpus),
     }))

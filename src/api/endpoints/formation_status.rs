@@ -1,23 +1,98 @@
-//! `formation-status`: how an order stands, for whoever holds its token.
+//! `formation-status`: the status of a company-formation order, for the holder of its token.
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::me::unreadable;
 use crate::accounts::ids::OrderId;
+use crate::accounts::records::OrderStage;
+use crate::accounts::tracking::{OrderView, StageStatus, StageView};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{Charge, MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let order = OrderId(asked.arguments.uuid("orderId"));
-    let token = asked.arguments.text("token").to_owned();
-    let accounts = Arc::clone(asked.accounts);
-    Ok(Prepared::new(Weight::Heavy, move || {
+pub(in crate::api) const ORDER_ID: Param<OrderId> = Param::in_path("orderId", "id of the order");
+
+pub(in crate::api) const TOKEN: Param<Text<256>> =
+    Param::required("token", "the order's tracking token, issued when it was created");
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FormationStatus")]
+pub(in crate::api) struct OrderReply {
+    #[schemars(with = "uuid::Uuid")]
+    order_id: OrderId,
+    state: OrderStage,
+    entity_name: String,
+    entity_type: String,
+    jurisdiction: String,
+    /// Every stage, in order, reached or not.
+    stages: Vec<StageReply>,
+    /// RFC 3339, UTC.
+    created_at: String,
+    /// RFC 3339, UTC.
+    updated_at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FormationStage")]
+struct StageReply {
+    stage: OrderStage,
+    status: StatusReply,
+    /// When it was reached; an order may pass a stage without stopping there.
+    at: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "StageStatus")]
+enum StatusReply {
+    Completed,
+    Current,
+    Pending,
+}
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let order = call.get(&ORDER_ID);
+    let token = call.get(&TOKEN).to_owned();
+    let accounts = Arc::clone(call.accounts);
+    let work = Prepared::heavy(move |_| {
         let tracked = accounts.track_order(order, &token).map_err(|error| unreadable(&error))?;
-        // The same words for a wrong token and an unknown order: who guesses learns nothing.
-        let view = tracked.ok_or_else(|| {
-            ApiError::not_found("there is no such order under this token; check both as they were handed out")
+        // The same words for a wrong token and an unknown order: guessing reveals nothing.
+        let order = tracked.ok_or_else(|| {
+            ApiError::not_found("there is no such order with this token; check both the order id and the token")
         })?;
-        Reply::json(&view)
-    }))
+        Reply::json(&OrderReply::from(order))
+    });
+    // Most of those who ask for an order that is not theirs to see are mistaken: that costs nothing.
+    Ok(Prepared { charge: Charge::AfterWork, ..work })
+}
+
+impl From<OrderView> for OrderReply {
+    fn from(order: OrderView) -> Self {
+        Self {
+            order_id: order.order_id,
+            state: order.state,
+            entity_name: order.entity_name,
+            entity_type: order.entity_type,
+            jurisdiction: order.jurisdiction,
+            stages: order.stages.into_iter().map(StageReply::from).collect(),
+            created_at: order.created_at.to_string(),
+            updated_at: order.updated_at.to_string(),
+        }
+    }
+}
+
+impl From<StageView> for StageReply {
+    fn from(StageView { stage, status, at }: StageView) -> Self {
+        let status = match status {
+            StageStatus::Completed => StatusReply::Completed,
+            StageStatus::Current => StatusReply::Current,
+            StageStatus::Pending => StatusReply::Pending,
+        };
+        Self { stage, status, at: at.map(|at| at.to_string()) }
+    }
 }

@@ -11,8 +11,12 @@ use uuid::Uuid;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::Param;
 use crate::api::reply::{Reply, StoredLayer};
+
+pub(in crate::api) const SHORT_CODE: Param<ShortCode> =
+    Param::in_path("shortCode", "short code of a municipality, from coverage");
 
 /// What a stored layer looks like. The builder writes it; here it is only described.
 #[derive(JsonSchema)]
@@ -58,13 +62,13 @@ struct FeatureProperties {
     source: Map<String, Value>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let short_code = asked.arguments.short_code("shortCode").clone();
-    published_or_not_found(asked.corpus, &short_code)?;
-    let corpus = Arc::clone(asked.corpus);
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let short_code = call.get(&SHORT_CODE).clone();
+    published_or_not_found(call.corpus, &short_code)?;
+    let corpus = Arc::clone(call.corpus);
     let version = format!("{}-{short_code}", corpus.id());
     let work = move || Ok(Reply::stored(StoredLayer { corpus, short_code }));
-    Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Light, work) })
+    Ok(Prepared { version: Some(version), ..Prepared::light(work) })
 }
 
 /// The layer of a jurisdiction, for an operation that is about one.
@@ -74,7 +78,7 @@ pub(in crate::api) fn published_or_not_found<'s>(
 ) -> Result<&'s LayerEntry, ApiError> {
     published(corpus, short_code).ok_or_else(|| {
         ApiError::not_found(format!(
-            "there is no zoning layer of {short_code}; /api/v1/coverage tells by gisStatus which there are"
+            "there is no zoning layer of {short_code}; gisStatus in /api/v1/coverage shows which there are"
         ))
     })
 }

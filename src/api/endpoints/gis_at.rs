@@ -10,12 +10,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::gis::published_or_not_found;
+use super::gis::{SHORT_CODE, published_or_not_found};
 use super::node::NodeReply;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Degrees, Param};
 use crate::api::reply::Reply;
+
+pub(in crate::api) const LAT: Param<Degrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
+
+pub(in crate::api) const LON: Param<Degrees<180>> =
+    Param::required("lon", "longitude in degrees, WGS 84; west is negative");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -53,11 +59,10 @@ struct ZoneReply<'s> {
     provision: Option<NodeReply<'s>>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let arguments = asked.arguments;
-    let short_code = arguments.short_code("shortCode").clone();
-    let point = Position { lon: arguments.number("lon"), lat: arguments.number("lat") };
-    let extent = published_or_not_found(asked.corpus, &short_code)?.bbox;
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let short_code = call.get(&SHORT_CODE).clone();
+    let point = Position { lon: call.get(&LON), lat: call.get(&LAT) };
+    let extent = published_or_not_found(call.corpus, &short_code)?.bbox;
     if !extent.contains(point) {
         let [west, south, east, north] = extent.0;
         let message = format!(
@@ -66,11 +71,11 @@ pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
         );
         return Err(ApiError::not_found(message));
     }
-    let corpus = Arc::clone(asked.corpus);
+    let corpus = Arc::clone(call.corpus);
     // Without a comma, which parts the tags of If-None-Match.
     let version = format!("{}-{short_code}-{}_{}", corpus.id(), point.lat, point.lon);
-    let work = move || run(&corpus, &short_code, point);
-    Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Heavy, work) })
+    let work = Prepared::heavy(move |_| run(&corpus, &short_code, point));
+    Ok(Prepared { version: Some(version), ..work })
 }
 
 fn run(corpus: &Corpus, short_code: &ShortCode, point: Position) -> Result<Reply, ApiError> {

@@ -2,25 +2,113 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::accounts::error::{ChangeError, LedgerError};
+use crate::accounts::ledger::entry::EntryKind;
+use crate::accounts::tier::{PackName, Tariff, Tier};
+use crate::accounts::views::{AccountView, EntryView};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::reply::Reply;
 
-/// So many ledger entries are shown.
+/// Ledger entries that are shown.
 const ENTRIES: usize = 20;
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let account = asked.account.expect("the table demands a key for this operation");
-    let (accounts, now) = (Arc::clone(asked.accounts), asked.now);
-    Ok(Prepared::new(Weight::Heavy, move || {
-        let me = accounts.me(account, ENTRIES, now).map_err(|error| unreadable(&error))?;
-        Reply::json(&me)
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Account")]
+pub(in crate::api) struct AccountReply {
+    tier: Tier,
+    credits_remaining: u64,
+    research_allotment_remaining: u32,
+    rate_limit: RateLimitReply,
+    /// The newest entries, newest first.
+    ledger: Vec<EntryReply>,
+    upgrade_options: [UpgradeOption; 3],
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "RateLimit")]
+struct RateLimitReply {
+    requests_per_minute: u32,
+    requests_per_day: u32,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LedgerEntry")]
+struct EntryReply {
+    id: u64,
+    /// RFC 3339, UTC.
+    at: String,
+    kind: EntryKind,
+    operation: Option<String>,
+    credits: i64,
+    from_allotment: i64,
+    balance_after: i64,
+    key_prefix: Option<String>,
+    note: Option<String>,
+}
+
+/// A pack that can be bought.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct UpgradeOption {
+    pack: PackName,
+    price_cents: u32,
+    credits: u32,
+}
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let (account, now) = (call.caller.account, call.now);
+    let accounts = Arc::clone(call.accounts);
+    Ok(Prepared::heavy(move |_| {
+        let view = accounts.account(account, now).map_err(|error| unreadable(&error))?;
+        let entries = accounts.recent_entries(account, ENTRIES).map_err(|error| unreadable(&error))?;
+        Reply::json(&AccountReply::of(&view, entries, &accounts.settings().tariff))
     }))
 }
 
+impl AccountReply {
+    fn of(view: &AccountView, entries: Vec<EntryView>, tariff: &Tariff) -> Self {
+        Self {
+            tier: view.record.tier,
+            credits_remaining: u64::try_from(view.remaining.wallet).unwrap_or(0),
+            research_allotment_remaining: view.remaining.allotment,
+            rate_limit: RateLimitReply {
+                requests_per_minute: view.limits.per_minute,
+                requests_per_day: view.limits.per_day,
+            },
+            ledger: entries.into_iter().map(EntryReply::from).collect(),
+            upgrade_options: PackName::ALL.map(|pack| {
+                let terms = tariff.pack(pack);
+                UpgradeOption { pack, price_cents: terms.price_cents, credits: terms.credits.0 }
+            }),
+        }
+    }
+}
+
+impl From<EntryView> for EntryReply {
+    fn from(entry: EntryView) -> Self {
+        Self {
+            id: entry.id.0,
+            at: entry.at.to_string(),
+            kind: entry.kind,
+            operation: entry.operation,
+            credits: entry.credits,
+            from_allotment: entry.from_allotment,
+            balance_after: entry.balance_after,
+            key_prefix: entry.key_prefix,
+            note: entry.note,
+        }
+    }
+}
+
 /// The state could not be read: the same as if the ledger could not be written, for both are one file.
-pub(in crate::api) fn unreadable(error: &ChangeError) -> ApiError {
+pub(super) fn unreadable(error: &ChangeError) -> ApiError {
     match error {
         ChangeError::Ledger(error) => ApiError::from(*error),
         other => ApiError { internal: Some(other.to_string()), ..ApiError::from(LedgerError::Unavailable) },

@@ -1,15 +1,18 @@
-//! One operation in each file: the types of its answer, what only it checks, and its work.
+//! One operation in each file: its parameters, the types of its answer, what only it checks, and its work. `paging` and
+//! `filters` are what several of them share.
 
 pub(super) mod browse;
 pub(super) mod checkout;
 pub(super) mod code_bodies;
 pub(super) mod coverage;
+pub(super) mod filters;
 pub(super) mod formation_status;
 pub(super) mod gis;
 pub(super) mod gis_at;
 pub(super) mod me;
 pub(super) mod node;
 pub(super) mod nodes;
+pub(super) mod paging;
 pub(super) mod references;
 pub(super) mod resolve;
 pub(super) mod search;

@@ -12,9 +12,13 @@ use serde::Serialize;
 use super::references::NodeReferences;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::Param;
 use crate::api::reply::{Format, Reply};
 use crate::hex;
+
+pub(in crate::api) const ID: Param<NodeId> =
+    Param::in_path("id", "id of a node, such as the nodeId of a search result");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -92,14 +96,13 @@ struct Provenance<'s> {
     snapshot: &'s str,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let id = NodeId(asked.arguments.uuid("id"));
-    let node = asked.corpus.node(id)?;
-    let format = asked.format;
-    let hash = hex::encode(&asked.corpus.snapshot().cards.get(node)?.text_sha256_start);
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let node = call.corpus.node(call.get(&ID))?;
+    let format = call.format;
+    let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
     // Text, snapshot and form: everything else in the answer follows from these.
-    let version = format!("{hash}-{}-{}", asked.corpus.id(), format.name());
-    let corpus = Arc::clone(asked.corpus);
+    let version = format!("{hash}-{}-{}", call.corpus.id(), format.name());
+    let corpus = Arc::clone(call.corpus);
     let work = move || {
         let reply = NodeReply::of(&corpus, node)?;
         match format {
@@ -108,7 +111,7 @@ pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
         }
     };
-    Ok(Prepared { version: Some(version), ..Prepared::new(Weight::Light, work) })
+    Ok(Prepared { version: Some(version), ..Prepared::light(work) })
 }
 
 impl<'s> NodeReply<'s> {

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::node::NodeReply;
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
 
-/// So many ids may be asked for at once.
-pub(in crate::api) const IDS_MAX: usize = 50;
+pub(in crate::api) const IDS: Param<Ids<50>> = Param::required("ids", "comma-separated node ids");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Nodes")]
@@ -24,11 +24,11 @@ pub(in crate::api) struct NodesReply<'s> {
     missing: Vec<NodeId>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let mut found: Vec<NodeOrdinal> = Vec::new();
     let mut missing: Vec<NodeId> = Vec::new();
-    for id in asked.arguments.uuids("ids").iter().copied().map(NodeId) {
-        match asked.corpus.snapshot().ordinal(id) {
+    for id in call.get(&IDS).iter().copied().map(NodeId) {
+        match call.corpus.snapshot().ordinal(id) {
             Some(node) if !found.contains(&node) => found.push(node),
             None if !missing.contains(&id) => missing.push(id),
             _ => {}
@@ -38,10 +38,14 @@ pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
         return Err(ApiError::not_found("there is no node with any of these ids; take ids from search results"));
     }
     let units = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let corpus = Arc::clone(asked.corpus);
-    let work = move || {
-        let nodes = found.iter().map(|node| NodeReply::of(&corpus, *node)).collect::<Result<_, _>>()?;
+    let corpus = Arc::clone(call.corpus);
+    let work = Prepared::heavy(move |cancellation| {
+        let node = |node: &NodeOrdinal| {
+            cancellation.check()?;
+            NodeReply::of(&corpus, *node)
+        };
+        let nodes = found.iter().map(node).collect::<Result<_, _>>()?;
         Reply::json(&NodesReply { nodes, missing })
-    };
-    Ok(Prepared { units, ..Prepared::new(Weight::Heavy, work) })
+    });
+    Ok(Prepared { units, ..work })
 }

@@ -6,16 +6,38 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::node::ID;
+use super::paging::Paging;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
-use crate::api::reply::{Pages, Reply};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, choice};
+use crate::api::reply::Reply;
 
 /// So many of each direction stand in a node's own answer.
 const SHOWN_WITH_NODE: usize = 20;
 
-/// The directions, as the parameter names them.
-pub(in crate::api) const DIRECTIONS: &[&str] = &["out", "in"];
+pub(in crate::api) const DIRECTION: Param<Direction> =
+    Param::with_default("direction", "out", "out: what it cites; in: what cites it");
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::api) enum Direction {
+    Out,
+    In,
+}
+
+impl Direction {
+    const ALL: [Self; 2] = [Self::Out, Self::In];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Out => "out",
+            Self::In => "in",
+        }
+    }
+}
+
+choice!(Direction, name);
 
 /// Cross references of a provision, both ways.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,36 +87,36 @@ pub(in crate::api) struct ReferencesReply<'s> {
     nodes: Vec<NodeLink<'s>>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let arguments = asked.arguments;
-    let id = NodeId(arguments.uuid("id"));
-    let node = asked.corpus.node(id)?;
-    let (page, limit) = (arguments.integer("page"), arguments.integer("limit"));
-    let direction = arguments.choice("direction");
-    let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::new(Weight::Light, move || {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let id = call.get(&ID);
+    let node = call.corpus.node(id)?;
+    let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
+    let direction = call.get(&DIRECTION);
+    let corpus = Arc::clone(call.corpus);
+    Ok(Prepared::light(move || {
         let references = &corpus.snapshot().references;
+        let page = Page { id, direction, paging };
         match direction {
-            "in" => page_of(&corpus, references.incoming(node), id, "in", page, limit),
-            _ => page_of(&corpus, references.outgoing(node), id, "out", page, limit),
+            Direction::Out => page.of(&corpus, references.outgoing(node)),
+            Direction::In => page.of(&corpus, references.incoming(node)),
         }
     }))
 }
 
-fn page_of(
-    corpus: &Corpus,
-    nodes: impl ExactSizeIterator<Item = NodeOrdinal>,
+struct Page {
     id: NodeId,
-    direction: &'static str,
-    page: u32,
-    page_size: u32,
-) -> Result<Reply, ApiError> {
-    let total = nodes.len();
-    let before = (page as usize - 1).saturating_mul(page_size as usize);
-    let nodes = nodes.skip(before).take(page_size as usize);
-    let nodes = nodes.map(|node| corpus.link(node)).collect::<Result<_, _>>()?;
-    let last = u32::try_from(total.div_ceil(page_size as usize).max(1)).unwrap_or(u32::MAX);
-    let mut reply = Reply::json(&ReferencesReply { id, direction, page, page_size, total, nodes })?;
-    reply.pages = Some(Pages { page: page.min(last), last });
-    Ok(reply)
+    direction: Direction,
+    paging: Paging,
+}
+
+impl Page {
+    fn of(self, corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<Reply, ApiError> {
+        let Self { id, direction, paging } = self;
+        let total = nodes.len();
+        let nodes = nodes.skip(paging.skipped()).take(paging.limit as usize);
+        let nodes = nodes.map(|node| corpus.link(node)).collect::<Result<_, _>>()?;
+        let (page, page_size) = (paging.page, paging.limit);
+        let reply = ReferencesReply { id, direction: direction.name(), page, page_size, total, nodes };
+        Ok(Reply { pages: Some(paging.pages(total)), ..Reply::json(&reply)? })
+    }
 }

@@ -6,9 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
-use crate::search::CitationAnswer;
+use crate::search::{CitationAnswer, QUERY_CHARS_MAX};
+
+pub(in crate::api) const CITATION: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("citation", "a citation or a list of them, such as 42 USC 1983(b)");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
@@ -17,10 +21,10 @@ pub(in crate::api) struct ResolveReply {
     answers: Vec<CitationAnswer>,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let citation = asked.arguments.text("citation").to_owned();
-    let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::new(Weight::Heavy, move || {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let citation = call.get(&CITATION).to_owned();
+    let corpus = Arc::clone(call.corpus);
+    Ok(Prepared::heavy(move |_| {
         let answers = corpus.engine().resolve(&citation)?;
         Reply::json(&ResolveReply { answers })
     }))

@@ -8,12 +8,25 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::filters::{CODE_BODY, JURISDICTION, code_body, subtree};
+use super::paging::Paging;
 use crate::api::corpus::Corpus;
-use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
-use crate::api::parameters::{Checked, Violation};
-use crate::api::reply::{Pages, Reply};
-use crate::search::{Abandoned, Facets, Highlight, RESULTS_MAX, SearchRequest, SearchResponse, ShownHit};
+use crate::api::error::{ApiError, Violation};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text, choice};
+use crate::api::reply::Reply;
+use crate::search::{Abandoned, Facets, Highlight, Mode, QUERY_CHARS_MAX, SearchRequest, ShownHit, check_query};
+
+pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("q", "a question, keywords, \"a phrase\", -excluded or a citation");
+
+choice!(Mode, name);
+
+pub(in crate::api) const MODE: Param<Mode> =
+    Param::with_default("mode", "hybrid", "hybrid (vector similarity fused with keyword), semantic or keyword");
+
+pub(in crate::api) const FACETS: Param<bool> =
+    Param::with_default("facets", "false", "whether to count matches by jurisdiction and tag");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -78,59 +91,32 @@ struct TagCount<'s> {
     count: u32,
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let arguments = asked.arguments;
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let mut violations = Vec::new();
-    let (page, limit) = (arguments.integer("page"), arguments.integer("limit"));
-    if page.saturating_mul(limit) > RESULTS_MAX {
-        let message = format!("page x limit reaches beyond result {RESULTS_MAX}; narrow the query or filter");
-        violations.push(Violation::new("page", message));
-    }
-    let range = range(asked.corpus, arguments, &mut violations);
-    if !violations.is_empty() {
+    let paging = Paging::of(call).map_err(|violation| violations.push(violation));
+    let range = range(call, &mut violations);
+    let (Ok(Paging { page, limit }), true) = (paging, violations.is_empty()) else {
         return Err(ApiError::invalid(violations));
-    }
-    let query = arguments.text("q").to_owned();
-    let mode = arguments.choice("mode");
-    let mode = mode.parse().unwrap_or_default();
-    let facets = arguments.boolean("facets");
-    let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::watchful(Weight::Heavy, move |caller| {
-        let has_left = || caller.has_left();
-        let abandoned = Abandoned::when(&has_left);
+    };
+    let query = call.get(&Q).to_owned();
+    let (mode, facets) = (call.get(&MODE), call.get(&FACETS));
+    let corpus = Arc::clone(call.corpus);
+    Ok(Prepared::heavy(move |cancellation| {
+        let is_cancelled = || cancellation.is_cancelled();
+        let abandoned = Abandoned::when(&is_cancelled);
         let request = SearchRequest { query: &query, mode, page, limit, range, facets, explain: false, abandoned };
         run(&corpus, &request)
     }))
 }
 
-/// What the filters leave: a jurisdiction with what lies in it, a code body, or what both have in common.
-fn range(corpus: &Corpus, arguments: &Checked, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
-    let mut range = None;
-    match subtree(corpus, arguments) {
-        Ok(subtree) => range = subtree,
-        Err(violation) => violations.push(violation),
-    }
-    if let Some(id) = arguments.uuid_if_any("codeBody") {
-        match corpus.catalogue().code_body(CodeBodyId(id)) {
-            Some(body) => range = Some(range.map_or(body.nodes, |range| common(range, body.nodes))),
-            None => {
-                let message = format!("there is no code body {id}; /api/v1/code-bodies lists them");
-                violations.push(Violation::new("codeBody", message));
-            }
-        }
-    }
-    range
-}
-
-/// A jurisdiction with what lies in it, if one is named.
-pub(in crate::api) fn subtree(corpus: &Corpus, arguments: &Checked) -> Result<Option<OrdinalRange>, Violation> {
-    let Some(code) = arguments.short_code_if_any("jurisdiction") else { return Ok(None) };
-    match corpus.catalogue().jurisdiction(code) {
-        Some(jurisdiction) => Ok(Some(jurisdiction.subtree)),
-        None => {
-            let message = format!("there is no jurisdiction {code}; /api/v1/coverage lists them");
-            Err(Violation::new("jurisdiction", message))
-        }
+/// What the filters leave: a jurisdiction with its sub-jurisdictions, a code body, or what both have in common.
+fn range(call: &MeteredCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
+    let mut known = |found: Result<OrdinalRange, Violation>| found.map_err(|violation| violations.push(violation)).ok();
+    let jurisdiction = call.get(&JURISDICTION).and_then(|code| known(subtree(call.corpus, code)));
+    let body = call.get(&CODE_BODY).map(|id| code_body(call.corpus, id, CODE_BODY.rule.name).map(|body| body.nodes));
+    match (jurisdiction, body.and_then(known)) {
+        (Some(jurisdiction), Some(body)) => Some(common(jurisdiction, body)),
+        (jurisdiction, body) => jurisdiction.or(body),
     }
 }
 
@@ -154,11 +140,9 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
         mode: request.mode.name(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
     };
-    Ok(Reply {
-        stages: response.stages.named().collect(),
-        pages: Some(pages(request, &response)),
-        ..Reply::json(&reply)?
-    })
+    let paging = Paging { page: request.page, limit: request.limit };
+    let pages = Some(paging.pages(response.total as usize));
+    Ok(Reply { stages: response.stages.named().collect(), pages, ..Reply::json(&reply)? })
 }
 
 fn item<'s>(score: f32, shown: &ShownHit<'s>) -> SearchResultItem<'s> {
@@ -188,9 +172,4 @@ fn facets_of<'s>(corpus: &'s Corpus, facets: &Facets) -> FacetsReply<'s> {
         Some(TagCount { value, count: facet.count })
     });
     FacetsReply { jurisdictions: jurisdictions.collect(), tags: tags.collect() }
-}
-
-fn pages(request: &SearchRequest<'_>, response: &SearchResponse) -> Pages {
-    let reachable = RESULTS_MAX / request.limit;
-    Pages { page: request.page, last: response.total.div_ceil(request.limit).clamp(1, reachable) }
 }

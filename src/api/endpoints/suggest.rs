@@ -7,11 +7,18 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::search::subtree;
+use super::filters::{JURISDICTION, subtree};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Prepared, Weight};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text, Whole};
 use crate::api::reply::Reply;
-use crate::search::Suggestion;
+use crate::search::{QUERY_CHARS_MAX, Suggestion};
+
+pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("q", "what was typed so far, typing errors included");
+
+/// More than anybody reads while typing are not offered.
+pub(in crate::api) const LIMIT: Param<Whole<1, 20>> = Param::with_default("limit", "10", "how many suggestions");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -50,15 +57,15 @@ impl From<Suggestion> for SuggestionReply {
     }
 }
 
-pub(in crate::api) fn prepare(asked: &Asked<'_>) -> Result<Prepared, ApiError> {
-    let arguments = asked.arguments;
-    let range = subtree(asked.corpus, arguments).map_err(|violation| ApiError::invalid(vec![violation]))?;
-    let typed = arguments.text("q").to_owned();
-    let limit = arguments.integer("limit") as usize;
-    let corpus = Arc::clone(asked.corpus);
-    Ok(Prepared::new(Weight::Heavy, move || {
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let range = call.get(&JURISDICTION).map(|code| subtree(call.corpus, code)).transpose();
+    let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
+    let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
+    let corpus = Arc::clone(call.corpus);
+    Ok(Prepared::heavy(move |cancellation| {
         let suggestions = corpus.engine().suggest(&typed, limit, range)?;
         let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
+        cancellation.check()?;
         Reply::json(&SuggestReply { suggestions, did_you_mean: corpus.engine().did_you_mean(&typed)? })
     }))
 }

@@ -1,0 +1,59 @@
+//! Pages of results: which one is asked for, and which there are.
+
+use crate::api::error::Violation;
+use crate::api::operation::CheckedCall;
+use crate::api::parameters::{Param, Whole};
+use crate::api::reply::Pages;
+use crate::search::RESULTS_MAX;
+
+pub(in crate::api) const PAGE: Param<Whole<1, RESULTS_MAX>> =
+    Param::with_default("page", "1", "from 1; page x limit may reach 10,000");
+
+pub(in crate::api) const LIMIT: Param<Whole<1, 100>> = Param::with_default("limit", "20", "results per page");
+
+/// One page of the first [`RESULTS_MAX`] results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Paging {
+    pub(super) page: u32,
+    pub(super) limit: u32,
+}
+
+impl Paging {
+    pub(super) fn of<C>(call: &CheckedCall<'_, C>) -> Result<Self, Violation> {
+        let (page, limit) = (call.get(&PAGE), call.get(&LIMIT));
+        match page.checked_mul(limit) {
+            Some(end) if end <= RESULTS_MAX => Ok(Self { page, limit }),
+            _ => {
+                let message = format!("page x limit is beyond result {RESULTS_MAX}, the last that can be paged to");
+                Err(Violation::new(PAGE.rule.name, message))
+            }
+        }
+    }
+
+    /// How many results stand before the page.
+    pub(super) fn skipped(self) -> usize {
+        (self.page as usize - 1) * self.limit as usize
+    }
+
+    /// The pages of so many results, as far as they can be asked for.
+    pub(super) fn pages(self, total: usize) -> Pages {
+        let reachable = RESULTS_MAX / self.limit;
+        let needed = total.div_ceil(self.limit as usize);
+        Pages { page: self.page, last: u32::try_from(needed).unwrap_or(u32::MAX).clamp(1, reachable) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_page_is_one_that_can_be_asked_for() {
+        let last = |limit: u32, total: usize| Paging { page: 1, limit }.pages(total).last;
+        assert_eq!((last(20, 0), last(20, 20), last(20, 21)), (1, 1, 2));
+        assert_eq!((last(100, 9_999), last(100, 10_001), last(100, usize::MAX)), (100, 100, 100));
+        // 333 pages of 30 reach 9,990; the 334th would end beyond the last result.
+        assert_eq!(last(30, 10_000), 333);
+        assert_eq!(Paging { page: 3, limit: 20 }.skipped(), 40);
+    }
+}
