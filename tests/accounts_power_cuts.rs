@@ -205,7 +205,7 @@ fn check(
     let mut known = BTreeSet::new();
     let mut usage = 0;
     for entry in accounts.recent_entries(workload.account, 10_000).unwrap() {
-        let id = id_of(&entry.at, workload.base.wall);
+        let id = id_of(entry.at, workload.base.wall);
         match entry.kind.name() {
             "usage" => {
                 usage += 1;
@@ -243,9 +243,8 @@ fn retry_everything(workload: &Workload, accounts: &Accounts, known: &BTreeSet<u
     charged
 }
 
-fn id_of(at: &str, base: UnixMillis) -> u64 {
-    // All within one second after noon: the digits behind the point are the id.
-    let base = base.to_string();
-    assert_eq!(at[..20], base[..20]);
-    at[20..23].parse().unwrap()
+fn id_of(at: UnixMillis, base: UnixMillis) -> u64 {
+    // All within one second after noon: the milliseconds are the id.
+    assert_eq!(at.0.div_euclid(1000), base.0.div_euclid(1000));
+    u64::try_from(at.0.rem_euclid(1000)).unwrap()
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Serialize, Serializer};
+
 use super::Accounts;
 use super::error::ChangeError;
 use super::ids::{AccountId, EntryNumber, KeyId, OrderId};
@@ -33,9 +35,11 @@ pub struct KeyView {
 }
 
 /// A ledger entry as its account sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct EntryView {
     pub id: EntryNumber,
+    #[serde(serialize_with = "as_text")]
     pub at: UnixMillis,
     pub kind: EntryKind,
     pub operation: Option<String>,
@@ -131,4 +135,8 @@ impl Accounts {
         };
         Ok(entries.into_iter().map(view).collect())
     }
+}
+
+fn as_text<S: Serializer>(at: &UnixMillis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(at)
 }

@@ -13,7 +13,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 
 use super::corpus::Corpus;
-use super::error::{ApiError, ErrorCode};
+use super::error::{ApiError, ErrorCode, Violation};
+use super::idempotency_key::IdempotencyKey;
 use super::operation::{
     Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Weight, Work,
 };
@@ -24,7 +25,7 @@ use super::unread::UnreadShare;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
-use crate::accounts::ids::Credits;
+use crate::accounts::ids::{AccountId, Credits};
 use crate::accounts::pace::PaceLeft;
 use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
@@ -40,7 +41,8 @@ pub struct Call<'c> {
     pub arguments: Arguments,
     /// The form that the caller accepts; none if it accepts none of those offered.
     pub format: Option<Format>,
-    pub idempotency_key: Option<&'c str>,
+    /// What is wrong with it, if it is not a good one.
+    pub idempotency_key: Result<Option<IdempotencyKey<'c>>, Violation>,
     /// The versions of the answer that the caller holds, as `If-None-Match` lists them.
     pub known_versions: Option<&'c str>,
     pub progress: &'c Progress,
@@ -167,6 +169,9 @@ impl Service {
 
     fn prepare<C>(&self, call: &Call<'_>, handler: Handler<C>, caller: C, now: Now) -> Result<Prepared, ApiError> {
         let arguments = check(call.operation.parameters, &call.arguments)?;
+        if let Err(violation) = &call.idempotency_key {
+            return Err(ApiError::invalid(vec![violation.clone()]));
+        }
         // The parameter wins over what the transport negotiated.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
         let (accounts, corpus) = (self.accounts(), &call.corpus);
@@ -239,7 +244,8 @@ impl Payment<'_> {
 
     fn reserve(self) -> Result<Reserved, ApiError> {
         let Self { call, paced, cost, now, .. } = self;
-        let idempotency = call.idempotency_key.map(|key| Idempotency::new(key, &fingerprint(call)));
+        let key = call.idempotency_key.as_ref().ok().copied().flatten();
+        let idempotency = key.map(|key| Idempotency::new(key.as_str(), &fingerprint(call)));
         paced.reserve(call.operation.name, cost, idempotency, now).map_err(|refusal| ApiError::from(&refusal))
     }
 }

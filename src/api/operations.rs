@@ -125,7 +125,7 @@ pub static OPERATIONS: &[Operation] = &[
         summary: "The immediate children of a code body or of a node",
         route: route("/api/v1/browse", "/api/v1/browse?codeBodyId=ba1b24fb-3dfa-535e-a2e5-fbe7681c7941"),
         tool: None,
-        parameters: &[browse::CODE_BODY_ID.rule, browse::PARENT.rule],
+        parameters: &[browse::CODE_BODY_ID.rule, browse::PARENT.rule, browse::PAGE.rule, browse::LIMIT.rule],
         formats: JSON,
         errors: &[],
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
@@ -144,7 +144,7 @@ pub static OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "gis-at",
-        summary: "The zones at a point, each with the full text of the provision that defines it",
+        summary: "The zones at a point, each with the citation that defines it; with the scope node also the full texts",
         route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/XA-PORT-ARDEN/at?lat=44.054&lon=-124.217"),
         tool: None,
         parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule],

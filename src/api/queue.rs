@@ -1,8 +1,8 @@
-//! Who may wait for heavy work, and how long.
+//! Limits how many calls wait for heavy work, and how long.
 //!
-//! A crowd that comes at once is worth waiting for: it is served within a moment. A queue that stays is not: it makes
-//! everybody in it late and nobody faster. So many may wait while the queue was empty a moment ago, and few where it was
-//! not; the rest learn at once that they should come back, and what is served is served in time.
+//! A short burst may wait: it is served within a moment. A queue that stays full makes every call in it late and none
+//! faster. So many calls may wait if the queue was empty a moment ago, and few if it was not. The rest are refused at
+//! once, and those that are served are served in time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,13 +16,13 @@ use crate::clock::SteadyMicros;
 /// How long a call may wait for its turn to work before it is told to come back.
 const WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// So many calls for each permit wait in a crowd that comes at once: the turn of more would not come in time.
-const CROWD_PER_PERMIT: usize = 128;
+/// Calls per permit that wait in a burst: the turn of more would not come in time.
+const BURST_PER_PERMIT: usize = 128;
 
-/// So many for each permit wait in a queue that stays, enough to keep every permit busy.
+/// Calls per permit that wait in a queue that stays full, enough to keep every permit busy.
 const STANDING_PER_PERMIT: usize = 8;
 
-/// A queue that was not empty for so long is one that stays.
+/// A queue that was not empty for so long stays full.
 const STAYS_AFTER_MICROS: u64 = 100_000;
 
 pub(super) struct Queue {
@@ -30,7 +30,7 @@ pub(super) struct Queue {
     permits: Arc<Semaphore>,
     permits_max: usize,
     waiting: AtomicUsize,
-    /// When somebody last found nobody waiting, in steady microseconds.
+    /// When a call last found no other waiting, in steady microseconds.
     empty_at: AtomicU64,
 }
 
@@ -62,25 +62,25 @@ impl Queue {
         }
     }
 
-    fn enter(&self, now: SteadyMicros) -> Option<Place<'_>> {
-        let place = Place { waiting: &self.waiting, before: self.waiting.fetch_add(1, Ordering::Relaxed) };
+    fn enter(&self, now: SteadyMicros) -> Option<Waiting<'_>> {
+        let place = Waiting { waiting: &self.waiting, before: self.waiting.fetch_add(1, Ordering::Relaxed) };
         if place.before == 0 {
             self.empty_at.store(now.0, Ordering::Relaxed);
         }
         let stays = now.micros_since(SteadyMicros(self.empty_at.load(Ordering::Relaxed))) > STAYS_AFTER_MICROS;
-        let per_permit = if stays { STANDING_PER_PERMIT } else { CROWD_PER_PERMIT };
+        let per_permit = if stays { STANDING_PER_PERMIT } else { BURST_PER_PERMIT };
         (place.before < per_permit * self.permits_max).then_some(place)
     }
 }
 
-/// A place among those who wait, left when dropped.
-struct Place<'q> {
+/// One call that waits, until it is dropped.
+struct Waiting<'q> {
     waiting: &'q AtomicUsize,
     /// How many waited already.
     before: usize,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -92,15 +92,15 @@ mod tests {
 
     const NOW: SteadyMicros = SteadyMicros(1_000_000);
 
-    fn admitted(queue: &Queue, now: SteadyMicros, calls: usize) -> Vec<Place<'_>> {
+    fn admitted(queue: &Queue, now: SteadyMicros, calls: usize) -> Vec<Waiting<'_>> {
         (0..calls).filter_map(|_| queue.enter(now)).collect()
     }
 
     #[test]
-    fn a_crowd_may_wait_and_one_too_many_may_not() {
+    fn a_burst_may_wait_and_one_too_many_may_not() {
         let queue = Queue::new(2);
         let places = admitted(&queue, NOW, 1000);
-        assert_eq!((places.len(), queue.waiting()), (2 * CROWD_PER_PERMIT, 2 * CROWD_PER_PERMIT));
+        assert_eq!((places.len(), queue.waiting()), (2 * BURST_PER_PERMIT, 2 * BURST_PER_PERMIT));
         drop(places);
         assert_eq!(queue.waiting(), 0);
     }
@@ -115,7 +115,7 @@ mod tests {
         let more = admitted(&queue, later, 100);
         assert_eq!(places.len() + more.len(), 2 * STANDING_PER_PERMIT);
         drop((places, more));
-        assert_eq!(admitted(&queue, later, 1000).len(), 2 * CROWD_PER_PERMIT);
+        assert_eq!(admitted(&queue, later, 1000).len(), 2 * BURST_PER_PERMIT);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::unread::{OfAccount, SharedBytes};
 use super::{Reply, accept, gate, headers};
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
-use crate::api::error::{ApiError, ErrorCode, ErrorObject};
+use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::api::reply::{Body, Format, StoredLayer};
 use crate::api::service::Service;
@@ -167,6 +167,7 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
 }
 
 pub(super) fn method_not_allowed(method: &Method, id: &str) -> Reply {
+    let method = shortened(method.as_str());
     let message = format!("{method} is not allowed here; the service is read-only, use GET");
     failed(&ApiError::new(ErrorCode::MethodNotAllowed, message).into(), id, None)
 }

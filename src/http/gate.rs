@@ -1,10 +1,11 @@
 //! What a request's address says, once its head has passed the [`rules`](super::rules): text where text belongs.
 
 use hyper::body::Incoming;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Method, Request};
 
-use crate::api::error::{ApiError, ErrorCode};
+use crate::api::error::{ApiError, ErrorCode, Violation};
+use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::hex;
 
@@ -86,6 +87,10 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>, Violation> {
+    IdempotencyKey::read(headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes))
+}
+
 pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
@@ -123,7 +128,7 @@ mod tests {
         let headers = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in values {
-                headers.append(AUTHORIZATION, hyper::header::HeaderValue::from_static(value));
+                headers.append(AUTHORIZATION, HeaderValue::from_static(value));
             }
             headers
         };

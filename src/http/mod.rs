@@ -50,7 +50,7 @@ use tokio::net::TcpListener;
 use crate::accounts::entropy::Entropy;
 use crate::api::call::{Call, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
-use crate::api::error::ApiError;
+use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
@@ -278,7 +278,7 @@ impl App {
             key: gate::bearer(asked.headers),
             arguments: asked.arguments,
             format: accept::format(asked.headers, operation.formats),
-            idempotency_key: gate::text(asked.headers, "idempotency-key"),
+            idempotency_key: gate::idempotency_key(asked.headers),
             known_versions: gate::text(asked.headers, "if-none-match"),
             progress,
         };
@@ -307,7 +307,7 @@ impl App {
 }
 
 fn no_such_path(path: &str) -> ApiError {
-    ApiError::not_found(format!("there is nothing at {path}; /api/v1 lists what there is"))
+    ApiError::not_found(format!("there is nothing at {}; /api/v1 lists what there is", shortened(path)))
 }
 
 impl From<ApiError> for Failure {

@@ -179,6 +179,8 @@ fn references_lead_both_ways_and_page_by_page() {
     assert!(first.header("link").contains("page=2>; rel=\"next\""), "{}", first.header("link"));
     let beyond = client.json(&format!("{path}?page=500"));
     assert_eq!((&beyond["nodes"], &beyond["total"]), (&Value::Array(Vec::new()), &3.into()));
+    let too_far = client.house.get(&format!("{path}?page=501"), &client.key).error(422, "validation_error");
+    assert_eq!(too_far["details"][0]["parameter"], "page", "501 x 20 is beyond result 10,000");
 
     // What cites it is what it is cited by.
     for link in into["nodes"].as_array().unwrap() {
@@ -225,6 +227,24 @@ fn browsing_leads_from_code_bodies_down_to_every_provision() {
     }
     let held = ENGINE.snapshot().catalogue.code_bodies.iter().find(|held| held.id.to_string() == body);
     assert_eq!(provisions, held.unwrap().provisions);
+
+    // Page by page, the same as in one.
+    let path = format!("/api/v1/browse?codeBodyId={body}");
+    let whole = client.json(&path);
+    assert_eq!(fields(&whole), ["nodes", "page", "pageSize", "total"]);
+    let total = whole["nodes"].as_array().unwrap().len();
+    assert!(total > 1);
+    assert_eq!((&whole["pageSize"], &whole["total"]), (&json!(1000), &json!(total)));
+    let pages = (1..=total).map(|page| client.json(&format!("{path}&limit=1&page={page}")));
+    let one_by_one: Vec<Value> = pages.map(|page| page["nodes"][0].clone()).collect();
+    assert_eq!(whole["nodes"], Value::Array(one_by_one));
+    let first = client.house.get(&format!("{path}&limit=1"), &client.key);
+    assert!(first.header("link").contains("page=2>; rel=\"next\""), "{}", first.header("link"));
+    assert!(first.header("link").contains(&format!("page={total}>; rel=\"last\"")), "{}", first.header("link"));
+    let beyond = client.json(&format!("{path}&limit=1&page={}", total + 1));
+    assert_eq!((&beyond["nodes"], &beyond["total"]), (&json!([]), &json!(total)));
+    client.house.get(&format!("{path}&limit=1001"), &client.key).error(422, "validation_error");
+
     let federal = ENGINE.snapshot().catalogue.code_bodies.iter().find(|body| body.key == "us/sfc").unwrap().id;
     let foreign = format!("/api/v1/browse?codeBodyId={federal}&parent={}", *NODE);
     let error = client.house.get(&foreign, &client.key).error(422, "validation_error");
@@ -291,6 +311,22 @@ fn an_account_sees_what_it_spent_and_what_it_can_buy() {
     assert_eq!(me["upgradeOptions"][0]["priceCents"], 500);
     let checkout = client.house.get_with("/api/v1/billing/checkout", &[]).json();
     assert_eq!(checkout["packs"][2]["credits"], 15_000);
+}
+
+#[test]
+fn an_order_shows_every_stage_to_the_holder_of_its_token() {
+    let client = Client::new();
+    let order = client.json(&crate::operations::order_address(&client.house, "/api/v1/formation/status/{orderId}"));
+    let names = ["createdAt", "entityName", "entityType", "jurisdiction", "orderId", "stages", "state", "updatedAt"];
+    assert_eq!(fields(&order), names);
+    assert_eq!((&order["state"], &order["entityName"]), (&json!("details"), &json!("Arden Ferries LLC")));
+    let opened = &order["createdAt"];
+    assert!(opened.as_str().unwrap().ends_with('Z') && order["updatedAt"] == *opened, "{order:#}");
+    let stages = order["stages"].as_array().unwrap();
+    assert_eq!(stages[0], json!({ "stage": "details", "status": "current", "at": opened }));
+    let rest: Vec<&str> = stages[1..].iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(rest, ["payment", "setup", "final_review", "filing", "completed"]);
+    assert!(stages[1..].iter().all(|stage| stage["status"] == "pending" && stage["at"].is_null()), "{order:#}");
 }
 
 #[test]

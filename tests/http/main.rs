@@ -14,6 +14,7 @@ mod open_rate;
 mod operations;
 mod packing;
 mod proxied;
+mod refusals;
 mod swaps;
 mod timeouts;
 mod transport;

@@ -1,5 +1,6 @@
 //! The zones at a point: against what shapely says, and as the service answers them.
 
+use hornbook::accounts::scope::Scope;
 use hornbook_corpus::zoning::shape::Position;
 use serde::Deserialize;
 
@@ -51,7 +52,7 @@ fn the_zones_at_a_point_come_with_the_law_that_defines_them() {
     assert_eq!((&zone["zoneCode"], &zone["onBoundary"]), (&"C-2".into(), &false.into()), "{body:#}");
     assert_eq!(zone["citation"], "Port Arden Mun. Code § 17.24.020");
     let provision = house.get(&format!("/api/v1/node/{}", zone["nodeId"].as_str().unwrap()), &key).json();
-    assert_eq!(zone["provision"], provision, "the whole node, as the node call answers it");
+    assert_eq!(body["provisions"][0], provision, "the whole node, as the node call answers it");
     assert!(provision["text"].as_str().unwrap().len() > 50);
 
     let bearer = format!("Bearer {key}");
@@ -82,14 +83,68 @@ fn a_corner_belongs_to_all_zones_that_meet_there_and_a_placeholder_has_no_provis
     let zones = body["zones"].as_array().unwrap();
     let zone = zones.iter().find(|zone| zone["zoneCode"] == placeholder.as_str()).unwrap();
     assert_eq!((&zone["citationStatus"], &zone["nodeId"]), (&"placeholder".into(), &serde_json::Value::Null));
-    assert_eq!(zone["provision"], serde_json::Value::Null);
+    let cited = zones.iter().filter(|zone| !zone["nodeId"].is_null()).count();
+    assert!(body["provisions"].as_array().unwrap().len() <= cited, "none for the placeholder: {body:#}");
+}
+
+/// The point where most zones meet that cite the same provision.
+fn crowded(zones_of: impl Fn(&Known) -> Vec<String>) -> Known {
+    let known = include_str!("zones-at-points.jsonl").lines().map(|line| serde_json::from_str::<Known>(line).unwrap());
+    let repeated = |known: &Known| {
+        let mut ids = zones_of(known);
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        count - ids.len()
+    };
+    let point = known.max_by_key(repeated).unwrap();
+    assert!(repeated(&point) > 0, "no point of the sample has two zones of one provision");
+    point
+}
+
+#[test]
+fn a_provision_that_several_zones_cite_comes_once() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let point = crowded(|known| {
+        let places = ENGINE.snapshot().zoning.layer(&known.layer.parse().unwrap()).unwrap().places().unwrap();
+        let found = places.at(Position { lon: known.lon, lat: known.lat });
+        found.filter_map(|found| found.feature.zone.node_id).map(|id| id.to_string()).collect()
+    });
+    let body = house.get(&format!("/api/v1/gis/{}/at?lat={}&lon={}", point.layer, point.lat, point.lon), &key).json();
+    let ids = |list: &str, field: &str| -> Vec<String> {
+        let entries = body[list].as_array().unwrap().iter();
+        entries.filter_map(|entry| entry[field].as_str().map(str::to_owned)).collect()
+    };
+    let mut cited = ids("zones", "nodeId");
+    let mut seen = std::collections::HashSet::new();
+    cited.retain(|id| seen.insert(id.clone()));
+    assert_eq!(ids("provisions", "id"), cited);
+}
+
+#[test]
+fn a_key_without_the_scope_node_gets_citations_and_no_texts() {
+    let house = House::open(generous());
+    let account = house.account(0);
+    let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
+    let gis_alone = house.key(account, &[Scope::Gis]);
+    let with_node = house.key(account, &[Scope::Gis, Scope::Node]);
+    let (short, whole) = (house.get(path, &gis_alone), house.get(path, &with_node));
+    assert_eq!((short.status, whole.status), (200, 200));
+    assert!(!short.text().contains("\"text\""), "{}", short.text());
+    assert_eq!(short.json()["provisions"], serde_json::json!([]));
+    assert_eq!(short.json()["zones"], whole.json()["zones"]);
+    assert_eq!(short.json()["zones"][0]["citation"], "Port Arden Mun. Code § 17.24.020");
+    assert!(whole.json()["provisions"][0]["text"].as_str().unwrap().len() > 50);
+    // Otherwise a key with less would be told that it holds the texts already.
+    assert_ne!(short.header("etag"), whole.header("etag"));
 }
 
 #[test]
 fn exchanged_or_malformed_degrees_are_refused_for_nothing() {
     let house = House::open(generous());
     let account = house.account(0);
-    let key = house.key(account, &hornbook::accounts::scope::Scope::ALL);
+    let key = house.key(account, &Scope::ALL);
     let elsewhere = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=41.8781&lon=-87.6298", &key).error(404, "not_found");
     assert!(elsewhere["message"].as_str().unwrap().contains("lat 44."), "{elsewhere:#}");
     let exchanged = house.get("/api/v1/gis/XA-PORT-ARDEN/at?lat=-124.2174&lon=44.0526", &key);

@@ -11,8 +11,8 @@ use super::filters::code_body;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared, Weight};
-use crate::api::parameters::Param;
-use crate::api::reply::Reply;
+use crate::api::parameters::{Param, Whole};
+use crate::api::reply::{Pages, Reply};
 
 pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
     Param::required("codeBodyId", "id of a code body, from code-bodies");
@@ -20,14 +20,24 @@ pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
 pub(in crate::api) const PARENT: Param<Option<NodeId>> =
     Param::optional("parent", "id of a node of that code body; its top level if absent");
 
+pub(in crate::api) const PAGE: Param<Whole<1, 100_000>> = Param::with_default("page", "1", "from 1");
+
+pub(in crate::api) const LIMIT: Param<Whole<1, 1000>> = Param::with_default("limit", "1000", "children per page");
+
 /// More children than this are read on a thread of their own.
 const CHILDREN_LIGHT: usize = 64;
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[schemars(rename = "Children")]
 pub(in crate::api) struct BrowseReply<'s> {
     /// In the order of the code.
     nodes: Vec<Child<'s>>,
+    /// From 1.
+    page: u32,
+    page_size: u32,
+    /// How many children there are on all pages.
+    total: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,17 +57,19 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let body = code_body(corpus, call.get(&CODE_BODY_ID), CODE_BODY_ID.rule.name);
     let body = body.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let outline = &corpus.snapshot().outline;
-    let children: Vec<NodeOrdinal> = match call.get(&PARENT) {
-        None => outline.top_level(body.nodes).collect(),
+    let (page, limit) = (call.get(&PAGE), call.get(&LIMIT));
+    let (children, total) = match call.get(&PARENT) {
+        None => one_page(outline.top_level(body.nodes), page, limit),
         Some(id) => {
             let parent = outline.ordinal(id).filter(|node| body.nodes.contains(node.0)).ok_or_else(|| {
                 let message = format!("there is no node {id} in {}; browse it from its top level", body.name);
                 ApiError::invalid_parameter(PARENT.rule.name, message)
             })?;
-            outline.children(parent).collect()
+            one_page(outline.children(parent), page, limit)
         }
     };
     let weight = if children.len() > CHILDREN_LIGHT { Weight::Heavy } else { Weight::Light };
+    let last = u32::try_from(total.div_ceil(limit as usize)).unwrap_or(u32::MAX).max(1);
     let corpus = Arc::clone(corpus);
     Ok(Prepared::new(weight, move |cancellation| {
         let shown = |node| {
@@ -65,8 +77,18 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
             child(&corpus, node)
         };
         let nodes = children.into_iter().map(shown).collect::<Result<_, _>>()?;
-        Reply::json(&BrowseReply { nodes })
+        let reply = Reply::json(&BrowseReply { nodes, page, page_size: limit, total })?;
+        Ok(Reply { pages: Some(Pages { page, last }), ..reply })
     }))
+}
+
+/// The children on a page, and how many there are on all.
+fn one_page(mut children: impl Iterator<Item = NodeOrdinal>, page: u32, limit: u32) -> (Vec<NodeOrdinal>, usize) {
+    let (page, limit) = (page as usize, limit as usize);
+    let before = children.by_ref().take((page - 1).saturating_mul(limit)).count();
+    let shown: Vec<NodeOrdinal> = children.by_ref().take(limit).collect();
+    let total = before + shown.len() + children.count();
+    (shown, total)
 }
 
 fn child(corpus: &Corpus, node: NodeOrdinal) -> Result<Child<'_>, ApiError> {

@@ -1,4 +1,4 @@
-//! `gis-at`: the zones at a point, each with the provision that defines it.
+//! `gis-at`: the zones at a point, with the provisions that define them.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::gis::{SHORT_CODE, published_or_not_found};
 use super::node::NodeReply;
+use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
@@ -36,6 +37,9 @@ pub(in crate::api) struct PointReply<'s> {
     /// In the order of the layer: several where zones overlap, all neighbours of a point on their edges, none where land
     /// is not zoned.
     zones: Vec<ZoneReply<'s>>,
+    /// The provisions that define these zones, each once, for a key that has the scope `node` too; empty for others, who
+    /// have the `citation` and the `nodeId` of each zone.
+    provisions: Vec<NodeReply<'s>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -55,9 +59,10 @@ struct ZoneReply<'s> {
     citation_status: &'s str,
     /// Whether the point lies on the zone's very edge.
     on_boundary: bool,
-    /// The provision that defines the zone; null for a placeholder.
-    provision: Option<NodeReply<'s>>,
 }
+
+/// Which keys get the texts of provisions.
+const MAY_READ_TEXTS: ScopeSet = ScopeSet::of(&[Scope::Node]);
 
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
@@ -72,34 +77,31 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
         return Err(ApiError::not_found(message));
     }
     let corpus = Arc::clone(call.corpus);
-    // Without a comma, which parts the tags of If-None-Match.
-    let version = format!("{}-{short_code}-{}_{}", corpus.id(), point.lat, point.lon);
-    let work = Prepared::heavy(move |_| run(&corpus, &short_code, point));
+    let with_texts = call.caller.scopes.has_any_of(MAY_READ_TEXTS);
+    let form = if with_texts { "texts" } else { "ids" };
+    // Without a comma, which separates the tags of If-None-Match.
+    let version = format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon);
+    let work = Prepared::heavy(move |cancellation| {
+        let layer = corpus.snapshot().zoning.layer(&short_code);
+        let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))?;
+        let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
+        let zones: Vec<ZoneReply<'_>> = places.at(point).map(|found| zone(&found)).collect();
+        cancellation.check()?;
+        Reply::json(&PointReply {
+            short_code: &short_code,
+            lat: point.lat,
+            lon: point.lon,
+            citation_quality: layer.entry().citation_quality.as_str(),
+            provisions: if with_texts { provisions(&corpus, &zones)? } else { Vec::new() },
+            zones,
+        })
+    });
     Ok(Prepared { version: Some(version), ..work })
 }
 
-fn run(corpus: &Corpus, short_code: &ShortCode, point: Position) -> Result<Reply, ApiError> {
-    let layer = corpus.snapshot().zoning.layer(short_code);
-    let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))?;
-    let places = layer.places().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
-    Reply::json(&PointReply {
-        short_code,
-        lat: point.lat,
-        lon: point.lon,
-        citation_quality: layer.entry().citation_quality.as_str(),
-        zones: places.at(point).map(|found| zone(corpus, &found)).collect::<Result<_, _>>()?,
-    })
-}
-
-fn zone<'s>(corpus: &'s Corpus, found: &Found<'s>) -> Result<ZoneReply<'s>, ApiError> {
+fn zone<'s>(found: &Found<'s>) -> ZoneReply<'s> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
-    let provision = node_id.map(|id| {
-        let node = corpus.snapshot().ordinal(id);
-        let node =
-            node.ok_or_else(|| ApiError::internal(format!("the zone {zone_code} cites {id}, which is not held")));
-        NodeReply::of(corpus, node?)
-    });
-    Ok(ZoneReply {
+    ZoneReply {
         feature_id: &found.feature.id,
         zone_code,
         zone_name: zone_name.as_deref(),
@@ -108,6 +110,21 @@ fn zone<'s>(corpus: &'s Corpus, found: &Found<'s>) -> Result<ZoneReply<'s>, ApiE
         node_id: *node_id,
         citation_status,
         on_boundary: found.is_on_boundary,
-        provision: provision.transpose()?,
-    })
+    }
+}
+
+/// Of each provision that a zone cites, in the order of the zones.
+fn provisions<'s>(corpus: &'s Corpus, zones: &[ZoneReply<'_>]) -> Result<Vec<NodeReply<'s>>, ApiError> {
+    let mut cited: Vec<NodeId> = Vec::new();
+    for id in zones.iter().filter_map(|zone| zone.node_id) {
+        if !cited.contains(&id) {
+            cited.push(id);
+        }
+    }
+    let provision = |id: NodeId| {
+        let node = corpus.snapshot().ordinal(id);
+        let node = node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not held")))?;
+        NodeReply::of(corpus, node)
+    };
+    cited.into_iter().map(provision).collect()
 }

@@ -95,6 +95,9 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let mut violations = Vec::new();
     let paging = Paging::of(call).map_err(|violation| violations.push(violation));
     let range = range(call, &mut violations);
+    if let Err(error) = check_query(call.get(&Q)) {
+        violations.push(Violation::new(Q.rule.name, error.to_string()));
+    }
     let (Ok(Paging { page, limit }), true) = (paging, violations.is_empty()) else {
         return Err(ApiError::invalid(violations));
     };
