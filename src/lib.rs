@@ -12,6 +12,7 @@ pub mod http;
 pub mod log;
 pub mod metrics;
 pub mod network;
+mod percent;
 pub mod random;
 pub mod search;
 pub mod state;

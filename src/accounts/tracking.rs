@@ -14,7 +14,7 @@ pub struct OrderView {
     pub entity_name: String,
     pub entity_type: String,
     pub jurisdiction: String,
-    /// Every stage, in order, reached or not.
+    /// All stages in order, whether reached or not.
     pub stages: Vec<StageView>,
     pub created_at: UnixMillis,
     pub updated_at: UnixMillis,
@@ -24,7 +24,7 @@ pub struct OrderView {
 pub struct StageView {
     pub stage: OrderStage,
     pub status: StageStatus,
-    /// When it was reached; an order may pass a stage without stopping there.
+    /// When it was reached; null if it was not, or was skipped.
     pub at: Option<UnixMillis>,
 }
 

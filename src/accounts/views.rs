@@ -34,7 +34,7 @@ pub struct KeyView {
     pub last_used: Option<UnixMillis>,
 }
 
-/// A ledger entry as its account sees it.
+/// A ledger entry.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {

@@ -30,7 +30,7 @@ impl fmt::Debug for Corpus {
     }
 }
 
-/// A node to walk to.
+/// A link to a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NodeLink")]
 pub struct NodeLink<'s> {

@@ -46,19 +46,19 @@ error_codes! {
     InsufficientCredits, 402, "insufficient_credits", "No credits remain; `upgradeUrl` says where to buy some.";
     InsufficientScope, 403, "insufficient_scope", "The key has none of the scopes that the call needs.";
     NotFound, 404, "not_found", "There is no such path, node, layer or order.";
-    MethodNotAllowed, 405, "method_not_allowed", "The path knows other methods only; `Allow` lists them.";
-    NotAcceptable, 406, "not_acceptable", "The answer does not exist in any form that `Accept` names.";
+    MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists those it does.";
+    NotAcceptable, 406, "not_acceptable", "The resource is not available in any format that `Accept` names.";
     RequestTimeout, 408, "request_timeout", "The request took too long to arrive.";
-    BodyTooLarge, 413, "request_too_large", "A body was sent where none is taken.";
+    BodyTooLarge, 413, "request_too_large", "A request body was sent; no call takes one.";
     UriTooLong, 414, "request_too_large", "The address is longer than 8 KB.";
     ValidationError, 422, "validation_error", "Parameters are missing or invalid; `details` lists them.";
     RateLimited, 429, "rate_limited", "Too many calls; wait `retryAfterSec` seconds.";
     HeadersTooLarge, 431, "request_too_large", "The headers are longer than 16 KB.";
-    Internal, 500, "internal_error", "A mistake of the service; `requestId` finds it in the log.";
-    Overloaded, 503, "overloaded", "More is asked than can be answered now; try again.";
+    Internal, 500, "internal_error", "An error in the service; `requestId` identifies it in the log.";
+    Overloaded, 503, "overloaded", "The service is overloaded; try again.";
     LedgerUnavailable, 503, "ledger_unavailable", "The ledger cannot be written now; nothing was charged.";
     StorageFull, 503, "storage_full", "The disk of the service is full; nothing was charged.";
-    VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken.";
+    VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported.";
 }
 
 /// Violations that a refusal lists.
@@ -189,18 +189,18 @@ fn ledger_code(error: LedgerError) -> ErrorCode {
 pub struct ErrorObject<'e> {
     /// Machine-readable.
     pub error: &'e str,
-    /// For people: what is wrong and what to do next.
+    /// What is wrong and what to do next, for people.
     pub message: &'e str,
-    /// Where to buy credits; on 402.
+    /// Where to buy credits. On 402.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgrade_url: Option<&'e str>,
-    /// Seconds to wait; on 429 and 503.
+    /// Seconds to wait before trying again. On 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_sec: Option<u64>,
     /// The parameters that are wrong, at most 16; on 422.
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
     pub details: &'e [Violation],
-    /// Names the request in the log; on 500.
+    /// Identifies the request in the log. On 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<&'e str>,
 }

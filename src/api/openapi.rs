@@ -1,7 +1,8 @@
 //! The OpenAPI 3.1 description, rendered from the table and from the types of the answers.
 
-use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ErrorObject};
@@ -17,19 +18,23 @@ pub(super) const OPENAPI_VERSION: &str = "1.0.0";
 /// Some character that is no white space, and none that is a control character.
 const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
 
-/// What each tag of the document gathers, in the order of the alphabet.
+/// Characters that a header's value may have, and something to see at both ends.
+const VISIBLE_PATTERN: &str = r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$";
+
+/// The tags of the document, in alphabetical order.
 const TAGS: &[(&str, &str)] = &[
-    ("browse", "Code bodies and what stands in them."),
+    ("browse", "Code bodies and their contents."),
     ("formation", "Company formation."),
     ("gis", "Zoning layers."),
     ("node", "Provisions and containers, by id or citation."),
-    ("open", "Open to all, without a key."),
-    ("search", "What searches, and what every key may ask."),
+    ("open", "Open to everyone, without a key."),
+    ("search", "Searching, and what every key may call."),
 ];
 
 pub(super) fn document(base_url: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .with_transform(RecursiveTransform(plain))
         .for_serialize()
         .into_generator();
     let error = generator.subschema_for::<ErrorObject<'static>>();
@@ -56,6 +61,7 @@ pub(super) fn document(base_url: &str) -> Value {
         "components": {
             "schemas": generator.take_definitions(true),
             "headers": header_components(),
+            "parameters": parameter_components(),
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer", "description": "An API key, sent as a header only." },
             },
@@ -63,27 +69,64 @@ pub(super) fn document(base_url: &str) -> Value {
     })
 }
 
+/// A schema as any language has it: numbers without the widths of ours, and choices as a plain list of values.
+fn plain(schema: &mut Schema) {
+    if schema.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
+        schema.remove("format");
+    }
+    let Some(choices) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let described: Option<Vec<(Vec<Value>, Option<&str>)>> = choices.iter().map(values).collect();
+    let Some(described) = described else { return };
+    let mut meanings =
+        schema.get("description").and_then(Value::as_str).map_or_else(Vec::new, |text| vec![text.to_owned()]);
+    for (values, meaning) in &described {
+        let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+        meanings.extend(meaning.map(|meaning| format!("`{}`: {meaning}", names.join("`, `"))));
+    }
+    let values: Vec<Value> = described.into_iter().flat_map(|(values, _)| values).collect();
+    let described = meanings.join(" ");
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), json!("string"));
+    schema.insert("enum".to_owned(), Value::Array(values));
+    schema.insert("description".to_owned(), json!(described));
+}
+
+/// The texts that a choice allows, with what they mean, if it allows nothing else.
+fn values(choice: &Value) -> Option<(Vec<Value>, Option<&str>)> {
+    let meaning = choice["description"].as_str();
+    match (&choice["const"], &choice["enum"]) {
+        (Value::String(text), _) => Some((vec![json!(text)], meaning)),
+        (_, Value::Array(texts)) if texts.iter().all(Value::is_string) => Some((texts.clone(), meaning)),
+        _ => None,
+    }
+}
+
 fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, error: &Value) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), answer(operation, generator));
+    if operation.has_version {
+        responses.insert("304".to_owned(), unchanged(operation));
+    }
     for code in operation.all_errors() {
         responses.entry(code.status().to_string()).or_insert_with(|| failure(operation, code, error));
     }
     let security = if operation.metering().is_some() { json!([{ "bearer": [] }]) } else { json!([]) };
+    let parameters: Vec<Value> =
+        operation.parameters.iter().map(parameter).chain(header_parameters(operation)).collect();
     json!({
         "operationId": operation.name,
         "tags": [operation.tag()],
         "summary": operation.summary,
         "description": description(operation),
-        "parameters": operation.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "parameters": parameters,
         "security": security,
         "responses": responses,
     })
 }
 
 fn description(operation: &Operation) -> String {
-    match operation.metering() {
-        None => "Open to all, free.".to_owned(),
+    let access = match operation.metering() {
+        None => "Open to everyone, free.".to_owned(),
         Some(Metering { any_of, cost }) => {
             format!(
                 "Needs a key with any one of the scopes {any_of}. Costs {} per {}.",
@@ -91,7 +134,43 @@ fn description(operation: &Operation) -> String {
                 cost.per.as_str()
             )
         }
-    }
+    };
+    [Some(access.as_str()), operation.details].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The request headers that an operation reads beside those of HTTP itself.
+fn header_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
+    let of = |name: &str| json!({ "$ref": format!("#/components/parameters/{name}") });
+    let idempotency = operation.metering().is_some().then(|| of("Idempotency-Key"));
+    idempotency.into_iter().chain(operation.has_version.then(|| of("If-None-Match")))
+}
+
+fn parameter_components() -> Value {
+    json!({
+        "Idempotency-Key": {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": false,
+            "description": "A key of your choice for this call. A retry with the same key and the same request is \
+                            answered again without being charged again; the same key with another request is a 422.",
+            "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": VISIBLE_PATTERN },
+        },
+        "If-None-Match": {
+            "name": "If-None-Match",
+            "in": "header",
+            "required": false,
+            "description": "The `ETag` of an earlier answer, or several of them, comma-separated. If one of them is \
+                            still current, the answer is a free 304 without a body.",
+            "schema": { "type": "string" },
+        },
+    })
+}
+
+fn unchanged(operation: &Operation) -> Value {
+    json!({
+        "description": "The version named in `If-None-Match` is current. Free.",
+        "headers": headers(operation, 304),
+    })
 }
 
 fn answer(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
@@ -128,7 +207,7 @@ fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
         SentOn::Every => true,
         SentOn::Paid => is_metered && status == 200,
         SentOn::Counted => is_metered && !matches!(status, 400 | 401 | 403 | 413 | 414 | 431),
-        SentOn::Versioned => is_metered && status == 200,
+        SentOn::Versioned => operation.has_version && matches!(status, 200 | 304),
         SentOn::Paged => operation.is_paged() && status == 200,
         SentOn::Wait => matches!(status, 429 | 503),
         SentOn::Unauthorized => status == 401,

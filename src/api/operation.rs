@@ -29,6 +29,8 @@ pub struct Operation {
     /// As the ledger names it.
     pub name: &'static str,
     pub summary: &'static str,
+    /// What a caller should know beside that.
+    pub details: Option<&'static str>,
     /// None where it has no address of its own.
     pub route: Option<Route>,
     /// None where it is not a tool of the Model Context Protocol server.
@@ -38,6 +40,8 @@ pub struct Operation {
     pub formats: &'static [Format],
     /// The errors that only this operation has.
     pub errors: &'static [ErrorCode],
+    /// Whether its answers have an ETag, and `If-None-Match` a free 304.
+    pub has_version: bool,
     pub reply: fn(&mut SchemaGenerator) -> Schema,
     pub(super) access: Access,
 }
@@ -47,7 +51,8 @@ pub struct Operation {
 pub struct Route {
     /// With `{name}` in place of a path parameter.
     pub path: &'static str,
-    /// A path and its query that works on the sample corpus; words in capitals are to be filled in.
+    /// A path with its query. `documents::examples` fills its `{places}` from the snapshot that is served; words in
+    /// capitals are the reader's to replace.
     pub example: &'static str,
 }
 

@@ -45,7 +45,7 @@ choice!(Format, name);
 
 /// The parameter of operations that answer in several forms.
 pub(super) const FORMAT: Param<Option<Format>> =
-    Param::optional("format", "the form of the answer; it wins over the Accept header");
+    Param::optional("format", "the format of the answer; takes precedence over the Accept header");
 
 /// An answer.
 #[derive(Clone, Debug)]

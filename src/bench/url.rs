@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::client::{Connection, Server};
 use super::queries::Query;
 use super::{BenchError, Sample, SampleResult, Target, Worker};
-use crate::http::percent_encoded;
+use crate::percent;
 use crate::search::Mode;
 use crate::tls_client::Trust;
 
@@ -42,10 +42,10 @@ impl Url {
 /// Searches as paths.
 pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
     let path = |query: &Query| {
-        let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent_encoded(code)));
+        let jurisdiction = query.jurisdiction.as_ref().map(|code| format!("&jurisdiction={}", percent::encoded(code)));
         format!(
             "/api/v1/search?q={}&mode={}&limit={limit}{}",
-            percent_encoded(&query.text),
+            percent::encoded(&query.text),
             query.mode.unwrap_or(mode).name(),
             jurisdiction.unwrap_or_default()
         )

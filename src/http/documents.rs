@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use super::packing::{Coding, Effort, packed};
 use crate::api::corpus::Corpus;
-use crate::api::documents::{Document, Setting};
+use crate::api::documents::{Document, Examples, Setting};
 use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::hex;
@@ -62,7 +62,8 @@ impl Documents {
 impl OfSnapshot {
     fn render(service: &Service, corpus: &Corpus) -> Self {
         let tariff = &service.accounts().settings().tariff;
-        let setting = Setting { base_url: service.base_url(), snapshot: corpus.id(), tariff };
+        let examples = Examples::of(corpus);
+        let setting = Setting { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
         let rendered = Document::ALL.map(|document| Rendered::new(document, document.render(&setting)));
         Self { snapshot: corpus.id().to_owned(), rendered }
     }

@@ -10,7 +10,7 @@ use crate::api::headers::{
     RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
 };
 use crate::api::reply::Pages;
-use crate::decimal;
+use crate::{decimal, percent};
 
 /// Clients and proxies refuse answers with more: nginx by default takes 4 or 8 KB.
 const HEAD_BYTES_MAX: usize = 8 << 10;
@@ -98,7 +98,7 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
 pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
     let others = query.iter().filter(|(name, _)| name != "page");
     let others: String =
-        others.map(|(name, value)| format!("{}={}&", percent_encoded(name), percent_encoded(value))).collect();
+        others.map(|(name, value)| format!("{}={}&", percent::encoded(name), percent::encoded(value))).collect();
     let link = |(rel, page): &(&str, u32)| format!("<{path}?{others}page={page}>; rel=\"{rel}\"");
     let around = [
         (pages.page > 1).then(|| ("prev", pages.page - 1)),
@@ -123,18 +123,6 @@ pub(super) fn keep_small(head: &mut HeaderMap) {
 /// The length of a head over HTTP/1.
 fn bytes(head: &HeaderMap) -> usize {
     head.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
-}
-
-/// Encodes text as a part of a query.
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out += &format!("%{byte:02X}"),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

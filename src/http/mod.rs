@@ -58,7 +58,6 @@ use cross_origin::Origins;
 use documents::Documents;
 use gate::Asked;
 use guard::Refused;
-pub(crate) use headers::percent_encoded;
 use http_date::http_date;
 use open_rate::OpenRate;
 pub use probe::{Said, ask_readiness};

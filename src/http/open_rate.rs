@@ -1,19 +1,20 @@
 //! How often one address may ask for what needs no key: documents, open operations, paths that lead nowhere.
 //!
-//! Each address has a bucket that holds a minute's worth of requests and refills steadily; IPv6 addresses of one /64
-//! share one, as they belong to one customer. The buckets lie in a table of fixed size: an address finds its own among
-//! the eight of its row, and a new one takes the place of the fullest, which forgets the least.
+//! Each [`ClientNetwork`] has a bucket that holds a minute's worth of requests and refills steadily. The buckets lie in a
+//! table of fixed size: a network finds its own among the eight of its row, and a new one takes the place of the fullest,
+//! which forgets the least.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use super::unread::ClientNetwork;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::SteadyMicros;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
-/// Together 32,768 addresses in half a megabyte.
+/// Together 32,768 addresses in a megabyte.
 const ROWS: usize = 4096;
 const BUCKETS_PER_ROW: usize = 8;
 
@@ -26,7 +27,7 @@ pub(super) struct OpenRate {
 
 #[derive(Clone, Copy, Default)]
 struct Bucket {
-    network: u64,
+    network: Option<ClientNetwork>,
     /// When it is full again, in steady microseconds.
     full_at: u64,
 }
@@ -39,15 +40,15 @@ impl OpenRate {
 
     /// Counts a request of this address, or refuses it.
     pub(super) fn take(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        let network = network(address);
+        let network = ClientNetwork::of(address);
         let row = self.hasher.hash_one(network) as usize % ROWS;
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let row = &mut rows[row];
-        let place = row.iter().position(|bucket| bucket.network == network && bucket.full_at > 0);
+        let place = row.iter().position(|bucket| bucket.network == Some(network));
         let place = place.or_else(|| (0..BUCKETS_PER_ROW).min_by_key(|place| row[*place].full_at)).unwrap_or(0);
         let bucket = &mut row[place];
-        if bucket.network != network {
-            *bucket = Bucket { network, full_at: 0 };
+        if bucket.network != Some(network) {
+            *bucket = Bucket { network: Some(network), full_at: 0 };
         }
         // Each request makes the bucket full later by its share of the minute.
         let share = MINUTE_MICROS / u64::from(self.per_minute);
@@ -68,14 +69,6 @@ impl OpenRate {
             self.per_minute
         );
         ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
-    }
-}
-
-/// An IPv4 address, or the first half of an IPv6 address. IPv4 lies where no IPv6 network is: in `0:ffff::/32`.
-fn network(address: IpAddr) -> u64 {
-    match address.to_canonical() {
-        IpAddr::V4(address) => 0xffff << 32 | u64::from(address.to_bits()),
-        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
     }
 }
 

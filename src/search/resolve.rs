@@ -20,21 +20,21 @@ pub const CANDIDATES_MAX: usize = RANGE_MAX;
 /// Words between the first and the last number of a citation that is a range, as terms of the keyword index.
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
-/// What a citation came to.
+/// What a citation was resolved to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// One provision.
+    /// It names one provision.
     Resolved,
-    /// Several provisions: they share the citation, or it is a range.
+    /// It names several provisions: they share the citation, or it is a range.
     Ambiguous,
-    /// A citation of a code that is held, but of no provision in it.
+    /// Its code is in this corpus, but has no such provision.
     NotHeld,
-    /// A citation of a code that is not held.
+    /// Its code is not in this corpus.
     OutsideCoverage,
-    /// A citation of a jurisdiction that is listed, but has no law yet.
+    /// Its jurisdiction is listed, but has no law yet.
     Placeholder,
-    /// No citation.
+    /// It is not a citation.
     Malformed,
 }
 
@@ -56,23 +56,23 @@ impl AnswerKind {
 #[serde(rename_all = "camelCase")]
 pub struct CitationAnswer {
     pub answer: AnswerKind,
-    /// The canonical form, with the subdivision; none for what could not be read.
+    /// The canonical form, with the subdivision; null if it could not be read.
     pub citation: Option<String>,
-    /// The code that it is of.
+    /// The code body that it cites.
     pub code_body: Option<String>,
     pub jurisdiction: Option<String>,
-    /// What of it lies within the provision, outermost first: `(b)(2)` is `b`, `2`.
+    /// The subdivision within the provision, outermost first: `(b)(2)` is `b`, `2`.
     pub subdivision: Vec<String>,
-    /// The provision, if it is one.
+    /// The provision, if it names exactly one.
     #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
-    /// The one or, in order, the several provisions; at most [`CANDIDATES_MAX`].
+    /// The provisions that it names, in order. A long range is cut.
     pub candidates: Vec<CitedNode>,
-    /// What that means and what to do, for people.
+    /// What the kind means and what to do next, for people.
     pub message: String,
 }
 
-/// A node that a citation may mean.
+/// A node that a citation may name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CitedNode {

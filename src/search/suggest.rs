@@ -19,15 +19,15 @@ pub const SUGGESTIONS_MAX: usize = 100;
 pub struct Suggestion {
     /// `heading` or `citation`.
     pub kind: &'static str,
-    /// The heading or the citation, as it is written where it stands.
+    /// The heading or the citation, as the law writes it.
     pub text: String,
-    /// One that bears it: the first that is still law.
+    /// A node with this heading or citation: the first that is in force.
     pub node_id: NodeId,
     pub citation: String,
     pub status: Status,
-    /// How many bear it.
+    /// How many nodes have this heading or citation.
     pub count: u32,
-    /// Whether a letter of what was typed had to be taken for another.
+    /// Whether it matches only if a typing error is assumed.
     pub is_guess: bool,
     #[serde(skip)]
     pub node: NodeOrdinal,

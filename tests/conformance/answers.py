@@ -1,7 +1,7 @@
-"""Walks everything a small snapshot holds, and holds each answer against the schema that the OpenAPI document gives for it.
+"""Requests everything in a small snapshot, and validates each response against its schema in the OpenAPI document.
 
-Zoning layers also go through three readers that know nothing of us: geojson, geojson-pydantic and shapely.
-Usage: answers.py ADDRESS KEY ORDER, the order as JSON with id and token. Prints what was checked; ends with 1 and the first faults if something is wrong.
+Zoning layers are also read by geojson, geojson-pydantic and shapely.
+Usage: answers.py ADDRESS KEY ORDER, the order as JSON with id and token. Prints what was checked. Exits with 1 and lists the first faults if there are any.
 """
 
 import json
@@ -43,7 +43,7 @@ class Walk:
         response = self.session.get(f"{self.address}{address}{query}", timeout=20)
         self.answers += 1
         if response.status_code != expected:
-            self.faults.append(f"{address}{query}: {response.status_code} where {expected} was due")
+            self.faults.append(f"{address}{query}: {response.status_code}, expected {expected}")
             return None
         body = response.json()
         for error in self.validator(path, expected).iter_errors(body):

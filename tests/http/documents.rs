@@ -1,11 +1,17 @@
 //! Documents and probes: open to all, and as the table says.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use hornbook::accounts::tier::Tariff;
+use hornbook::api::corpus::Corpus;
 use hornbook::api::documents::markdown::{self, README_BEGIN, README_END};
-use hornbook::api::documents::{Document, Setting};
+use hornbook::api::documents::{Document, Examples, Setting};
+use hornbook::api::headers::HEADERS;
 use hornbook::api::operations::OPERATIONS;
+
+use serde_json::Value;
 
 use crate::house::{House, generous};
 use crate::sample::ENGINE;
@@ -36,7 +42,9 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
         assert_eq!(described["operationId"], operation.name);
         let tags = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]);
         assert!(tags.into_iter().any(|tag| *tag == described["tags"][0]), "{} has no known tag", operation.name);
-        assert_eq!(described["parameters"].as_array().unwrap().len(), operation.parameters.len());
+        let by_header = usize::from(operation.metering().is_some()) + usize::from(operation.has_version);
+        assert_eq!(described["parameters"].as_array().unwrap().len(), operation.parameters.len() + by_header);
+        assert_eq!(described["responses"].get("304").is_some(), operation.has_version, "{}", operation.name);
         for error in operation.all_errors() {
             assert!(described["responses"][error.status().to_string()].is_object(), "{} {error:?}", operation.name);
         }
@@ -47,16 +55,26 @@ fn the_openapi_document_describes_every_operation_and_refers_to_nothing_missing(
     }
 }
 
+/// Of the sample corpus.
+static EXAMPLES: LazyLock<Examples> =
+    LazyLock::new(|| Examples::of(&Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap()));
+
 /// As the quick start serves it, so that the examples of the copies run.
-const COPIED: Setting<'static> =
-    Setting { base_url: "http://127.0.0.1:8080", snapshot: "id-of-the-snapshot", tariff: &Tariff::CONTRACT };
+fn copied() -> Setting<'static> {
+    Setting {
+        base_url: "http://127.0.0.1:8080",
+        snapshot: "id-of-the-snapshot",
+        examples: &EXAMPLES,
+        tariff: &Tariff::CONTRACT,
+    }
+}
 
 /// Renews the copies if it is told to; the next run compares.
 #[test]
 fn rendered_documents_are_as_they_are_checked_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut copies: Vec<(PathBuf, String)> = Document::ALL
-        .map(|document| (root.join("docs/rendered").join(document.file_name()), document.render(&COPIED)))
+        .map(|document| (root.join("docs/rendered").join(document.file_name()), document.render(&copied())))
         .into();
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let (before, behind) = readme.split_once(README_BEGIN).expect("the mark where the table begins");
@@ -79,7 +97,7 @@ fn documents_are_served_as_they_are_rendered() {
     let house = House::open(generous());
     let tariff = generous();
     let snapshot = &ENGINE.snapshot().manifest.snapshot;
-    let setting = Setting { base_url: "https://law.example", snapshot, tariff: &tariff };
+    let setting = Setting { base_url: "https://law.example", snapshot, examples: &EXAMPLES, tariff: &tariff };
     for document in Document::ALL {
         for path in document.paths() {
             let answered = house.get_with(path, &[]);
@@ -91,6 +109,114 @@ fn documents_are_served_as_they_are_rendered() {
             assert_eq!((held.status, held.body.len(), held.header("etag")), (304, 0, tag.as_str()));
         }
     }
+}
+
+/// What only readers of the source understand, and phrases that stopped readers.
+const SIGNS: &[&str] = &[
+    "cargo",
+    "Rust",
+    "[`",
+    "`]",
+    "::",
+    " Option<",
+    " Vec<",
+    "&str",
+    "uint",
+    "usize",
+    "u32",
+    "u64",
+    "_MAX",
+    "schemars",
+    "dead_code",
+    "string or string or",
+    "is to be had",
+    "stands more than once",
+    "parted by",
+    "whoever",
+    "Whoever",
+    " tells ",
+    "is held against",
+];
+
+#[test]
+fn documents_show_no_sign_of_the_source_language() {
+    for document in Document::ALL {
+        let text = document.render(&copied());
+        for sign in SIGNS {
+            let at = text.find(sign).map(|at| &text[text.floor_char_boundary(at.saturating_sub(60))..at + sign.len()]);
+            assert_eq!(at, None, "{document:?} has {sign:?}");
+        }
+    }
+}
+
+/// An empty schema, or one that is `true`, is a value that no generated client has a type for.
+fn untyped(schema: &Value, place: &str, found: &mut Vec<String>) {
+    let typed = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
+    if !typed.iter().any(|keyword| schema.get(keyword).is_some()) {
+        found.push(place.to_owned());
+    }
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        untyped(field, &format!("{place}.{name}"), found);
+    }
+    if let Some(items) = schema.get("items") {
+        untyped(items, &format!("{place}[]"), found);
+    }
+}
+
+#[test]
+fn every_value_of_an_answer_has_a_type() {
+    let document: Value = serde_json::from_str(&Document::OpenApi.render(&copied())).unwrap();
+    let mut found = Vec::new();
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        untyped(schema, name, &mut found);
+    }
+    assert_eq!(found, [""; 0]);
+    let result = &document["components"]["schemas"]["SearchResultItem"];
+    for name in ["jurisdiction", "codeBody", "codeBodyId"] {
+        assert_eq!(result["properties"][name]["type"], "string", "{name}");
+        assert!(result["required"].as_array().unwrap().iter().any(|required| required == name), "{name}");
+    }
+}
+
+#[test]
+fn answers_have_the_headers_that_are_described_and_no_others() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let document = house.get_with("/api/v1/openapi.json", &[]).json();
+    let of_http =
+        ["cache-control", "connection", "content-length", "content-type", "date", "vary", "x-content-type-options"];
+    let mut seen = HashSet::new();
+    for operation in OPERATIONS {
+        let path = crate::operations::address(&house, operation);
+        let paid = house.get(&path, &key);
+        let retry = [("Authorization", format!("Bearer {key}")), ("Idempotency-Key", operation.name.to_owned())];
+        let retry: Vec<(&str, &str)> = retry.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        house.get_with(&path, &retry);
+        let known = [("Authorization", format!("Bearer {key}")), ("If-None-Match", paid.header("etag").to_owned())];
+        let known: Vec<(&str, &str)> = known.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let unknown = format!("{path}{}x=1", if path.contains('?') { '&' } else { '?' });
+        let mut answers = vec![house.get_with(&path, &retry), house.get(&unknown, &key)];
+        answers.extend(operation.has_version.then(|| house.get_with(&path, &known)));
+        answers.extend(operation.metering().is_some().then(|| house.get_with(&path, &[])));
+        answers.push(paid);
+        for answered in answers {
+            let described =
+                &document["paths"][operation.route.unwrap().path]["get"]["responses"][answered.status.to_string()];
+            assert!(described.is_object(), "{} {}", operation.name, answered.status);
+            let described = described["headers"].as_object().unwrap();
+            for name in answered.headers.keys().filter(|name| !of_http.contains(&name.as_str())) {
+                let is_described = described.keys().any(|described| described.eq_ignore_ascii_case(name));
+                assert!(is_described, "{} {}: {name}", operation.name, answered.status);
+                seen.insert(name.clone());
+            }
+        }
+        assert_eq!(house.get(&path, &key).headers.contains_key("etag"), operation.has_version, "{}", operation.name);
+    }
+    // These two are on answers that no operation of the table gave here.
+    seen.extend(["retry-after", "allow"].map(str::to_owned));
+    let unseen: Vec<&str> =
+        HEADERS.iter().map(|header| header.name).filter(|name| !seen.contains(&name.to_lowercase())).collect();
+    assert_eq!(unseen, [""; 0], "described and never sent");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn path_of(operation: &Operation) -> &'static str {
 }
 
 /// An address that answers 200.
-fn address(house: &House, operation: &Operation) -> String {
+pub(crate) fn address(house: &House, operation: &Operation) -> String {
     let path = path_of(operation);
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),

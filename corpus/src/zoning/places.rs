@@ -7,7 +7,7 @@
 use std::fmt;
 
 use geo::coordinate_position::{CoordPos, CoordinatePosition};
-use geo::{Coord, LineString, Polygon};
+use geo::{Coord, InteriorPoint, LineString, Polygon};
 use serde::Deserialize;
 
 use crate::ids::NodeId;
@@ -117,6 +117,12 @@ impl LayerPlaces {
         Ok(Self { features, extents })
     }
 
+    /// A point within a feature, for an example of a question.
+    pub fn point_in_a_zone(&self) -> Option<Position> {
+        let parts = self.features.iter().flat_map(|feature| &feature.parts.0);
+        parts.filter_map(InteriorPoint::interior_point).map(|point| point.0.into()).next()
+    }
+
     /// The features at a point, in the order of the layer.
     pub fn at(&self, point: Position) -> impl Iterator<Item = Found<'_>> {
         let near = self.features.iter().zip(&self.extents).filter(move |(_, extent)| extent.contains(point));
@@ -179,6 +185,15 @@ mod tests {
     fn square(west: f64, south: f64, size: f64) -> Value {
         let (east, north) = (west + size, south + size);
         json!([[west, south], [east, south], [east, north], [west, north], [west, south]])
+    }
+
+    #[test]
+    fn a_point_in_a_zone_is_within_one_even_where_the_middle_is_a_hole() {
+        let ring =
+            layer(&[json!({ "type": "Polygon", "coordinates": [square(0.0, 0.0, 9.0), square(3.0, 3.0, 3.0)] })]);
+        let Position { lon, lat } = ring.point_in_a_zone().unwrap();
+        assert_eq!(at(&ring, lon, lat), "Z0");
+        assert_eq!(layer(&[]).point_in_a_zone(), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const PARTS: &[(&str, &str)] = &[
     ("credits", "Keys, credits and limits"),
     ("headers", "Response headers"),
     ("operations", "Operations"),
-    ("objects", "Objects"),
+    ("objects", "Response objects"),
     ("errors", "Errors"),
     ("documents", "For programs"),
 ];
@@ -29,10 +29,10 @@ const PARTS: &[(&str, &str)] = &[
 pub(super) fn page(setting: &Setting<'_>) -> String {
     let description = openapi::document(setting.base_url);
     let bodies = [
-        first_call(setting.base_url),
+        first_call(setting),
         credits(setting.tariff),
         headers(),
-        OPERATIONS.iter().filter_map(|operation| operation_card(operation, setting.base_url, &description)).collect(),
+        OPERATIONS.iter().filter_map(|operation| operation_card(operation, setting, &description)).collect(),
         objects(&description["components"]["schemas"]),
         errors(),
         documents(setting.base_url),
@@ -74,17 +74,17 @@ fn contents() -> String {
     out + "</ul>\n</nav>\n"
 }
 
-fn first_call(base: &str) -> String {
+fn first_call(setting: &Setting<'_>) -> String {
     let search = OPERATIONS.iter().find(|operation| operation.name == "search").and_then(|search| search.route);
-    let search = search.map_or("", |route| route.example);
+    let search = search.map_or_else(String::new, |route| setting.examples.fill(route.example));
     format!(
-        "<p><code>cargo run --release</code> in the source folder builds a sample corpus, prints a demo key and serves \
-         it. Put the key where the examples of this page look for it, and ask:</p>\n{}\
-         <p>To cite safely, call <a href=\"#coverage\">coverage</a> to see what is held, then \
-         <a href=\"#search\">search</a>, then <a href=\"#node\">node</a> with the <code>nodeId</code> of a result: its \
-         <code>citation</code> is to be quoted word for word, its <code>provenance</code> says where the text is from. \
-         Ids in the examples are those of the sample corpus.</p>\n",
-        shell(&format!("export HORNBOOK_KEY=hb_live_...\n{}", curl(base, search)))
+        "<p>Ask the operator of this service for a key. Set it as <code>HORNBOOK_KEY</code>, from which the examples on \
+         this page read it, and search:</p>\n{}\
+         <p>To cite safely, call <a href=\"#coverage\">coverage</a> to see which law is here, then \
+         <a href=\"#search\">search</a>, then <a href=\"#node\">node</a> with the <code>nodeId</code> of a result. Quote \
+         its <code>citation</code> word for word. Its <code>provenance</code> names the source of the text. The \
+         examples use ids and words of the law that is served here.</p>\n",
+        shell(&format!("export HORNBOOK_KEY=hb_live_...\n{}", curl(setting.base_url, &search)))
     )
 }
 
@@ -107,11 +107,12 @@ fn credits(tariff: &Tariff) -> String {
     let free = tariff.free;
     format!(
         "<p>Send your key as <code>Authorization: Bearer KEY</code>, never in the address. A key has scopes; a call needs \
-         any one of those it lists. Calls that fail are free, and so is a <code>304</code> to <code>If-None-Match</code>. \
-         The free units of a month, {} on a free account, are used up before credits are; credits never expire. \
-         A request with an <code>Idempotency-Key</code> can be repeated without being charged again.</p>\n{}\
-         <p>A free account may ask {} times a minute and {} times a day. <a href=\"#checkout\">checkout</a> says how to \
-         buy a pack here.</p>\n",
+         any one of the scopes that its operation lists. Failed calls are free, and so is a <code>304</code> to \
+         <code>If-None-Match</code>. The free units of a month, {} on a free account, are used before credits. Credits \
+         never expire. If you retry a request with the same <code>Idempotency-Key</code> within a few minutes, you are \
+         charged once.</p>\n{}\
+         <p>A free account has {} calls a minute and {} calls a day. <a href=\"#checkout\">checkout</a> says how to \
+         buy a pack. Requests that need no key are limited by address.</p>\n",
         free.monthly_units,
         table("Packs, bought once", &["pack", "price", "credits", "calls a minute", "calls a day"], &rows),
         free.limits.per_minute,
@@ -146,13 +147,15 @@ const fn sent_on(on: SentOn) -> &'static str {
 }
 
 /// Nothing for an operation without an address.
-fn operation_card(operation: &Operation, base: &str, description: &Value) -> Option<String> {
-    let Operation { name, summary, .. } = operation;
+fn operation_card(operation: &Operation, setting: &Setting<'_>, description: &Value) -> Option<String> {
+    let Operation { name, summary, details, .. } = operation;
     let Route { path, example } = operation.route?;
+    let (base, example) = (setting.base_url, setting.examples.fill(example));
     let mut out = format!(
-        "<article aria-labelledby=\"{name}\">\n<h3 id=\"{name}\">{name}</h3>\n<p>{}</p>\n\
+        "<article aria-labelledby=\"{name}\">\n<h3 id=\"{name}\">{name}</h3>\n<p>{}{}</p>\n\
          <p class=\"route\"><b>GET</b><code>{}</code></p>\n{}",
         prose(summary),
+        details.map_or_else(String::new, |details| format!(". {}", prose(details))),
         escaped(path),
         facts(operation, path, description)
     );
@@ -164,7 +167,7 @@ fn operation_card(operation: &Operation, base: &str, description: &Value) -> Opt
     out += "<h4>Example</h4>\n";
     out += &shell(&match operation.metering() {
         None => format!("curl '{base}{example}'"),
-        Some(_) => curl(base, example),
+        Some(_) => curl(base, &example),
     });
     Some(out + "</article>\n")
 }
@@ -173,14 +176,14 @@ fn facts(operation: &Operation, path: &str, description: &Value) -> String {
     let answer = &description["paths"][path]["get"]["responses"]["200"]["content"];
     let answer = schema::kind(&answer[Format::Json.media_type()]["schema"]);
     let mut facts =
-        vec![("scope", markdown::scopes(operation)), ("credits", markdown::credits(operation)), ("answers", answer)];
+        vec![("scope", markdown::scopes(operation)), ("credits", markdown::credits(operation)), ("response", answer)];
     if operation.formats.len() > 1 {
         let forms: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
-        facts.push(("as", forms.join(", ")));
+        facts.push(("available as", forms.join(", ")));
     }
     let mut statuses: Vec<String> = operation.all_errors().iter().map(|error| error.status().to_string()).collect();
     statuses.dedup();
-    facts.push(("may fail with", format!("<a href=\"#errors\">{}</a>", statuses.join(", "))));
+    facts.push(("error statuses", format!("<a href=\"#errors\">{}</a>", statuses.join(", "))));
     let facts = facts.iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"));
     format!("<dl class=\"facts\">\n{}</dl>\n", facts.collect::<String>())
 }
@@ -228,8 +231,8 @@ fn errors() -> String {
         )
     };
     let rows: String = ErrorCode::ALL.iter().map(row).collect();
-    "<p>Every error is an <a href=\"#object-Error\">Error</a> object whose <code>message</code> says what to do next, and \
-     costs nothing.</p>\n"
+    "<p>Every error is an <a href=\"#object-Error\">Error</a> object. Its <code>message</code> says what to do next. Errors \
+     are free.</p>\n"
         .to_owned()
         + &table("Errors", &["status", "error", "meaning"], &rows)
 }

@@ -1,6 +1,6 @@
 //! `/llms.txt`: what a language model must know to use the service well, in Markdown.
 
-use super::super::operation::{Operation, Route};
+use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
 use super::{Document, Setting, markdown};
@@ -11,25 +11,26 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
         "# Hornbook\n\n\
          > US federal and state law as uniform, citable records: hybrid search, provisions with full text and \
          provenance, citations resolved, zoning at a point. Read-only JSON over HTTP, metered in credits.\n\n\
-         Every call is a GET below {base} with the header `Authorization: Bearer KEY`; keys in the query are refused. \
-         A parameter that is unknown or repeated is an error, and errors are free.\n\n\
+         Every call is a GET below {base} with the header `Authorization: Bearer KEY`. Keys in the query are refused. \
+         A parameter that is unknown or repeated is an error. Errors are free. After a lost connection, retry with the \
+         same `Idempotency-Key`: the call is charged once.\n\n\
          ## How to cite safely\n\n\
-         1. `coverage` tells which jurisdictions are held; one with `placeholder: true` has no law yet, so finding \
-         nothing there means nothing.\n\
+         1. `coverage` lists the jurisdictions. One with `placeholder: true` has no law yet, so an empty search result \
+         there means nothing.\n\
          2. `search` finds provisions; `resolve` finds the one that a citation names.\n\
-         3. `node` with the `nodeId` gives full text, `status` and `provenance`. Quote `citation` word for word, and \
-         say so where `status` is not `in force`.\n\
+         3. `node` with the `nodeId` returns full text, `status` and `provenance`. Quote `citation` word for word. If \
+         `status` is not `in force`, say so.\n\
          4. Zoning: trust a layer's citations only where `citationQuality` is `linked`.\n\
          5. Watch `X-Credits-Remaining` and `X-Research-Allotment-Remaining`. On 402 stop and show `upgradeUrl`; on \
-         429 and 503 wait `retryAfterSec`; on 422 mend what `details` lists.\n\n\
+         429 and 503 wait `retryAfterSec` seconds; on 422 correct what `details` lists.\n\n\
          ## Operations\n\n{}\n",
         markdown::operations()
     );
-    out.extend(OPERATIONS.iter().filter_map(|operation| described(operation, base)));
+    out.extend(OPERATIONS.iter().filter_map(|operation| described(operation, setting)));
     out += "## Documents\n\n";
     for (document, what) in [
-        (Document::OpenApi, "OpenAPI 3.1, with the schema of every answer"),
-        (Document::Docs, "the same for people"),
+        (Document::OpenApi, "OpenAPI 3.1, with the schema of every response"),
+        (Document::Docs, "documentation for people"),
         (Document::Discovery, "endpoints, parameters, scopes and costs as JSON"),
         (Document::Catalog, "the API catalog of RFC 9727"),
     ] {
@@ -40,12 +41,13 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
 }
 
 /// Nothing for an operation without an address.
-fn described(operation: &Operation, base: &str) -> Option<String> {
+fn described(operation: &Operation, setting: &Setting<'_>) -> Option<String> {
     let parameters: String = operation.parameters.iter().map(parameter).collect();
-    let Operation { name, summary, .. } = operation;
-    let Route { example, .. } = operation.route?;
+    let Operation { name, summary, details, .. } = operation;
+    let details = details.map_or_else(String::new, |details| format!(" {details}"));
+    let example = format!("{}{}", setting.base_url, setting.examples.fill(operation.route?.example));
     let end = line_if(!parameters.is_empty());
-    Some(format!("### {name}\n\n{summary}. Example: `{base}{example}`\n\n{parameters}{end}"))
+    Some(format!("### {name}\n\n{summary}.{details} Example: `{example}`\n\n{parameters}{end}"))
 }
 
 fn line_if(wanted: bool) -> &'static str {

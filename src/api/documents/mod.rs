@@ -1,9 +1,10 @@
-//! The table as documents: what each is called, where it is found, and how it is written.
+//! The table as documents: the name, address and form of each.
 //!
-//! Whatever is rendered here has a checked-in copy under `docs/rendered`, so that a change of the table shows in review
-//! as what readers will see; `make documents` renews the copies and the table in README.md.
+//! Each document has a checked-in copy under `docs/rendered`, so that a review of a change shows what its readers will
+//! see. `make documents` renews the copies and the table in README.md.
 
 mod catalog;
+mod examples;
 mod human;
 mod llms;
 pub mod markdown;
@@ -12,6 +13,7 @@ mod style;
 
 use super::{discovery, openapi};
 use crate::accounts::tier::Tariff;
+pub use examples::Examples;
 
 /// What documents say that is not in the table.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,8 @@ pub struct Setting<'s> {
     pub base_url: &'s str,
     /// Id of the snapshot that is served.
     pub snapshot: &'s str,
+    /// Of that snapshot.
+    pub examples: &'s Examples,
     pub tariff: &'s Tariff,
 }
 
@@ -44,7 +48,7 @@ impl Document {
         match self {
             Self::Discovery => &["/api/v1", "/.well-known/hornbook.json"],
             Self::OpenApi => &["/api/v1/openapi.json"],
-            Self::Docs => &["/docs"],
+            Self::Docs => &["/docs", "/docs/"],
             Self::Llms => &["/llms.txt"],
             Self::Catalog => &["/.well-known/api-catalog"],
         }

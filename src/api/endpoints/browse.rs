@@ -31,7 +31,7 @@ const CHILDREN_LIGHT: usize = 64;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Children")]
 pub(in crate::api) struct BrowseReply<'s> {
-    /// In the order of the code.
+    /// In code order.
     nodes: Vec<Child<'s>>,
     /// From 1.
     page: u32,
@@ -48,7 +48,7 @@ struct Child<'s> {
     link: NodeLink<'s>,
     #[schemars(with = "String")]
     status: Status,
-    /// None below a provision without parts.
+    /// 0 for a provision without parts.
     child_count: usize,
 }
 

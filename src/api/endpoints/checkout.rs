@@ -12,7 +12,7 @@ use crate::api::reply::Reply;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Checkout")]
 pub(in crate::api) struct CheckoutReply {
-    /// Bought once, without a subscription; credits do not expire.
+    /// One-time purchases. Credits do not expire.
     packs: [PackReply; 3],
     how_to_buy: &'static str,
 }

@@ -34,16 +34,16 @@ struct JurisdictionReply<'s> {
     name: &'s str,
     #[schemars(with = "String")]
     level: Level,
-    /// Its own nodes, without those of what lies in it.
+    /// Its own nodes, without those of the jurisdictions within it.
     node_count: u32,
     searchable_chunks: u32,
-    /// Listed, but not yet searchable.
+    /// Whether it is listed but has no law yet.
     placeholder: bool,
     #[schemars(with = "Option<String>")]
     parent: Option<&'s ShortCode>,
-    /// published or none.
+    /// `published` or `none`.
     gis_status: &'static str,
-    /// linked, pending or null.
+    /// `linked`, `pending` or null.
     gis_citation_quality: Option<&'static str>,
 }
 

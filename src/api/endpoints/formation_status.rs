@@ -29,11 +29,11 @@ pub(in crate::api) struct OrderReply {
     entity_name: String,
     entity_type: String,
     jurisdiction: String,
-    /// Every stage, in order, reached or not.
+    /// All stages in order, whether reached or not.
     stages: Vec<StageReply>,
-    /// RFC 3339, UTC.
+    /// The time in UTC, as RFC 3339 writes it.
     created_at: String,
-    /// RFC 3339, UTC.
+    /// The time in UTC, as RFC 3339 writes it.
     updated_at: String,
 }
 
@@ -42,7 +42,7 @@ pub(in crate::api) struct OrderReply {
 struct StageReply {
     stage: OrderStage,
     status: StatusReply,
-    /// When it was reached; an order may pass a stage without stopping there.
+    /// When it was reached; null if it was not, or was skipped.
     at: Option<String>,
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::LayerEntry;
 use hornbook_corpus::zoning::layer::LayerStatus;
-use schemars::JsonSchema;
+use hornbook_corpus::zoning::source::FeatureId;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -24,9 +25,9 @@ pub(in crate::api) const SHORT_CODE: Param<ShortCode> =
 #[expect(dead_code, reason = "describes stored bytes")]
 pub(in crate::api) struct LayerReply {
     short_code: String,
-    /// published
+    /// Always `published`.
     status: String,
-    /// linked: every zone cites a real node; pending: some citations are placeholders.
+    /// `linked`: every zone cites a node. `pending`: some citations are placeholders.
     citation_quality: String,
     feature_count: usize,
     geojson: FeatureCollection,
@@ -43,9 +44,16 @@ struct FeatureCollection {
 #[expect(dead_code, reason = "describes stored bytes")]
 struct Feature {
     r#type: String,
-    id: Value,
+    /// A string or a number.
+    #[schemars(schema_with = "feature_id")]
+    id: FeatureId,
     properties: FeatureProperties,
     geometry: Map<String, Value>,
+}
+
+/// RFC 7946 allows both.
+pub(super) fn feature_id(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "number"] })
 }
 
 #[derive(JsonSchema)]
@@ -58,7 +66,7 @@ struct FeatureProperties {
     citation: Option<String>,
     node_id: Option<Uuid>,
     citation_status: String,
-    /// The source's own properties.
+    /// The properties that the publisher gave it.
     source: Map<String, Value>,
 }
 

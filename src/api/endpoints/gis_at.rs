@@ -8,9 +8,8 @@ use hornbook_corpus::zoning::shape::Position;
 use hornbook_corpus::zoning::source::FeatureId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
-use super::gis::{SHORT_CODE, published_or_not_found};
+use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::node::NodeReply;
 use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::corpus::Corpus;
@@ -32,10 +31,10 @@ pub(in crate::api) struct PointReply<'s> {
     short_code: &'s ShortCode,
     lat: f64,
     lon: f64,
-    /// Of the layer. linked: every zone cites a real node; pending: some citations are placeholders.
+    /// Of the layer. `linked`: every zone cites a node. `pending`: some citations are placeholders.
     citation_quality: &'static str,
-    /// In the order of the layer: several where zones overlap, all neighbours of a point on their edges, none where land
-    /// is not zoned.
+    /// In the order of the layer. Several where zones overlap or the point is on their edges, none where the land has no
+    /// zone.
     zones: Vec<ZoneReply<'s>>,
     /// The provisions that define these zones, each once, for a key that has the scope `node` too; empty for others, who
     /// have the `citation` and the `nodeId` of each zone.
@@ -46,8 +45,8 @@ pub(in crate::api) struct PointReply<'s> {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ZoneAtPoint")]
 struct ZoneReply<'s> {
-    /// The feature's id in the layer: a text or a number.
-    #[schemars(with = "Value")]
+    /// The feature's id in the layer: a string or a number.
+    #[schemars(schema_with = "feature_id")]
     feature_id: &'s FeatureId,
     zone_code: &'s str,
     zone_name: Option<&'s str>,
@@ -55,9 +54,9 @@ struct ZoneReply<'s> {
     citation: Option<&'s str>,
     #[schemars(with = "Option<uuid::Uuid>")]
     node_id: Option<NodeId>,
-    /// linked or placeholder.
+    /// `linked` or `placeholder`.
     citation_status: &'s str,
-    /// Whether the point lies on the zone's very edge.
+    /// Whether the point is exactly on the zone's edge.
     on_boundary: bool,
 }
 

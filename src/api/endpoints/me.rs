@@ -24,7 +24,7 @@ pub(in crate::api) struct AccountReply {
     credits_remaining: u64,
     research_allotment_remaining: u32,
     rate_limit: RateLimitReply,
-    /// The newest entries, newest first.
+    /// The latest ledger entries, latest first.
     ledger: Vec<EntryReply>,
     upgrade_options: [UpgradeOption; 3],
 }
@@ -42,7 +42,7 @@ struct RateLimitReply {
 #[schemars(rename = "LedgerEntry")]
 struct EntryReply {
     id: u64,
-    /// RFC 3339, UTC.
+    /// The time in UTC, as RFC 3339 writes it.
     at: String,
     kind: EntryKind,
     operation: Option<String>,

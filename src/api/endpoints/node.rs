@@ -26,7 +26,7 @@ pub(in crate::api) const ID: Param<NodeId> =
 pub(in crate::api) struct NodeReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// To be cited verbatim.
+    /// Quote it word for word.
     citation: String,
     heading: String,
     /// The full text; empty for a container.
@@ -46,7 +46,7 @@ pub(in crate::api) struct NodeReply<'s> {
     /// The ancestors, outermost first.
     path: Vec<NodeLink<'s>>,
     parent: Option<NodeLink<'s>>,
-    /// For reading on: of a provision the nearest ones of its code body, of a container its siblings.
+    /// The node before it: for a provision the nearest provision of its code body, for a container its sibling.
     previous: Option<NodeLink<'s>>,
     next: Option<NodeLink<'s>>,
     child_count: usize,
@@ -63,7 +63,7 @@ pub(in crate::api) struct NodeReply<'s> {
     provenance: Provenance<'s>,
 }
 
-/// A text kept beside the law.
+/// A note of the publisher.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Note")]
 struct NoteReply<'s> {
@@ -81,7 +81,7 @@ struct WordingReply<'s> {
     text: &'s str,
 }
 
-/// Where the text comes from.
+/// The source of the text.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Provenance<'s> {
@@ -91,7 +91,7 @@ struct Provenance<'s> {
     current_through: Option<String>,
     retrieved_at: Option<&'s str>,
     license: Option<&'s str>,
-    /// SHA-256 of the text.
+    /// SHA-256 of the text, in hexadecimal.
     content_hash: String,
     snapshot: &'s str,
 }

@@ -17,9 +17,9 @@ pub(in crate::api) const IDS: Param<Ids<50>> = Param::required("ids", "comma-sep
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Nodes")]
 pub(in crate::api) struct NodesReply<'s> {
-    /// In the order of their ids in the request, each once.
+    /// In the order in which they were requested, each once.
     nodes: Vec<NodeReply<'s>>,
-    /// Ids that no node has; they cost nothing.
+    /// Ids without a node. They cost nothing.
     #[schemars(with = "Vec<uuid::Uuid>")]
     missing: Vec<NodeId>,
 }

@@ -18,7 +18,7 @@ use crate::api::reply::Reply;
 const SHOWN_WITH_NODE: usize = 20;
 
 pub(in crate::api) const DIRECTION: Param<Direction> =
-    Param::with_default("direction", "out", "out: what it cites; in: what cites it");
+    Param::with_default("direction", "out", "out: provisions that it cites; in: provisions that cite it");
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::api) enum Direction {
@@ -39,22 +39,22 @@ impl Direction {
 
 choice!(Direction, name);
 
-/// Cross references of a provision, both ways.
+/// The references of a provision, in both directions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NodeReferences")]
 pub(in crate::api) struct NodeReferences<'s> {
-    /// The provisions held that its text cites, in the order of mention.
+    /// The provisions of this corpus that its text cites, in the order of mention.
     out: ReferenceList<'s>,
-    /// The provisions whose text cites it, in the order of the code.
+    /// The provisions whose text cites it, in code order.
     r#in: ReferenceList<'s>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReferenceList")]
 struct ReferenceList<'s> {
-    /// How many there are.
+    /// The number of references.
     total: usize,
-    /// The first 20; `/api/v1/node/{id}/references` has all.
+    /// The first 20. `/api/v1/node/{id}/references` lists all.
     nodes: Vec<NodeLink<'s>>,
 }
 
@@ -71,18 +71,18 @@ fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> R
     Ok(ReferenceList { total, nodes })
 }
 
-/// One page of one direction.
+/// One page of the references in one direction.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "References")]
 pub(in crate::api) struct ReferencesReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// `out`: what it cites; `in`: what cites it.
+    /// `out`: the provisions that it cites. `in`: the provisions that cite it.
     direction: &'static str,
     page: u32,
     page_size: u32,
-    /// How many there are on all pages.
+    /// The number of references on all pages.
     total: usize,
     nodes: Vec<NodeLink<'s>>,
 }

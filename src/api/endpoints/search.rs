@@ -18,15 +18,15 @@ use crate::api::reply::Reply;
 use crate::search::{Abandoned, Facets, Highlight, Mode, QUERY_CHARS_MAX, SearchRequest, ShownHit, check_query};
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
-    Param::required("q", "a question, keywords, \"a phrase\", -excluded or a citation");
+    Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");
 
 choice!(Mode, name);
 
 pub(in crate::api) const MODE: Param<Mode> =
-    Param::with_default("mode", "hybrid", "hybrid (vector similarity fused with keyword), semantic or keyword");
+    Param::with_default("mode", "hybrid", "hybrid combines semantic (by meaning) and keyword (by words)");
 
 pub(in crate::api) const FACETS: Param<bool> =
-    Param::with_default("facets", "false", "whether to count matches by jurisdiction and tag");
+    Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,12 +36,12 @@ pub(in crate::api) struct SearchReply<'s> {
     /// From 1.
     page: u32,
     page_size: u32,
-    /// How many provisions match, whatever page and limit.
+    /// The number of provisions that match, on all pages.
     total: u32,
     took_ms: u32,
-    /// hybrid, semantic or keyword.
+    /// `hybrid`, `semantic` or `keyword`.
     mode: &'static str,
-    /// Only where they were asked for.
+    /// Only if the request says `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
 }
@@ -51,25 +51,27 @@ pub(in crate::api) struct SearchReply<'s> {
 struct SearchResultItem<'s> {
     #[schemars(with = "uuid::Uuid")]
     node_id: NodeId,
-    /// To be cited verbatim.
+    /// Quote it word for word.
     citation: &'s str,
     heading: &'s str,
-    #[schemars(with = "Option<String>")]
-    jurisdiction: Option<&'s ShortCode>,
-    code_body: Option<&'s str>,
-    #[schemars(with = "Option<uuid::Uuid>")]
-    code_body_id: Option<CodeBodyId>,
-    /// The passage that answers, as it stands in the text.
+    /// Short code of the jurisdiction whose law it is.
+    #[schemars(with = "String")]
+    jurisdiction: &'s ShortCode,
+    /// Name of the code body.
+    code_body: &'s str,
+    #[schemars(with = "uuid::Uuid")]
+    code_body_id: CodeBodyId,
+    /// The passage of the text that matches best.
     snippet: &'s str,
-    /// The query's words in the snippet, by characters.
+    /// Where the query's words are in the snippet.
     highlights: Vec<Highlight>,
     #[schemars(with = "String")]
     status: Status,
-    /// From 1 down to 0 for what is no longer law.
+    /// Higher is better. At most 1; lower for law that is no longer in force.
     score: f32,
 }
 
-/// Counts over all matches.
+/// Counts over all results.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Facets")]
 struct FacetsReply<'s> {
@@ -133,7 +135,8 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
     let mut response = corpus.engine().search(request)?;
     request.abandoned.check()?;
     let shown = corpus.engine().show(&mut response)?;
-    let results = response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit.score, shown)).collect();
+    let results =
+        response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit.score, shown)).collect::<Result<_, _>>()?;
     let reply = SearchReply {
         results,
         page: request.page,
@@ -148,20 +151,23 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
     Ok(Reply { stages: response.stages.named().collect(), pages, ..Reply::json(&reply)? })
 }
 
-fn item<'s>(score: f32, shown: &ShownHit<'s>) -> SearchResultItem<'s> {
+fn item<'s>(score: f32, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
-    SearchResultItem {
+    let body = provision.code_body.ok_or_else(|| {
+        ApiError::internal(format!("{} lies in no code body; run 'hornbook verify'", provision.citation))
+    })?;
+    Ok(SearchResultItem {
         node_id: provision.id,
         citation: provision.citation,
         heading: provision.heading,
-        jurisdiction: provision.code_body.map(|body| &body.jurisdiction),
-        code_body: provision.code_body.map(|body| body.name.as_str()),
-        code_body_id: provision.code_body.map(|body| body.id),
+        jurisdiction: &body.jurisdiction,
+        code_body: &body.name,
+        code_body_id: body.id,
         snippet: shown.snippet.text,
         highlights: shown.snippet.highlights.clone(),
         status: provision.status,
         score,
-    }
+    })
 }
 
 fn facets_of<'s>(corpus: &'s Corpus, facets: &Facets) -> FacetsReply<'s> {

@@ -18,15 +18,15 @@ pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
 
 /// More than anybody reads while typing are not offered.
-pub(in crate::api) const LIMIT: Param<Whole<1, 20>> = Param::with_default("limit", "10", "how many suggestions");
+pub(in crate::api) const LIMIT: Param<Whole<1, 20>> = Param::with_default("limit", "10", "number of suggestions");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestions")]
 pub(in crate::api) struct SuggestReply {
-    /// What begins with the words first, then what has them, then what nearly does.
+    /// Best first: what begins with the words, then what contains them, then what nearly matches.
     suggestions: Vec<SuggestionReply>,
-    /// The text with words that stand nowhere in the law exchanged for near ones; null where there are none.
+    /// The text with each word that does not occur in the law replaced by a similar one; null if every word occurs.
     did_you_mean: Option<String>,
 }
 
@@ -34,19 +34,19 @@ pub(in crate::api) struct SuggestReply {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Suggestion")]
 struct SuggestionReply {
-    /// heading or citation.
+    /// `heading` or `citation`.
     kind: &'static str,
-    /// The heading or the citation, as it is written where it stands.
+    /// The heading or the citation, as the law writes it.
     text: String,
-    /// One that bears it: the first that is still law.
+    /// A node with this heading or citation: the first that is in force.
     #[schemars(with = "uuid::Uuid")]
     node_id: NodeId,
     citation: String,
     #[schemars(with = "String")]
     status: Status,
-    /// How many bear it.
+    /// How many nodes have this heading or citation.
     count: u32,
-    /// Whether a letter of what was typed had to be taken for another.
+    /// Whether it matches only if a typing error is assumed.
     is_guess: bool,
 }
 

@@ -1,0 +1,96 @@
+//! Examples that run: ids, citations and words of the snapshot that is served, put into the addresses of the table.
+
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
+use hornbook_corpus::zoning::layer::LayerStatus;
+use hornbook_corpus::zoning::shape::Position;
+
+use super::super::corpus::Corpus;
+use crate::percent;
+
+/// So many provisions are looked at for a good one.
+const LOOKED_AT_MAX: u32 = 20_000;
+
+/// A heading that reads as a search.
+const HEADING_WORDS: std::ops::RangeInclusive<usize> = 2..=6;
+
+/// Of a coordinate: a tenth of a meter.
+const DECIMALS: usize = 6;
+
+/// What the places of example addresses are filled with. What a snapshot does not have stays a word in capitals.
+#[derive(Clone, Debug)]
+pub struct Examples {
+    values: Vec<(&'static str, String)>,
+}
+
+impl Examples {
+    /// Chosen from the snapshot, the same for the same snapshot.
+    pub fn of(corpus: &Corpus) -> Self {
+        let mut values = provision(corpus).map_or_else(Vec::new, |node| of_provision(corpus, node));
+        values.extend(layer(corpus).into_iter().flat_map(|(short_code, point)| {
+            let degrees = |degrees: f64| format!("{degrees:.DECIMALS$}");
+            [("short_code", short_code.to_string()), ("lat", degrees(point.lat)), ("lon", degrees(point.lon))]
+        }));
+        Self { values }
+    }
+
+    /// The address of an example, its `{places}` filled.
+    pub(super) fn fill(&self, template: &str) -> String {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, behind)) = rest.split_once('{') {
+            let (place, behind) = behind.split_once('}').unwrap_or((behind, ""));
+            out += before;
+            match self.values.iter().find(|(name, _)| *name == place) {
+                Some((_, value)) => out += &percent::encoded(value),
+                None => out += &place.to_uppercase(),
+            }
+            rest = behind;
+        }
+        out + rest
+    }
+}
+
+fn of_provision(corpus: &Corpus, node: NodeOrdinal) -> Vec<(&'static str, String)> {
+    let mut values = Vec::new();
+    let id = |node: NodeOrdinal| corpus.node_id(node).ok().map(|NodeId(id)| id.to_string());
+    let (before, behind) = corpus.neighbours(node);
+    let named = [("node", Some(node)), ("other_node", behind.or(before))];
+    values.extend(named.into_iter().filter_map(|(name, node)| Some((name, id(node?)?))));
+    if let Ok(link) = corpus.link(node) {
+        let typed = link.heading.chars().take(link.heading.chars().count() * 2 / 3).collect::<String>();
+        values.push(("citation", link.citation.to_owned()));
+        values.push(("words", link.heading.to_lowercase()));
+        values.push(("typed", typed.trim().to_lowercase()));
+    }
+    if let Some(body) = corpus.snapshot().code_body_of(node) {
+        values.push(("jurisdiction", body.jurisdiction.to_string()));
+        values.push(("code_body", body.id.0.to_string()));
+    }
+    values
+}
+
+/// A provision in force with a short heading that others cite, or what comes nearest to that.
+fn provision(corpus: &Corpus) -> Option<NodeOrdinal> {
+    let snapshot = corpus.snapshot();
+    let outline = &snapshot.outline;
+    let all = OrdinalRange { start: 0, end: outline.len() };
+    let provisions =
+        (all.start..all.end.min(LOOKED_AT_MAX)).map(NodeOrdinal).filter(|node| outline.is_provision(*node));
+    let merit = |node: &NodeOrdinal| {
+        let words = snapshot.cards.get(*node).map_or(0, |card| card.heading.split_whitespace().count());
+        let is_cited = snapshot.references.incoming(*node).len() > 0;
+        u8::from(outline.status(*node).is_living()) * 4
+            + u8::from(HEADING_WORDS.contains(&words)) * 2
+            + u8::from(is_cited)
+    };
+    // The first of the best.
+    provisions.rev().max_by_key(merit)
+}
+
+/// The smallest layer that clients may see, and a point in one of its zones.
+fn layer(corpus: &Corpus) -> Option<(&ShortCode, Position)> {
+    let layers = corpus.snapshot().zoning.iter().filter(|layer| layer.entry().status == LayerStatus::Published);
+    let layer = layers.min_by_key(|layer| layer.entry().vertex_count)?;
+    let point = layer.places().ok()?.point_in_a_zone()?;
+    Some((&layer.entry().short_code, point))
+}

@@ -1,0 +1,25 @@
+//! Percent-encoding of text that becomes part of an address.
+
+/// Encodes everything but the characters that mean themselves in every part of an address.
+pub(crate) fn encoded(text: &str) -> String {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.extend(['%', char::from(HEX[usize::from(byte >> 4)]), char::from(HEX[usize::from(byte & 15)])]),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_unreserved_characters_stay() {
+        assert_eq!(encoded("a-Z_0.9~"), "a-Z_0.9~");
+        assert_eq!(encoded("§ 1 & 'b'/?"), "%C2%A7%201%20%26%20%27b%27%2F%3F");
+    }
+}
