@@ -145,10 +145,11 @@ impl ApiError {
         Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
     }
 
-    /// Of an address or an account whose answers wait to be read.
+    /// For an address or an account at its limit of unread responses.
     pub fn too_much_unread(of: &str) -> Self {
-        let message =
-            format!("answers that {of} has not read yet take up all its room; read them, nothing was charged");
+        let message = format!(
+            "{of} has too many responses that it has not read yet; read them, then try again. Nothing was charged"
+        );
         Self { retry_after_sec: Some(1), ..Self::new(ErrorCode::Overloaded, message) }
     }
 }

@@ -1,15 +1,14 @@
-//! Answers that their clients have not read yet: how many bytes of them lie in memory, by owner, and how many may.
+//! Limits the bytes of responses that clients have not read yet, by owner: an address or an account.
 //!
-//! An answer is kept until its client has taken all of it, and a client that takes it slowly, or not at all, keeps it
-//! long. So no owner, an address or an account, gets another answer while the ones before take up all its room. Asked
-//! before a call is charged: what was paid for is always answered.
+//! A response stays in memory until its client has read it. An owner whose unread responses reach the limit gets no other
+//! until it has read some. This is checked before a call is charged: a call that was paid for always gets its response.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a call counts until its answer is made: most are smaller.
+/// What a call counts until its response is made; most responses are smaller.
 pub const BYTES_IN_THE_MAKING: usize = 64 << 10;
 
 pub struct UnreadBytes<K> {
@@ -22,7 +21,7 @@ impl<K: Copy + Eq + Hash> UnreadBytes<K> {
         Arc::new(Self { max, by_owner: Mutex::default() })
     }
 
-    /// Room for an answer in the making. None while the owner's room is used up.
+    /// Room for one response. None if the owner's limit is reached.
     pub fn reserve(self: &Arc<Self>, owner: K) -> Option<UnreadShare<K>> {
         let mut by_owner = self.lock();
         let bytes = by_owner.entry(owner).or_default();
@@ -38,7 +37,7 @@ impl<K: Copy + Eq + Hash> UnreadBytes<K> {
     }
 }
 
-/// What one answer takes of its owner's room, given back when dropped.
+/// What one response counts against its owner's limit, until it is dropped.
 pub struct UnreadShare<K: Copy + Eq + Hash> {
     counted: Arc<UnreadBytes<K>>,
     owner: K,
@@ -52,7 +51,7 @@ impl<K: Copy + Eq + Hash> fmt::Debug for UnreadShare<K> {
 }
 
 impl<K: Copy + Eq + Hash> UnreadShare<K> {
-    /// The answer is made, and this long.
+    /// The response is made, with this length.
     pub fn resize(&mut self, bytes: usize) {
         let mut by_owner = self.counted.lock();
         let all = by_owner.entry(self.owner).or_default();
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_gets_no_more_room_until_answers_are_read_and_others_do() {
+    fn an_owner_at_its_limit_gets_no_room_until_it_reads_and_others_do() {
         let unread = UnreadBytes::new(2 * BYTES_IN_THE_MAKING);
         let mut first = unread.reserve("a").unwrap();
         first.resize(10);
@@ -88,11 +87,11 @@ mod tests {
         drop(second);
         let _third = unread.reserve("a").unwrap();
         let _fourth = unread.reserve("a").unwrap();
-        assert!(unread.reserve("a").is_none(), "answers in the making count too");
+        assert!(unread.reserve("a").is_none(), "responses in progress count too");
     }
 
     #[test]
-    fn owners_without_answers_are_forgotten() {
+    fn owners_without_responses_are_forgotten() {
         let unread = UnreadBytes::new(1);
         let mut share = unread.reserve(1).unwrap();
         share.resize(0);

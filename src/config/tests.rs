@@ -49,6 +49,12 @@ fn without_settings_prices_and_limits_are_the_contracts() {
 }
 
 #[test]
+fn one_address_cannot_use_up_the_connections_by_default() {
+    let server = Config::load(None, [], []).unwrap().server;
+    assert!(server.connections_per_address_max.get() <= server.connections_max.get() / 6);
+}
+
+#[test]
 fn unknown_names_are_refused_with_the_nearest() {
     assert!(refusal_of_flag("free.per_minut", "1").ends_with("did you mean free.per_minute?"));
     let error = Config::load(None, environment(&[("HORNBOOK_FRE_PER_DAY", "1")]), []).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Connections: accepting them, whose they are, limits in total and per client, and the end of all of them.
+//! Accepts connections, within limits in total and per client, and closes them when the server stops.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -13,22 +13,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use super::client_network::ClientNetwork;
 use super::conversation::Protocols;
 use super::guard::{ConnectionState, Guard, Refused};
 use super::rules::check_http2;
 use super::stream::Stream;
-use super::unread::{ClientNetwork, Shares};
+use super::unread::Shares;
 use super::{App, HttpSettings, Reply, proxies};
 use crate::api::error::ApiError;
 use crate::api::unread::UnreadBytes;
 
-/// How long requests under way may take once the server is told to stop.
+/// For requests in progress, once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long kept connections may take for one more request then.
+/// For one more request on kept connections then.
 const LAST_REQUEST_WITHIN: Duration = Duration::from_secs(2);
 
-/// After a failed accept: without a pause, running out of file descriptors becomes a busy loop.
+/// After a failed accept. Without it, a lack of file descriptors would cause a busy loop.
 pub(super) const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
 pub(super) async fn serve(
@@ -61,7 +62,7 @@ pub(super) async fn serve(
     let _ = timeout(DRAIN_WITHIN, acceptor.close(closing)).await;
 }
 
-/// What every connection is served with.
+/// What all connections share.
 struct Acceptor {
     protocols: Protocols,
     limit: Arc<ConnectionLimit>,
@@ -70,11 +71,11 @@ struct Acceptor {
     app: Arc<App>,
 }
 
-/// Whose a connection is.
+/// The other side of a connection.
 #[derive(Clone, Copy)]
 struct Peer {
     address: IpAddr,
-    /// A trusted proxy, whose connection carries the requests of others.
+    /// A trusted proxy, which sends the requests of others.
     is_proxy: bool,
 }
 
@@ -88,7 +89,7 @@ impl Acceptor {
             true => self.limit.open(None),
             false => self.limit.open(Some(peer.address)),
         };
-        // One too many is closed: a refusal in words would cost as much as serving it.
+        // Closed without a response: an error response would cost as much as serving it.
         let Some(slot) = slot else { return metrics.connection_refused("too_many") };
         let acceptor = Arc::clone(self);
         tokio::spawn(async move {
@@ -103,7 +104,7 @@ impl Acceptor {
     async fn converse(self: &Arc<Self>, mut stream: TcpStream, mut peer: Peer, mut closing: watch::Receiver<()>) {
         let HttpSettings { timeouts, proxies, tls, .. } = &self.settings;
         let metrics = &self.app.observers.metrics;
-        // Answers are written whole: waiting for more to send only delays them.
+        // Responses are written in one piece: Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let mut announced_slot = None;
         if peer.is_proxy && proxies.announce {
@@ -120,13 +121,14 @@ impl Acceptor {
         }
         let stream = match tls {
             None => Stream::Plain(stream),
-            // A handshake takes much room, and not for long.
+            // Boxed because the handshake needs much memory, for a short time.
             Some(tls) => match Box::pin(timeout(timeouts.head, tls.acceptor().accept(stream))).await {
                 Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
                 Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
             },
         };
-        let guard = Guard::new(stream, *timeouts, Arc::default());
+        // Boxed: the future that waits for requests would hold it several times.
+        let guard = Box::new(Guard::new(stream, *timeouts, Arc::default()));
         let (acceptor, state) = (Arc::clone(self), Arc::clone(guard.state()));
         let service = service_fn(move |request| {
             let (acceptor, state) = (Arc::clone(&acceptor), Arc::clone(&state));
@@ -138,7 +140,7 @@ impl Acceptor {
         drop(announced_slot);
     }
 
-    /// Answers a request, unless it exceeds the limits of its client, and counts the answer until it is read.
+    /// Answers a request within the limits of its client, and counts the response until it is read.
     async fn answer(&self, request: Request<Incoming>, peer: Peer, state: &ConnectionState) -> Reply {
         let forwarded = peer.is_proxy.then(|| self.settings.proxies.forwarded_for(request.headers())).flatten();
         let client = forwarded.unwrap_or(peer.address);
@@ -148,7 +150,7 @@ impl Acceptor {
         let mut stream = None;
         if request.version() == Version::HTTP_2 {
             refused = check_http2(&request).err().or(refused);
-            let stream = stream.insert(state.streams.begin());
+            let stream = stream.insert(state.streams().begin());
             if refused.is_none() {
                 stream.wait_for_room().await;
             }
@@ -159,8 +161,8 @@ impl Acceptor {
         Shares { network, account: None, stream }.keep(reply, &self.settings.timeouts)
     }
 
-    /// Kept connections may have a request on its way: each gets one more answer, which says that it is the last, before
-    /// those that are still silent are closed.
+    /// A request may be in transit on a kept connection. Each gets one more response, which says that it is the last; then
+    /// idle connections are closed.
     async fn close(&self, closing: watch::Sender<()>) {
         let closed_silently = Instant::now() + LAST_REQUEST_WITHIN;
         while !self.limit.is_unused() && Instant::now() < closed_silently {
@@ -194,12 +196,12 @@ impl ConnectionLimit {
         self.lock().all == 0
     }
 
-    /// A connection; one that carries many clients has no address of its own.
+    /// Counts a connection; one that carries many clients has no address of its own.
     fn open(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Slot> {
         self.take(true, address)
     }
 
-    /// What a proxy's connection carries for this client: all of a connection, or one request.
+    /// Counts what a proxy sends for this client: a whole connection, or one request.
     fn open_for(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
         self.take(false, Some(address))
     }
@@ -223,7 +225,7 @@ impl ConnectionLimit {
     }
 }
 
-/// One of the connections that may be open, free again when dropped.
+/// One counted connection, until it is dropped.
 struct Slot {
     limit: Arc<ConnectionLimit>,
     is_connection: bool,
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_limited_in_total_and_per_client_and_slots_are_free_again() {
+    fn connections_are_limited_in_total_and_per_client() {
         let limit = limit(3, 2);
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         let first = limit.open(address("2001:db8::1")).unwrap();
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_proxy_carries_counts_for_its_client_and_the_proxy_for_nobody() {
+    fn a_proxys_requests_count_for_their_clients_alone() {
         let limit = limit(2, 1);
         let _proxy = limit.open(None).unwrap();
         let _again = limit.open(None).unwrap();

@@ -1,8 +1,8 @@
-//! One connection, request by request: hyper is there only while a request is.
+//! One connection, request by request. Over HTTP/1, hyper's connection exists only while a request is processed.
 //!
-//! hyper keeps two buffers of 8 kB for as long as its connection lasts, and what it remembers of the last answer. Most
-//! kept connections wait most of the time, so between two requests of HTTP/1 there is nothing but the [`Guard`], which
-//! holds no buffer then. Building hyper's connection anew costs less than keeping ten thousand of them.
+//! hyper keeps two buffers of 8 kB, and some state of the last response, as long as its connection exists. Most kept
+//! connections are idle most of the time, so between two HTTP/1 requests only the [`Guard`] remains, without a buffer.
+//! Creating hyper's connection for each request costs less than keeping ten thousand of them.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -24,22 +24,22 @@ use super::timeouts::TimedStream;
 use super::{Reply, answer};
 use crate::metrics::Gauge;
 
-/// More than any head that passes.
+/// Larger than any head that the guard passes.
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
 const STREAMS_MAX: u32 = 64;
 
-/// Beyond what the rules take, so that they can refuse in words; h2 itself answers beyond this with a bare 431.
+/// More than the rules allow, so that a refusal has our Error object. Beyond this, h2 sends a bare 431.
 const HTTP2_HEADER_BYTES_MAX: u32 = 64 << 10;
 
-/// No operation takes a body: what comes of one is thrown away.
+/// Small, because no operation accepts a body: the bytes of one are discarded.
 const HTTP2_WINDOW_BYTES: u32 = (64 << 10) - 1;
 
 /// Streams that break the protocol or are reset before they are accepted; more end the connection.
 const HTTP2_BAD_STREAMS_MAX: usize = 20;
 
-/// A refused client may still be sending; what it sends is read for a moment, or the refusal would be lost with the
-/// connection.
+/// A refused client may still be sending. Its bytes are read for a moment: closing at once would reset the connection and
+/// lose the response.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 1 << 20;
 
@@ -47,12 +47,12 @@ const LINGER_BYTES_MAX: usize = 1 << 20;
 enum Ended {
     /// The next request may follow.
     Answered,
-    /// One of both sides wanted no more requests.
+    /// One side wants no more requests.
     Closed,
     BrokenOff,
 }
 
-/// Either version of HTTP, as it is spoken here.
+/// hyper's settings for both HTTP versions.
 pub(super) struct Protocols {
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
@@ -61,7 +61,7 @@ pub(super) struct Protocols {
 impl Protocols {
     pub(super) fn new() -> Self {
         let mut http1 = http1::Builder::new();
-        // How long a head may take is the guard's affair, which answers in words.
+        // The guard limits the time of a head, and its 408 has our Error object.
         http1.timer(TokioTimer::new()).max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
         http1.auto_date_header(false);
         let mut http2 = http2::Builder::new(TokioExecutor::new());
@@ -73,11 +73,11 @@ impl Protocols {
         Self { http1, http2 }
     }
 
-    /// Answers what is asked until either side ends the connection, or `stop` is done: then a request under way is the
-    /// last. A head that is refused is answered by `refuse`. `waiting` counts the connections that wait for a request.
+    /// Serves requests until either side closes the connection, or `stop` completes: then the current request is the last.
+    /// `refuse` makes the response to a refused head. `waiting` counts the connections that wait for a request.
     pub(super) async fn converse<S, A>(
         &self,
-        mut guard: Guard<S>,
+        mut guard: Box<Guard<S>>,
         service: A,
         refuse: impl FnOnce(Refused) -> Reply,
         waiting: &Gauge,
@@ -105,10 +105,10 @@ impl Protocols {
                     return Box::pin(send_last(guard.stream_mut(), &answer)).await;
                 }
                 Ok(Arrived::Nothing) => break,
-                // A connection that breaks off is its client's affair.
+                // The client disconnected: nothing is left to do.
                 Err(_) => return,
             }
-            let mut connection = self.http1.serve_connection(TokioIo::new(&mut guard), &service);
+            let mut connection = self.http1.serve_connection(TokioIo::new(&mut *guard), &service);
             let mut is_last = false;
             let ended = poll_fn(|context| {
                 let mut polled = connection.poll_without_shutdown(context);
@@ -120,7 +120,7 @@ impl Protocols {
                 match polled {
                     Poll::Ready(Ok(())) => Poll::Ready(Ended::Closed),
                     Poll::Ready(Err(_)) => Poll::Ready(Ended::BrokenOff),
-                    // All of the answer is gone, and hyper would wait for the next request.
+                    // The response is sent, and hyper would wait for the next request.
                     Poll::Pending if state.is_answered() && !is_last => Poll::Ready(Ended::Answered),
                     Poll::Pending => Poll::Pending,
                 }
@@ -133,12 +133,16 @@ impl Protocols {
                 Ended::BrokenOff => return,
             }
         }
-        let _ = poll_fn(|context| Pin::new(&mut guard).poll_shutdown(context)).await;
+        let _ = poll_fn(|context| Pin::new(&mut *guard).poll_shutdown(context)).await;
     }
 
-    /// The same over HTTP/2, whose connections hyper has from their preface to their end.
-    async fn converse_in_frames<S, A>(&self, guard: Guard<S>, service: A, mut stop: Pin<&mut impl Future<Output = ()>>)
-    where
+    /// The same over HTTP/2, where hyper drives the connection from its preface to its end.
+    async fn converse_in_frames<S, A>(
+        &self,
+        guard: Box<Guard<S>>,
+        service: A,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) where
         S: AsyncRead + AsyncWrite + Unpin,
         A: Service<Request<Incoming>, Response = Reply, Error = Infallible>,
         A::Future: Send + 'static,
@@ -160,7 +164,7 @@ impl Protocols {
     }
 }
 
-/// Sends the last answer of a connection. One that breaks off is its client's affair.
+/// Sends the last response of a connection, unless the client disconnects.
 async fn send_last<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut TimedStream<S>, answer: &[u8]) {
     let sent = async {
         stream.write_all(answer).await?;

@@ -1,9 +1,9 @@
-//! The frames of an HTTP/2 client, watched on their way to hyper. Only their headers are read.
+//! Watches the frames of an HTTP/2 client on their way to hyper. It reads only frame headers.
 //!
-//! hyper answers every frame, however slowly it comes and however little it asks for. Here a frame, or a head in several
-//! frames, has to be whole in time; nothing but a request keeps a connection open; and frames that ask for nothing
-//! (PING, SETTINGS, PRIORITY, RST_STREAM, WINDOW_UPDATE, unknown ones, data that no operation takes) come out of a
-//! budget, which refills with time and with the bytes that the client takes.
+//! hyper has no timeout for a frame, and any frame keeps its connection open. Here, a frame, or a request head in several
+//! frames, must be complete in time. Only requests keep a connection open. Frames that request nothing (PING, SETTINGS,
+//! PRIORITY, RST_STREAM, WINDOW_UPDATE, DATA, unknown types) are paid from a budget, which grows with time and with the
+//! bytes that the client reads.
 
 use std::io;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 const HEADER_BYTES: usize = 9;
 
-/// Frames that ask for nothing, at once. A client that takes a megabyte may update its windows some 500 times.
+/// Frames that request nothing, at once. A client that reads a megabyte may update its windows 500 times.
 const BUDGET_MAX: u32 = 1000;
 const BUDGET_PER_SECOND: u32 = 20;
-/// A client may update two windows, of the connection and the stream, for each 4 kB.
+/// One frame for each: a client may update two windows, of the connection and the stream, for each 4 kB.
 const SENT_BYTES_PER_FRAME: usize = 2 << 10;
 
 const HEADERS: u8 = 1;
@@ -26,9 +26,9 @@ pub(super) struct FrameWatch {
     header: [u8; HEADER_BYTES],
     header_read: usize,
     payload_left: usize,
-    /// A head has begun whose last frame has not come.
+    /// Inside a request head of several frames.
     is_in_head: bool,
-    /// Since when a frame or a head is not whole.
+    /// Since when the current frame or head is incomplete.
     incomplete_since: Option<Instant>,
     newest_stream: u32,
     last_request: Instant,
@@ -49,7 +49,7 @@ impl FrameWatch {
         }
     }
 
-    /// Looks at what the client sent, behind the preface. An error where it is a flood.
+    /// Takes what the client sent after the preface. An error if it is a flood.
     pub(super) fn received(&mut self, bytes: &[u8], now: Instant) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -88,12 +88,12 @@ impl FrameWatch {
         self.budget.spend(now)
     }
 
-    /// The client takes this many bytes.
+    /// This many bytes were sent to the client.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.budget.earn(bytes);
     }
 
-    /// Until when the frame or head under way must be whole.
+    /// When the current frame or head must be complete.
     pub(super) fn frame_deadline(&self, within: Duration) -> Option<Instant> {
         self.incomplete_since.map(|since| since + within)
     }
@@ -103,11 +103,11 @@ impl FrameWatch {
     }
 }
 
-/// How many frames that ask for nothing may still come.
+/// How many frames that request nothing are still allowed.
 struct Budget {
     left: u32,
     refilled: Instant,
-    /// Taken by the client and not yet counted.
+    /// Sent to the client and not yet counted.
     sent_bytes: usize,
 }
 
@@ -118,8 +118,7 @@ impl Budget {
             self.left = u32::try_from(earned).map_or(BUDGET_MAX, |earned| earned.min(BUDGET_MAX));
             self.refilled = now;
         }
-        self.left =
-            self.left.checked_sub(1).ok_or_else(|| io::Error::other("a flood of frames that ask for nothing"))?;
+        self.left = self.left.checked_sub(1).ok_or_else(|| io::Error::other("a flood of HTTP/2 control frames"))?;
         Ok(())
     }
 
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_followed_however_they_are_cut() {
+    fn frames_are_recognized_however_reads_split_them() {
         let start = Instant::now();
         let bytes = [
             frame(4, 0, 0, 18),
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_or_a_head_that_is_not_whole_has_a_deadline_that_its_bytes_do_not_move() {
+    fn more_bytes_do_not_move_the_deadline_of_an_incomplete_frame_or_head() {
         let start = Instant::now();
         let mut watch = FrameWatch::new(start);
         let head = frame(HEADERS, 0, 1, 3);
@@ -174,10 +173,10 @@ mod tests {
             watch.received(&[*byte], start + SECOND * number as u32).unwrap();
             assert_eq!(watch.frame_deadline(5 * SECOND), Some(start + 5 * SECOND));
         }
-        // The frame is whole, the head is not.
+        // The frame is complete, the head is not.
         watch.received(&frame(CONTINUATION, 0, 1, 0), start + 20 * SECOND).unwrap();
         assert_eq!(watch.frame_deadline(5 * SECOND), Some(start + 5 * SECOND));
-        // Whole, and the first byte of the next.
+        // Complete, and the first byte of the next frame.
         let end = [frame(CONTINUATION, END_HEADERS, 1, 0), vec![0]].concat();
         watch.received(&end, start + 30 * SECOND).unwrap();
         assert_eq!(watch.frame_deadline(5 * SECOND), Some(start + 35 * SECOND));

@@ -10,7 +10,7 @@ use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::hex;
 
 /// A request that may be looked at.
-pub(super) struct Asked<'r> {
+pub(super) struct CheckedRequest<'r> {
     pub(super) headers: &'r HeaderMap,
     /// The path as it was written.
     pub(super) path: &'r str,
@@ -19,7 +19,7 @@ pub(super) struct Asked<'r> {
     pub(super) arguments: Arguments,
 }
 
-pub(super) fn check(request: &Request<Incoming>) -> Result<Asked<'_>, ApiError> {
+pub(super) fn check(request: &Request<Incoming>) -> Result<CheckedRequest<'_>, ApiError> {
     let headers = request.headers();
     if *request.method() == Method::TRACE {
         return Err(ApiError::new(
@@ -31,7 +31,7 @@ pub(super) fn check(request: &Request<Incoming>) -> Result<Asked<'_>, ApiError> 
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
     let arguments = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
-    Ok(Asked { headers, path, segments, arguments })
+    Ok(CheckedRequest { headers, path, segments, arguments })
 }
 
 fn not_well_formed(what: &str) -> ApiError {

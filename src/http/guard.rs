@@ -1,18 +1,18 @@
-//! The stream that hyper reads: over HTTP/1 nothing but whole heads of requests that passed [`Head`] reach it, one at a
-//! time; over HTTP/2 everything does, past a [`FrameWatch`].
+//! The stream that hyper reads. Over HTTP/1 it passes only complete heads that [`Head`] accepts, one at a time. Over
+//! HTTP/2 it passes everything, and shows it to a [`FrameWatch`].
 //!
-//! Between two requests the guard has the connection alone: [`Guard::poll_request`] waits for the next one without a
-//! buffer. Once a request is there hyper gets its head, and [`ConnectionState::is_answered`] says when its answer is sent.
-//! Until then the stream is read for errors, or for what comes along behind the request, which is kept back. A client
-//! that ends its side behind a request still gets the answer.
+//! Between two requests the guard alone has the connection: [`Guard::poll_request`] waits for the next one without a
+//! buffer. Then hyper reads the head, and [`ConnectionState::is_answered`] says when the response is sent. Until then the
+//! stream is read only for errors and for pipelined bytes, which are held back. A client that closes its sending side
+//! after a request still gets the response.
 //!
-//! A head that is refused never reaches hyper: [`Arrived::Refused`] says why, and whoever drives the connection answers.
+//! A refused head never reaches hyper. `conversation` gets [`Arrived::Refused`] with the reason, and responds itself.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -29,14 +29,15 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const READ_BYTES: usize = 4 << 10;
 
-/// What guard, service and whoever drives the connection know of it together.
+/// What the guard, the service and `conversation` share about a connection.
 #[derive(Default)]
 pub(super) struct ConnectionState {
-    /// Over HTTP/1: the answer to the request under way is sent.
+    /// HTTP/1: the response to the current request is sent.
     is_answered: AtomicBool,
-    /// Over HTTP/2: the client was idle for too long.
+    /// HTTP/2: the idle timeout has passed.
     is_idle_over: AtomicBool,
-    pub(super) streams: Arc<Streams>,
+    /// HTTP/2: its requests.
+    streams: OnceLock<Arc<Streams>>,
 }
 
 impl ConnectionState {
@@ -48,6 +49,10 @@ impl ConnectionState {
         self.is_answered.store(is_answered, Ordering::Relaxed);
     }
 
+    pub(super) fn streams(&self) -> &Arc<Streams> {
+        self.streams.get_or_init(Arc::default)
+    }
+
     pub(super) fn is_idle_over(&self) -> bool {
         self.is_idle_over.load(Ordering::Relaxed)
     }
@@ -57,16 +62,16 @@ pub(super) struct Guard<S> {
     stream: TimedStream<S>,
     state: Arc<ConnectionState>,
     phase: Phase,
-    /// What was read and not yet handed on.
+    /// Bytes that were read and not yet passed on.
     held: Vec<u8>,
-    /// How much of that may be handed on.
+    /// How many of them may be passed on.
     passed: usize,
-    /// Whether something is held that nobody looked at yet.
+    /// Whether `held` has bytes that were not checked yet.
     is_unread: bool,
-    /// The client will send nothing more.
+    /// The client has closed its sending side.
     is_half_closed: bool,
     head: Head,
-    /// The head under way has its deadline already.
+    /// The current head has its deadline already.
     is_head_timed: bool,
     /// Over HTTP/2.
     frames: Option<Box<FrameWatch>>,
@@ -75,9 +80,9 @@ pub(super) struct Guard<S> {
 /// What a client sent.
 #[derive(Debug)]
 pub(super) enum Arrived {
-    /// A request of HTTP/1.
+    /// An HTTP/1 request.
     Request,
-    /// The head of one that is refused; nothing behind it is read.
+    /// An HTTP/1 request that is refused; nothing after it is read.
     Refused(Box<Refused>),
     /// The preface of HTTP/2.
     Frames,
@@ -88,21 +93,21 @@ pub(super) enum Arrived {
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) error: ApiError,
-    /// As far as it can be read.
+    /// `-` if it is not readable.
     pub(super) method: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing says yet which version of HTTP is spoken.
+    /// The HTTP version is not known yet.
     Greeting,
-    /// HTTP/1, before or within a head.
+    /// HTTP/1: before or within a head.
     Heads,
     /// HTTP/2.
     Frames,
-    /// hyper has a request, and nothing of its answer was sent.
-    Asked,
-    /// A part of the answer was sent. Answers have one piece, so hyper sends all of it before it flushes.
+    /// hyper has a request, and no byte of its response is sent.
+    Processing,
+    /// Part of the response is sent. Bodies have one piece, so hyper flushes only when everything is sent.
     Answering,
     Answered,
 }
@@ -127,12 +132,12 @@ impl<S> Guard<S> {
         &self.state
     }
 
-    /// The stream itself, for a last answer that is not hyper's.
+    /// The stream itself, for a last response without hyper.
     pub(super) fn stream_mut(&mut self) -> &mut TimedStream<S> {
         &mut self.stream
     }
 
-    /// Looks at what is held. Nothing as long as more has to come.
+    /// Checks the bytes held. None if more are needed.
     fn judge(&mut self) -> io::Result<Option<Arrived>> {
         if self.phase == Phase::Greeting {
             let common = self.held.len().min(HTTP2_PREFACE.len());
@@ -182,18 +187,18 @@ impl<S> Guard<S> {
             return;
         }
         if self.phase == Phase::Heads {
-            self.phase = Phase::Asked;
+            self.phase = Phase::Processing;
         }
         self.state.set_answered(false);
         self.is_unread = !self.held.is_empty();
         if self.held.is_empty() {
-            // A connection that waits for its next request holds no memory for it.
+            // An idle connection keeps no buffer.
             self.held = Vec::new();
         }
     }
 
     fn sent(&mut self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if matches!(self.phase, Phase::Asked | Phase::Answered) {
+        if matches!(self.phase, Phase::Processing | Phase::Answered) {
             self.phase = Phase::Answering;
             self.state.set_answered(false);
         }
@@ -203,12 +208,12 @@ impl<S> Guard<S> {
         polled
     }
 
-    /// Until when an HTTP/2 client must do something, and whether that is to ask for something.
+    /// When the next timeout of an HTTP/2 connection ends, and whether it is the idle timeout.
     fn frames_deadline(&self, frames: &FrameWatch) -> (Instant, bool) {
         let timeouts = self.stream.timeouts();
-        let (deadline, is_idle) = match self.state.streams.in_use() {
+        let (deadline, is_idle) = match self.state.streams().in_use() {
             Use::Busy(Some(deadline)) => (deadline, false),
-            // The answer is in the making. Look again later: its deadline may come without a word to us.
+            // The response has no deadline before it is made, and its making does not wake this task.
             Use::Busy(None) => (Instant::now() + timeouts.idle, false),
             Use::Idle(since) => {
                 let since = since.map_or(frames.last_request(), |since| since.max(frames.last_request()));
@@ -224,7 +229,7 @@ impl<S> Guard<S> {
 }
 
 impl<S: AsyncRead + Unpin> Guard<S> {
-    /// Waits for a request.
+    /// Waits for the next request.
     pub(super) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Arrived>> {
         if self.phase == Phase::Answered {
             self.phase = Phase::Heads;
@@ -259,8 +264,8 @@ impl<S: AsyncRead + Unpin> Guard<S> {
         }
     }
 
-    /// Looks whether the connection is whole while its request is under way. What the client sends meanwhile is held, and
-    /// nothing is read beyond that. Its end is no reason to stop: who sends nothing more may still read.
+    /// Reads while a request is processed, to notice a reset. Pipelined bytes are held back, and nothing is read after them.
+    /// The end of the stream is no reason to stop: the client may still read.
     fn poll_presence(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.held.is_empty() && !self.is_half_closed {
             let mut space = [MaybeUninit::uninit(); READ_BYTES];
@@ -273,7 +278,7 @@ impl<S: AsyncRead + Unpin> Guard<S> {
         Poll::Pending
     }
 
-    /// Reads what an HTTP/2 client sends, up to its deadline. One that was idle for too long is first told to leave.
+    /// Reads what an HTTP/2 client sends, up to its deadline. An idle client first gets a GOAWAY.
     fn poll_frames(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         loop {
@@ -310,8 +315,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guard<S> {
         }
         match self.phase {
             Phase::Frames => self.poll_frames(context, buffer),
-            Phase::Asked | Phase::Answering => self.poll_presence(context),
-            // The next request is not hyper's affair before its head is whole.
+            Phase::Processing | Phase::Answering => self.poll_presence(context),
+            // hyper gets the next request when its head is complete.
             Phase::Greeting | Phase::Heads | Phase::Answered => Poll::Pending,
         }
     }
@@ -351,12 +356,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<S> {
 }
 
 fn too_slow() -> ApiError {
-    let message = "the head of the request took too long to arrive; send it in one piece";
+    let message = "the request's headers took too long to arrive; send them in one piece";
     ApiError::new(ErrorCode::RequestTimeout, message)
 }
 
 fn cut_short() -> ApiError {
-    let message = "the connection ended within the head of a request; send all of it, and an empty line behind it";
+    let message = "the connection was closed before the end of the request's headers; end them with an empty line";
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
@@ -381,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_hands_on_one_head_at_a_time_and_holds_nothing_in_between() {
+    fn one_head_at_a_time_is_passed_on_and_no_buffer_kept_in_between() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
@@ -404,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_names_its_method_and_holds_nothing() {
+    fn a_refused_head_has_its_method_and_keeps_no_buffer() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             for (bytes, method) in

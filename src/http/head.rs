@@ -1,9 +1,8 @@
-//! What the head of an HTTP/1 request must be, byte by byte: syntax and framing, and the [`rules`](super::rules) that
-//! hold for every request.
+//! The head of an HTTP/1 request, checked byte by byte: syntax, framing, and the [`rules`](super::rules) for every request.
 //!
-//! hyper's parser forgives what RFC 9112 forgives, and what one program forgives and the next does not is how requests
-//! are smuggled. Nothing is forgiven here: a head that two programs might read in two ways is refused. Whatever passes
-//! is well-formed for hyper too, so that it never has to refuse anything in words of its own.
+//! hyper's parser is as lenient as RFC 9112 allows. Requests are smuggled where one program is lenient and the next is
+//! not, so this parser is strict: it refuses a head that two programs could read differently. hyper accepts every head
+//! that passes, and therefore never sends a refusal of its own.
 
 use memchr::memchr;
 
@@ -12,15 +11,15 @@ use crate::api::error::{ApiError, ErrorCode};
 
 const METHOD_BYTES_MAX: usize = 32;
 
-/// Method, two spaces and version stand beside the target.
+/// The target, with method, two spaces and version.
 const REQUEST_LINE_BYTES_MAX: usize = URI_BYTES_MAX + METHOD_BYTES_MAX + " HTTP/1.1".len() + 1;
 
-/// A head as far as it is there. It is read line by line as it comes, so that a bad one is refused at once.
+/// A head, as far as it has arrived. It is checked line by line, so that a bad one is refused at once.
 #[derive(Default)]
 pub(super) struct Head {
-    /// How many bytes were looked at.
+    /// How many bytes were searched for line ends.
     looked_at: usize,
-    /// Where the line under way begins.
+    /// Start of the current line.
     line: usize,
     blank_lines: usize,
     request: Option<RequestLine>,
@@ -33,7 +32,7 @@ pub(super) struct Head {
 
 struct RequestLine {
     version: Version,
-    /// Where the target names one.
+    /// If the target has one.
     authority: Option<Vec<u8>>,
 }
 
@@ -44,7 +43,7 @@ enum Version {
 }
 
 impl Head {
-    /// Looks at what came since the last time. The length of the head once it is whole.
+    /// Checks the new bytes. The length of the head once it is complete.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, ApiError> {
         while let Some(found) = bytes.get(self.looked_at..).and_then(|new| memchr(b'\n', new)) {
             let end = self.looked_at + found;
@@ -64,14 +63,14 @@ impl Head {
         Ok(None)
     }
 
-    /// True for the empty line that ends the head.
+    /// Whether it was the empty line that ends the head.
     fn take_line(&mut self, line: &[u8]) -> Result<bool, ApiError> {
         if self.request.is_none() {
             if line.is_empty() {
                 self.blank_lines += 1;
-                // Old clients send one behind a body; more are nobody's habit.
+                // Old clients send one after a body; no client sends more.
                 return if self.blank_lines > 1 {
-                    Err(bad("empty lines precede the request; leave them out"))
+                    Err(bad("there are empty lines before the request; remove them"))
                 } else {
                     Ok(false)
                 };
@@ -96,12 +95,10 @@ impl Head {
         let Some(colon) = memchr(b':', line) else { return Err(bad("a header has no colon; write 'Name: value'")) };
         let (name, value) = (&line[..colon], &line[colon + 1..]);
         if name.is_empty() || !name.iter().copied().all(is_token) {
-            return Err(bad(
-                "the name of a header has a character that none may have; use letters, digits and hyphens",
-            ));
+            return Err(bad("a header name contains an invalid character; use letters, digits and hyphens"));
         }
         if !value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~' | 0x80..)) {
-            return Err(bad("the value of a header has a control character; leave it out"));
+            return Err(bad("a header value contains a control character; remove it"));
         }
         let value = value.trim_ascii();
         match () {
@@ -109,7 +106,7 @@ impl Head {
             () if name.eq_ignore_ascii_case(b"content-length") => self.content_lengths.push(content_length(value)?),
             () if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 if !value.eq_ignore_ascii_case(b"chunked") || self.has_transfer_encoding {
-                    return Err(bad("the body is encoded in a way that is not known here; send no body at all"));
+                    return Err(bad("this Transfer-Encoding is not supported; send no body"));
                 }
                 self.has_transfer_encoding = true;
             }
@@ -118,26 +115,26 @@ impl Head {
         Ok(())
     }
 
-    /// What only the whole of a head tells.
+    /// Checks that need the complete head.
     fn check_whole(&self) -> Result<(), ApiError> {
         let Some(request) = &self.request else { return Err(bad("there is no request line")) };
         let is_old = request.version == Version::Http10;
         check_hosts(&self.hosts, request.authority.as_deref(), is_old)?;
         if self.content_lengths.len() > 1 {
-            return Err(bad("Content-Length was sent more than once; send no body and no length"));
+            return Err(bad("Content-Length is given more than once; send no body and no length"));
         }
         match self.content_lengths.first() {
             Some(_) if self.has_transfer_encoding => {
-                Err(bad("Content-Length and Transfer-Encoding exclude each other; send no body at all"))
+                Err(bad("Content-Length and Transfer-Encoding exclude each other; send no body"))
             }
-            _ if self.has_transfer_encoding && is_old => Err(bad("HTTP/1.0 knows no Transfer-Encoding; send no body")),
+            _ if self.has_transfer_encoding && is_old => Err(bad("HTTP/1.0 has no Transfer-Encoding; send no body")),
             Some(1..) => Err(no_body()),
             _ if self.has_transfer_encoding => Err(no_body()),
             _ => Ok(()),
         }
     }
 
-    /// What can be told of a line before its end is there, so that nobody makes us keep more than we would take.
+    /// Checks of an incomplete line, so that no client makes the server keep more than the limits.
     fn check_unfinished(&self, line: &[u8]) -> Result<(), ApiError> {
         if self.request.is_some() {
             return check_headers(self.headers, self.header_bytes + line.len());
@@ -150,7 +147,7 @@ impl Head {
     }
 }
 
-/// The method of a request, whatever else is wrong with it; `-` where there is none.
+/// The method of a request, whatever else is wrong with it; `-` if there is none.
 pub(super) fn method_of(bytes: &[u8]) -> &str {
     let method = bytes.trim_ascii_start().split(|byte| *byte == b' ').next().unwrap_or_default();
     let is_method = !method.is_empty() && method.len() <= METHOD_BYTES_MAX && method.iter().copied().all(is_token);
@@ -161,7 +158,7 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
     let mut parts = line.split(|byte| *byte == b' ');
     let (Some(method), Some(target), Some(version), None) = (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(bad("the first line is not 'METHOD address HTTP/1.1' with single spaces"));
+        return Err(bad("the first line is not 'METHOD URL HTTP/1.1' with single spaces; correct it"));
     };
     if method.is_empty() || method.len() > METHOD_BYTES_MAX || !method.iter().copied().all(is_token) {
         return Err(no_such_method());
@@ -170,16 +167,16 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
         b"HTTP/1.1" => Version::Http11,
         b"HTTP/1.0" => Version::Http10,
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
-            let message = "this version of HTTP is not spoken here; use HTTP/1.1, or HTTP/2 with its own preface";
+            let message = "this HTTP version is not supported; use HTTP/1.1, or HTTP/2 with its own preface";
             return Err(ApiError::new(ErrorCode::VersionNotSupported, message));
         }
-        _ => return Err(bad("the first line does not end in HTTP/1.1; send the version behind the address")),
+        _ => return Err(bad("the first line does not end with HTTP/1.1; add the version after the URL")),
     };
     let authority = check_target(method, target)?;
     Ok(RequestLine { version, authority })
 }
 
-/// The authority, where the target is a whole address.
+/// The authority, if the target is an absolute URL.
 fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiError> {
     if method == b"CONNECT" {
         return Err(no_proxy());
@@ -188,37 +185,37 @@ fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiErro
     if target == b"*" {
         return match method {
             b"OPTIONS" => Ok(None),
-            _ => Err(bad("'*' is an address for OPTIONS alone; send a path that begins with a slash")),
+            _ => Err(bad("the target '*' is valid only with OPTIONS; send a path that begins with a slash")),
         };
     }
     let (authority, path) = match target {
         [b'/', ..] => (None, target),
-        _ => whole_address(target)?,
+        _ => absolute_url(target)?,
     };
     let (path, query) = match memchr(b'?', path) {
         Some(mark) => path.split_at(mark),
         None => (path, &[][..]),
     };
     if !path.iter().copied().all(is_path_byte) || !query.iter().copied().all(is_query_byte) {
-        return Err(bad("the address has a character that must be written as %XX; encode it"));
+        return Err(bad("the URL contains a character that must be percent-encoded; encode it"));
     }
     Ok(authority)
 }
 
 type AuthorityAndPath<'t> = (Option<Vec<u8>>, &'t [u8]);
 
-fn whole_address(target: &[u8]) -> Result<AuthorityAndPath<'_>, ApiError> {
+fn absolute_url(target: &[u8]) -> Result<AuthorityAndPath<'_>, ApiError> {
     let behind = |scheme: &str| {
         let (start, rest) = target.split_at_checked(scheme.len())?;
         start.eq_ignore_ascii_case(scheme.as_bytes()).then_some(rest)
     };
     let Some(rest) = behind("http://").or_else(|| behind("https://")) else {
-        return Err(bad("the address neither begins with a slash nor with http:// or https://; send the path"));
+        return Err(bad("the URL begins neither with a slash nor with http:// or https://; send the path"));
     };
     let end = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     if !is_authority(authority) {
-        return Err(bad("the address names no host, or a user; send the path alone"));
+        return Err(bad("the URL has no host, or has a user name; send only the path"));
     }
     Ok((Some(authority.to_vec()), path))
 }
@@ -226,10 +223,10 @@ fn whole_address(target: &[u8]) -> Result<AuthorityAndPath<'_>, ApiError> {
 fn content_length(value: &[u8]) -> Result<u64, ApiError> {
     let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     let number = str::from_utf8(value).ok().filter(|_| is_number).and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| bad("Content-Length is not one whole number; send no body and no length"))
+    number.ok_or_else(|| bad("Content-Length is not a whole number; send no body and no length"))
 }
 
-/// As RFC 9110 has it.
+/// As RFC 9110 defines it.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -243,13 +240,13 @@ fn is_path_byte(byte: u8) -> bool {
         && !matches!(byte, b'"' | b'#' | b'<' | b'>' | b'[' | b'\\' | b']' | b'^' | b'`' | b'{' | b'|' | b'}')
 }
 
-/// What browsers leave as it is in a query.
+/// Characters that browsers do not encode in a query.
 fn is_query_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'<' | b'>')
 }
 
 fn no_such_method() -> ApiError {
-    bad("the request does not begin with a method; the service is read-only, use GET")
+    bad("the request does not begin with an HTTP method; use GET")
 }
 
 #[cfg(test)]
@@ -259,7 +256,7 @@ mod tests {
     const GOOD: &[u8] = b"GET /api/v1/search?q=a|b HTTP/1.1\r\nHost: a:80\r\nX-Name: \xc3\xa9\r\n\r\n";
 
     #[test]
-    fn a_head_is_read_alike_in_one_piece_and_byte_by_byte() {
+    fn a_head_gives_the_same_result_in_one_piece_and_byte_by_byte() {
         assert_eq!(Head::default().read(GOOD).unwrap(), Some(GOOD.len()));
         let mut head = Head::default();
         for end in 0..GOOD.len() {
@@ -269,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_head_is_not_looked_at() {
+    fn bytes_after_a_head_are_not_checked() {
         let two = [GOOD, b"\n\n"].concat();
         assert_eq!(Head::default().read(&two).unwrap(), Some(GOOD.len()));
     }
 
     #[test]
-    fn a_bad_line_is_refused_before_the_head_is_whole() {
+    fn a_bad_line_is_refused_before_the_head_is_complete() {
         for bad in
             [&b"GET /\r\n"[..], b"GET / HTTP/1.1\n", b"GET / HTTP/1.1\r\nHost : a\r\n", b"GET / HTTP/1.1\r\n a\r\n"]
         {

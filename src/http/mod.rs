@@ -11,6 +11,7 @@
 
 mod accept;
 mod answer;
+mod client_network;
 mod connections;
 mod conversation;
 mod cross_origin;
@@ -56,11 +57,11 @@ use crate::api::operation::Operation;
 use crate::api::service::Service;
 use cross_origin::Origins;
 use documents::Documents;
-use gate::Asked;
+use gate::CheckedRequest;
 use guard::Refused;
 use http_date::http_date;
 use open_rate::OpenRate;
-pub use probe::{Said, ask_readiness};
+pub use probe::{ReadinessAnswer, ask_readiness};
 pub use proxies::Proxies;
 use request_id::RequestIds;
 pub use request_log::Observers;
@@ -264,7 +265,7 @@ impl App {
         &self,
         operation: &'static Operation,
         path: Vec<(&'static str, String)>,
-        mut asked: Asked<'_>,
+        mut asked: CheckedRequest<'_>,
         corpus: &Arc<Corpus>,
         id: &str,
         progress: &Progress,

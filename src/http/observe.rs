@@ -1,4 +1,4 @@
-//! The listener for those who watch the service: metrics and probes, without keys, and without TLS.
+//! The metrics listener: metrics and probes, without keys and without TLS.
 
 use std::convert::Infallible;
 use std::future::{pending, ready};
@@ -19,7 +19,7 @@ use super::{App, Reply, answer, no_such_path};
 use crate::api::headers::REQUEST_ID;
 use crate::metrics::{Gauge, Moment};
 
-/// Watchers are few; more are made to wait.
+/// Few clients read metrics. More than this wait.
 const CONNECTIONS_MAX: usize = 16;
 
 const TIMEOUTS: Timeouts = Timeouts {
@@ -29,20 +29,20 @@ const TIMEOUTS: Timeouts = Timeouts {
     read_rate_min: 4096,
 };
 
-/// Answers until it is dropped.
+/// Serves until it is dropped.
 pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
     let protocols = Arc::new(Protocols::new());
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
             continue;
         };
         let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
-        let guard = Guard::new(stream, TIMEOUTS, Arc::default());
+        let guard = Box::new(Guard::new(stream, TIMEOUTS, Arc::default()));
         tokio::spawn(async move {
             let service = service_fn(|request| {
-                let answer = watched(&app, &request);
+                let answer = respond(&app, &request);
                 ready(Ok::<_, Infallible>(answer))
             });
             let refuse = |refused: Refused| {
@@ -50,14 +50,14 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
                 let reply = answer::failed(&refused.error.into(), &id, None);
                 finished(reply, &id, &refused.method)
             };
-            // Ended with the runtime, and not counted among those of clients.
+            // It ends with the runtime, and does not count as a client's connection.
             protocols.converse(guard, service, refuse, &Gauge::default(), pending()).await;
-            drop(place);
+            drop(slot);
         });
     }
 }
 
-fn watched(app: &App, request: &Request<Incoming>) -> Reply {
+fn respond(app: &App, request: &Request<Incoming>) -> Reply {
     let id = app.ids.next();
     let reply = match request.uri().path() {
         "/metrics" | "/healthz" | "/readyz" if !matches!(*request.method(), Method::GET | Method::HEAD) => {
@@ -96,8 +96,8 @@ fn page(app: &App) -> String {
             "0 once a part of the served snapshot was found damaged",
             f64::from(u8::from(is_intact)),
         ),
-        gauge("permits_free", "searches that could start now", permits.available_permits() as f64),
-        gauge("searches_waiting", "searches that wait for their turn", app.service.waiting() as f64),
+        gauge("permits_free", "heavy calls that could start now", permits.available_permits() as f64),
+        gauge("searches_waiting", "heavy calls that wait for a permit", app.service.waiting() as f64),
         gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
         gauge(
             "draining",
@@ -108,14 +108,14 @@ fn page(app: &App) -> String {
         Moment {
             name: "searches_given_up_total",
             kind: "counter",
-            meaning: "searches under way whose clients hung up",
+            meaning: "searches in progress whose clients disconnected",
             labels: "",
             value: app.service.given_up() as f64,
         },
         Moment {
             name: "log_lines_lost_total",
             kind: "counter",
-            meaning: "lines that nobody read in time",
+            meaning: "log lines that were not read in time",
             labels: "",
             value: app.observers.log.lost() as f64,
         },

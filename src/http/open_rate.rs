@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-use super::unread::ClientNetwork;
+use super::client_network::ClientNetwork;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::clock::SteadyMicros;
 

@@ -12,9 +12,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::network::Network;
 
 const SIGNATURE_2: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// As the protocol's text has it.
+/// From the specification of the protocol.
 const LINE_1_BYTES_MAX: usize = 107;
-/// Addresses take 36 bytes; what proxies add behind them is read and not looked at.
+/// Addresses take 36 bytes. Extensions behind them are skipped.
 const BODY_2_BYTES_MAX: usize = 2048;
 
 /// Networks of proxies.
@@ -30,12 +30,12 @@ impl Proxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// Whose request it is that came through a proxy: the last address that is none of ours, if there is one.
+    /// The client of a request that came through a proxy: the last address that is not a trusted proxy, if any.
     pub(super) fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let entries: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
         for entry in entries.iter().rev() {
-            // Whoever wrote what cannot be read also wrote what stands before it.
+            // Whoever wrote an invalid entry also wrote those before it.
             let address = entry.parse::<IpAddr>().ok()?.to_canonical();
             if !self.include(address) {
                 return Some(address);
@@ -45,7 +45,7 @@ impl Proxies {
     }
 }
 
-/// Reads what a proxy says of the connection, and not a byte more. None if it speaks for itself.
+/// Reads the PROXY protocol, and not a byte more. None if the proxy opened the connection for itself.
 pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let mut start = [0; SIGNATURE_2.len()];
     stream.read_exact(&mut start).await?;
@@ -55,7 +55,7 @@ pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Resu
     let mut line = start.to_vec();
     while !line.ends_with(b"\r\n") {
         if line.len() >= LINE_1_BYTES_MAX {
-            return Err(strange());
+            return Err(invalid());
         }
         line.push(stream.read_u8().await?);
     }
@@ -64,50 +64,50 @@ pub(super) async fn announced(stream: &mut (impl AsyncRead + Unpin)) -> io::Resu
 
 /// `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443`.
 fn announced_1(line: &[u8]) -> io::Result<Option<IpAddr>> {
-    let text = str::from_utf8(line).map_err(|_| strange())?.trim_end_matches("\r\n");
+    let text = str::from_utf8(line).map_err(|_| invalid())?.trim_end_matches("\r\n");
     let parts: Vec<&str> = text.split(' ').collect();
     match parts.as_slice() {
         ["PROXY", "UNKNOWN", ..] => Ok(None),
         ["PROXY", family @ ("TCP4" | "TCP6"), client, server, client_port, server_port] => {
             let (client, server): (IpAddr, IpAddr) =
-                (client.parse().map_err(|_| strange())?, server.parse().map_err(|_| strange())?);
+                (client.parse().map_err(|_| invalid())?, server.parse().map_err(|_| invalid())?);
             let is_of_family = |address: IpAddr| address.is_ipv4() == (*family == "TCP4");
             let are_ports = [client_port, server_port].iter().all(|port| port.parse::<u16>().is_ok());
             let is_good = is_of_family(client) && is_of_family(server) && are_ports;
-            if is_good { Ok(Some(client.to_canonical())) } else { Err(strange()) }
+            if is_good { Ok(Some(client.to_canonical())) } else { Err(invalid()) }
         }
-        _ => Err(strange()),
+        _ => Err(invalid()),
     }
 }
 
 async fn announced_2(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<IpAddr>> {
     let (command, family, length) = (stream.read_u8().await?, stream.read_u8().await?, stream.read_u16().await?);
     if usize::from(length) > BODY_2_BYTES_MAX {
-        return Err(strange());
+        return Err(invalid());
     }
     let mut body = vec![0; usize::from(length)];
     stream.read_exact(&mut body).await?;
     match (command, family) {
-        // Its own health checks.
+        // The proxy's own health checks.
         (0x20, _) => Ok(None),
         (0x21, 0x11) => {
-            let address: [u8; 4] = body.get(..4).and_then(|bytes| bytes.try_into().ok()).ok_or_else(strange)?;
-            if body.len() < 12 { Err(strange()) } else { Ok(Some(Ipv4Addr::from(address).into())) }
+            let address: [u8; 4] = body.get(..4).and_then(|bytes| bytes.try_into().ok()).ok_or_else(invalid)?;
+            if body.len() < 12 { Err(invalid()) } else { Ok(Some(Ipv4Addr::from(address).into())) }
         }
         (0x21, 0x21) => {
-            let address: [u8; 16] = body.get(..16).and_then(|bytes| bytes.try_into().ok()).ok_or_else(strange)?;
+            let address: [u8; 16] = body.get(..16).and_then(|bytes| bytes.try_into().ok()).ok_or_else(invalid)?;
             if body.len() < 36 {
-                Err(strange())
+                Err(invalid())
             } else {
                 Ok(Some(IpAddr::from(Ipv6Addr::from(address)).to_canonical()))
             }
         }
         (0x21, 0x00) => Ok(None),
-        _ => Err(strange()),
+        _ => Err(invalid()),
     }
 }
 
-fn strange() -> io::Error {
+fn invalid() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the connection does not begin with the PROXY protocol")
 }
 
@@ -117,11 +117,11 @@ mod tests {
 
     use super::*;
 
-    fn said(bytes: &[u8]) -> (io::Result<Option<IpAddr>>, usize) {
+    fn read(bytes: &[u8]) -> (io::Result<Option<IpAddr>>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut rest = bytes;
-        let said = runtime.block_on(announced(&mut rest));
-        (said, rest.len())
+        let client = runtime.block_on(announced(&mut rest));
+        (client, rest.len())
     }
 
     fn version_2(command: u8, family: u8, body: &[u8]) -> Vec<u8> {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_proxy_announces_is_read_and_not_a_byte_more() {
+    fn the_proxy_protocol_is_read_and_not_a_byte_more() {
         let v4: IpAddr = "192.0.2.7".parse().unwrap();
         let v6: IpAddr = "2001:db8::7".parse().unwrap();
         let body_4 = [192, 0, 2, 7, 10, 0, 0, 1, 0, 80, 1, 187];
@@ -147,13 +147,13 @@ mod tests {
             (version_2(0x20, 0x00, b""), None),
             (version_2(0x20, 0x11, &body_4), None),
         ] {
-            let (said, left) = said(&bytes);
-            assert_eq!((said.unwrap(), left), (expected, 3), "{}", bytes.escape_ascii());
+            let (client, left) = read(&bytes);
+            assert_eq!((client.unwrap(), left), (expected, 3), "{}", bytes.escape_ascii());
         }
     }
 
     #[test]
-    fn what_is_no_announcement_is_an_error() {
+    fn other_bytes_are_an_error() {
         for bytes in [
             b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
             b"PROXY TCP4 192.0.2.7 10.0.0.1 56324\r\n".to_vec(),
@@ -167,7 +167,7 @@ mod tests {
             version_2(0x21, 0x12, &[0; 12]),
             version_2(0x21, 0x11, &vec![0; 3000]),
         ] {
-            assert!(said(&bytes).0.is_err(), "{}", bytes.escape_ascii());
+            assert!(read(&bytes).0.is_err(), "{}", bytes.escape_ascii());
         }
     }
 

@@ -1,8 +1,8 @@
-//! Rules that every request keeps, whichever version of HTTP carries it: each with its limit and its words, once.
+//! The rules for every request, over HTTP/1 and HTTP/2: each limit and each message once.
 //!
-//! [`head`](super::head) applies them to the bytes of HTTP/1, line by line as they come, so that nobody makes the service
-//! hold more than it takes, and [`check_http2`] to what h2 has decoded. A request that breaks one is refused before
-//! anything else looks at it.
+//! [`head`](super::head) applies them to HTTP/1 while the bytes arrive, so that no client makes the server keep more than
+//! the limits, and [`check_http2`] to what h2 has decoded. A request that breaks a rule is refused before anything else
+//! reads it.
 
 use hyper::body::{Body, Incoming};
 use hyper::header::HOST;
@@ -14,10 +14,10 @@ use crate::api::error::{ApiError, ErrorCode};
 pub(super) const URI_BYTES_MAX: usize = 8 << 10;
 const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// As many as hyper takes over HTTP/1.
+/// As many as hyper accepts over HTTP/1.
 const HEADERS_MAX: usize = 100;
 
-/// What HTTP/2 delivers, before it waits for its turn.
+/// Checks a request that h2 has decoded.
 pub(super) fn check_http2(request: &Request<Incoming>) -> Result<(), ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     check_uri(uri.path().len() + uri.query().map_or(0, |query| query.len() + 1))?;
@@ -38,23 +38,23 @@ pub(super) fn check_uri(bytes: usize) -> Result<(), ApiError> {
     if bytes <= URI_BYTES_MAX {
         return Ok(());
     }
-    let message = format!("the address has {bytes} bytes or more, {URI_BYTES_MAX} are taken; shorten the query");
+    let message = format!("the URL has at least {bytes} bytes, and the limit is {URI_BYTES_MAX}; shorten the query");
     Err(ApiError::new(ErrorCode::UriTooLong, message))
 }
 
-/// Of headers as far as they are there: how many, and how long together.
+/// Checks the headers that have arrived: their number and their length together.
 pub(super) fn check_headers(count: usize, bytes: usize) -> Result<(), ApiError> {
     let message = if bytes > HEADER_BYTES_MAX {
-        format!("the headers have {bytes} bytes or more, {HEADER_BYTES_MAX} are taken; send fewer")
+        format!("the headers have at least {bytes} bytes, and the limit is {HEADER_BYTES_MAX}; send fewer")
     } else if count > HEADERS_MAX {
-        format!("more than {HEADERS_MAX} headers were sent; send fewer")
+        format!("there are more than {HEADERS_MAX} headers; send fewer")
     } else {
         return Ok(());
     };
     Err(ApiError::new(ErrorCode::HeadersTooLarge, message))
 }
 
-/// Two hosts are how requests are smuggled past a proxy that reads the other one.
+/// With two hosts, a request can be smuggled past a proxy that reads the other one.
 pub(super) fn check_hosts(
     hosts: &[impl AsRef<[u8]>],
     authority: Option<&[u8]>,
@@ -63,20 +63,22 @@ pub(super) fn check_hosts(
     let host = match hosts {
         [host] => host.as_ref(),
         [] if is_optional => return Ok(()),
-        hosts => return Err(bad(format!("{} Host headers were sent; send one", hosts.len()))),
+        hosts => return Err(bad(format!("there are {} Host headers; send one", hosts.len()))),
     };
     if !is_authority(host) {
-        return Err(bad("the Host header is no name or address with an optional port; send the host of the URL"));
+        return Err(bad(
+            "the Host header is not a host name or address with an optional port; send the host of the URL",
+        ));
     }
     match authority {
         Some(authority) if !authority.eq_ignore_ascii_case(host) => {
-            Err(bad("the address names another host than the Host header; send the path alone"))
+            Err(bad("the URL and the Host header name different hosts; send only the path"))
         }
         _ => Ok(()),
     }
 }
 
-/// A name or an address, with a port or without.
+/// Whether it is a host name or an address, with or without a port.
 pub(super) fn is_authority(text: &[u8]) -> bool {
     let (host, port) = match text {
         [b'[', rest @ ..] => {
@@ -106,12 +108,12 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
 }
 
 pub(super) fn no_body() -> ApiError {
-    let message = "no call takes a body; send the parameters in the address and none behind the headers";
+    let message = "requests must not have a body; send the parameters in the URL";
     ApiError::new(ErrorCode::BodyTooLarge, message)
 }
 
 pub(super) fn no_proxy() -> ApiError {
-    ApiError::new(ErrorCode::MethodNotAllowed, "CONNECT is for proxies, and this is none; use GET")
+    ApiError::new(ErrorCode::MethodNotAllowed, "CONNECT is not supported, because this is not a proxy; use GET")
 }
 
 pub(super) fn bad(message: impl Into<String>) -> ApiError {
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn authorities_are_names_or_addresses_with_a_port_or_without() {
+    fn authorities_are_names_or_addresses_with_an_optional_port() {
         for good in ["a", "law.example", "127.0.0.1:8080", "[::1]", "[::1]:80", "a_b"] {
             assert!(is_authority(good.as_bytes()), "{good}");
         }
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_is_sent_and_the_address_agrees_with_it() {
+    fn there_is_one_host_and_the_url_agrees_with_it() {
         let check = |hosts: &[&str], authority: Option<&str>, is_optional| {
             check_hosts(hosts, authority.map(str::as_bytes), is_optional).map_err(|error| error.message)
         };
@@ -142,10 +144,10 @@ mod tests {
         assert_eq!(check(&["Law.example"], Some("law.EXAMPLE"), false), Ok(()));
         assert_eq!(check(&[], Some("a"), true), Ok(()));
         for (hosts, authority, told) in [
-            (&[][..], None, "0 Host headers"),
+            (&[][..], None, "are 0 Host headers"),
             (&["a", "a"], None, "2 Host headers"),
-            (&["a b"], None, "no name or address"),
-            (&["a"], Some("b"), "another host"),
+            (&["a b"], None, "not a host name"),
+            (&["a"], Some("b"), "different hosts"),
         ] {
             let refused = check(hosts, authority, false).unwrap_err();
             assert!(refused.contains(told), "{refused}");

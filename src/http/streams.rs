@@ -1,8 +1,8 @@
-//! The requests of one HTTP/2 connection, from their heads until their clients have read the answers.
+//! The requests of one HTTP/2 connection, from their heads until the client has read the responses.
 //!
-//! A client may ask for much at once and read nothing of it, stream by stream, without ever keeping a write waiting. So
-//! requests wait for their turn while the answers before them take up the connection's room, and every answer has a
-//! deadline: the time that a client at the lowest rate needs for all that is unread.
+//! With flow control, a client can request much at once and read nothing, without blocking a single write to the socket.
+//! Therefore requests wait while the connection has too many unread bytes, and each response has a deadline: the time that
+//! a client at the lowest rate needs to read all of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::timeouts::Timeouts;
 use crate::api::unread::BYTES_IN_THE_MAKING;
 
-/// Unread bytes of answers of one connection, beyond which no further request is begun.
+/// Unread bytes of one connection. With more, its requests wait.
 const ROOM: usize = 1 << 20;
 
 #[derive(Default)]
@@ -23,12 +23,12 @@ pub(super) struct Streams {
 
 #[derive(Default)]
 struct State {
-    /// Requests that are not answered, or whose answers are not read.
+    /// Requests whose responses are not read, or not made yet.
     requests: usize,
-    /// Of the connection's room, answers in the making included.
+    /// Bytes that count against [`ROOM`], responses in progress included.
     taken: usize,
     unread: usize,
-    /// When the answers of which streams must be read.
+    /// When the response of each request must be read.
     deadlines: Vec<(u64, Instant)>,
     begun: u64,
     /// When a request ended last.
@@ -38,14 +38,14 @@ struct State {
 /// Whether a connection has requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// Some are under way; the first answer that must be read has this deadline.
+    /// It has; the first deadline of a response, if one is made.
     Busy(Option<Instant>),
-    /// None is; the last ended then, if there was one.
+    /// It has none; the end of the last, if there was one.
     Idle(Option<Instant>),
 }
 
 impl Streams {
-    /// A request came in.
+    /// Counts a new request.
     pub(super) fn begin(self: &Arc<Self>) -> StreamShare {
         let mut state = self.lock();
         state.requests += 1;
@@ -66,7 +66,7 @@ impl Streams {
     }
 }
 
-/// One request, and what its answer takes of the connection's room; given back when dropped.
+/// One request and its share of [`ROOM`], returned on drop.
 pub(super) struct StreamShare {
     streams: Arc<Streams>,
     number: u64,
@@ -75,7 +75,7 @@ pub(super) struct StreamShare {
 }
 
 impl StreamShare {
-    /// Waits for room for the answer. The deadlines of the answers that take it up end the wait.
+    /// Waits until there is room. The deadlines of unread responses limit the wait.
     pub(super) async fn wait_for_room(&mut self) {
         while !self.take_room() {
             self.streams.room.notified().await;
@@ -90,13 +90,13 @@ impl StreamShare {
         state.taken += BYTES_IN_THE_MAKING;
         self.taken = BYTES_IN_THE_MAKING;
         if state.taken < ROOM {
-            // Each that enters lets the next one look.
+            // Each request that gets room wakes the next one.
             self.streams.room.notify_one();
         }
         true
     }
 
-    /// The answer is made, and so long; so many of its bytes take up room.
+    /// The response is made: its length, and how much of it counts against the room.
     pub(super) fn answered(&mut self, taken: usize, bytes: usize, timeouts: &Timeouts) {
         let mut state = self.streams.lock();
         state.taken = state.taken - self.taken + taken;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_wait_while_answers_take_up_the_room_and_go_on_when_they_are_read() {
+    fn requests_wait_until_enough_is_read() {
         let streams = Arc::new(Streams::default());
         let mut shares: Vec<StreamShare> = (0..64).map(|_| streams.begin()).collect();
         let let_in = shares.iter_mut().filter_map(|share| is_let_in(share).then_some(())).count();
@@ -148,7 +148,7 @@ mod tests {
         for share in &mut shares[..let_in] {
             share.answered(10, 10, &TIMEOUTS);
         }
-        assert!(is_let_in(&mut shares[let_in]), "answers are as long as they are");
+        assert!(is_let_in(&mut shares[let_in]), "the responses are short");
         shares[let_in].answered(ROOM, ROOM, &TIMEOUTS);
         assert!(!is_let_in(&mut shares[let_in + 1]));
         drop(shares.remove(let_in));
@@ -156,19 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_has_a_deadline_for_all_that_is_unread_until_it_is_read() {
+    fn a_response_has_a_deadline_until_it_is_read() {
         let streams = Arc::new(Streams::default());
         assert_eq!(streams.in_use(), Use::Idle(None));
         let (mut first, mut second) = (streams.begin(), streams.begin());
         assert_eq!(streams.in_use(), Use::Busy(None));
         let before = Instant::now();
         first.answered(5000, 5000, &TIMEOUTS);
-        let Use::Busy(Some(deadline)) = streams.in_use() else { panic!("an answer without a deadline") };
+        let Use::Busy(Some(deadline)) = streams.in_use() else { panic!("a response without a deadline") };
         assert!(deadline >= before + Duration::from_secs(25) && deadline <= Instant::now() + Duration::from_secs(25));
         second.answered(5000, 5000, &TIMEOUTS);
         assert_eq!(streams.in_use(), Use::Busy(Some(deadline)), "the first is still unread");
         drop(first);
-        let Use::Busy(Some(later)) = streams.in_use() else { panic!("an answer without a deadline") };
+        let Use::Busy(Some(later)) = streams.in_use() else { panic!("a response without a deadline") };
         assert!(later >= before + Duration::from_secs(30));
         drop(second);
         assert!(matches!(streams.in_use(), Use::Idle(Some(_))));

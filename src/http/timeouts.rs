@@ -1,8 +1,8 @@
-//! How long a client may take, and the stream that enforces it: no read, write, flush or shutdown waits forever.
+//! Timeouts for clients, and the stream that enforces them: no read, write, flush or shutdown waits forever.
 //!
-//! A read that waits ends at a deadline that its caller sets. A write that waits draws on an allowance of time, which
-//! every byte the client takes refills a little: a client that reads at the lowest rate or faster never uses it up, and
-//! one that stops, or takes a byte now and then, does. Bytes count as taken once the kernel, or TLS, has them.
+//! A read waits until a deadline that the caller sets. A write uses up an allowance of time while it waits, and each byte
+//! that the client reads gives some time back. A client at the lowest rate or faster keeps its allowance; one that stops
+//! reading, or reads a byte now and then, uses it up. Bytes count as read when the kernel, or TLS, accepts them.
 
 use std::io;
 use std::pin::Pin;
@@ -12,22 +12,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// How long a client may take for what.
+/// The timeouts for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// From the first byte of a request's head to its last, from the opening of a connection to its first byte, and for
-    /// what comes before that: the line of a proxy, the handshake of TLS. Over HTTP/2 also for each frame.
+    /// For the head of a request, from its first byte to its last; for the first head of a connection, from its opening; for
+    /// the PROXY protocol; for the TLS handshake; for each HTTP/2 frame.
     pub head: Duration,
     /// Between two requests.
     pub idle: Duration,
-    /// How long an answer may wait for a client that does not read.
+    /// For a client that does not read a response.
     pub unread: Duration,
-    /// A client that takes fewer bytes a second than this does not read.
+    /// Bytes a second. A client that reads more slowly than this counts as one that does not read.
     pub read_rate_min: u32,
 }
 
 impl Timeouts {
-    /// The time that a client at the lowest rate needs for so many bytes.
+    /// The time that a client at the lowest rate needs for this many bytes.
     pub(super) fn time_to_read(&self, bytes: usize) -> Duration {
         let micros = (bytes as u64).saturating_mul(1_000_000) / u64::from(self.read_rate_min.max(1));
         Duration::from_micros(micros)
@@ -59,12 +59,12 @@ impl<S> TimedStream<S> {
         &self.timeouts
     }
 
-    /// Reads that wait fail then; those without a deadline wait while a request is under way.
+    /// When a waiting read fails; None while a request is processed.
     pub(super) fn set_read_deadline(&mut self, deadline: Option<Instant>) {
         self.read_deadline = deadline;
     }
 
-    /// Reads and writes share the alarm. It is set anew when it rings too early or would ring too late, not with each byte.
+    /// Reads and writes share the alarm. It is reset when it fires too early or would fire too late, not for each byte.
     fn poll_alarm(&mut self, context: &mut Context<'_>, deadline: Instant) -> Poll<io::Error> {
         if deadline < self.alarm.deadline() {
             self.alarm.as_mut().reset(deadline);
@@ -78,7 +78,7 @@ impl<S> TimedStream<S> {
         }
     }
 
-    /// Keeps account of how long a write waited and of how much it moved.
+    /// Counts how long a write waited and how much it wrote.
     fn timed_write<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -99,7 +99,7 @@ impl<S> TimedStream<S> {
     }
 }
 
-/// How much longer writes of a connection may wait. The clock is asked only where one waits.
+/// How long the writes of a connection may still wait. The clock is read only when one waits.
 struct WriteAllowance {
     left: Duration,
     waits_since: Option<Instant>,
@@ -110,12 +110,12 @@ impl WriteAllowance {
         Self { left: timeouts.unread, waits_since: None }
     }
 
-    /// A write waits: until when it may.
+    /// A write waits. Returns its deadline.
     fn waits(&mut self, now: impl FnOnce() -> Instant) -> Instant {
         *self.waits_since.get_or_insert_with(now) + self.left
     }
 
-    /// A write is done, and this many bytes are taken.
+    /// A write has finished, with this many bytes.
     fn moved(&mut self, bytes: usize, timeouts: &Timeouts, now: impl FnOnce() -> Instant) {
         if let Some(since) = self.waits_since.take() {
             self.left = self.left.saturating_sub(now() - since);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_ends_at_its_deadline_and_a_write_that_nobody_reads_ends() {
+    fn reads_and_unread_writes_time_out() {
         run(async {
             let (_client, server) = duplex(64);
             let mut stream = TimedStream::new(server, SHORT);
@@ -207,7 +207,7 @@ mod tests {
         });
     }
 
-    /// A stream that takes everything and is never flushed, as that of TLS whose client does not read.
+    /// A stream that accepts all bytes and never flushes, like TLS with a client that does not read.
     struct Unflushed;
 
     impl AsyncWrite for Unflushed {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_and_a_shutdown_that_nobody_reads_end_too() {
+    fn flushes_and_shutdowns_time_out() {
         run(async {
             let mut stream = TimedStream::new(Unflushed, SHORT);
             stream.write_all(b"an answer").await.unwrap();
@@ -235,8 +235,8 @@ mod tests {
         });
     }
 
-    /// How many seconds a client lasts that takes so many bytes in each, up to an hour.
-    fn lasts(bytes_a_second: usize) -> u64 {
+    /// For a client that reads this many bytes each second; at most an hour.
+    fn seconds_until_timeout(bytes_a_second: usize) -> u64 {
         let mut allowance = WriteAllowance::new(TIMEOUTS);
         let mut now = Instant::now();
         for second in 0..3600 {
@@ -250,16 +250,16 @@ mod tests {
     }
 
     #[test]
-    fn a_trickle_uses_the_allowance_up_and_the_lowest_rate_does_not() {
-        assert_eq!(lasts(0), 20);
-        assert_eq!(lasts(1), 20);
-        assert_eq!(lasts(50), 39, "half of each second is given back");
-        assert_eq!(lasts(100), 3600);
-        assert_eq!(lasts(100_000), 3600);
+    fn a_trickle_times_out_and_the_lowest_rate_does_not() {
+        assert_eq!(seconds_until_timeout(0), 20);
+        assert_eq!(seconds_until_timeout(1), 20);
+        assert_eq!(seconds_until_timeout(50), 39, "half of each second is returned");
+        assert_eq!(seconds_until_timeout(100), 3600);
+        assert_eq!(seconds_until_timeout(100_000), 3600);
     }
 
     #[test]
-    fn much_that_was_read_allows_no_longer_wait_than_nothing() {
+    fn a_fast_client_gets_no_longer_timeout_later() {
         let mut allowance = WriteAllowance::new(TIMEOUTS);
         let now = Instant::now();
         allowance.waits(|| now);

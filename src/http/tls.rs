@@ -10,13 +10,13 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
-/// What clients may choose from, the better first.
+/// Offered to clients in this order.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Where certificate and key lie.
+/// Paths of certificate and key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TlsFiles {
-    /// The server's certificate first, then those that lead to a root.
+    /// The server's certificate first, then its issuers.
     pub certificate: PathBuf,
     pub private_key: PathBuf,
 }
@@ -30,7 +30,7 @@ pub enum TlsError {
     NoCertificate {
         path: PathBuf,
     },
-    /// The two do not belong together, or are of a kind that is not known.
+    /// The key does not match the certificate, or their algorithm is not supported.
     Unfit {
         certificate: PathBuf,
         private_key: PathBuf,
@@ -42,14 +42,14 @@ impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { path, source } => {
-                write!(f, "cannot read PEM from {}: {source}; check path, permissions and content", path.display())
+                write!(f, "cannot read PEM from {}: {source}; check path, permissions and contents", path.display())
             }
             Self::NoCertificate { path } => {
-                write!(f, "{} has no certificate; put the server's first, then its issuers", path.display())
+                write!(f, "{} contains no certificate; put the server's first, then its issuers", path.display())
             }
             Self::Unfit { certificate, private_key, source } => write!(
                 f,
-                "cannot serve with {} and {}: {source}; is the key that of the first certificate?",
+                "cannot serve with {} and {}: {source}; check that the key belongs to the first certificate",
                 certificate.display(),
                 private_key.display()
             ),
@@ -67,7 +67,7 @@ impl std::error::Error for TlsError {
     }
 }
 
-/// The certificate in force, and where the next comes from.
+/// The current certificate, and the files of the next.
 pub struct Tls {
     files: TlsFiles,
     current: RwLock<TlsAcceptor>,
@@ -85,7 +85,7 @@ impl Tls {
         Ok(Self { files, current })
     }
 
-    /// New connections get what the files hold now. If that is no good, the old certificate stays in force.
+    /// New connections use what the files contain now. If that is invalid, the current certificate stays.
     pub fn reload(&self) -> Result<(), TlsError> {
         let fresh = acceptor(&self.files)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;

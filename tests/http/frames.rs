@@ -1,4 +1,4 @@
-//! What HTTP/2 clients do that ask for little and stay for long: frames written by hand, and answers that nobody reads.
+//! HTTP/2 clients that request little and stay long: frames written by hand, and responses that are not read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,14 +22,14 @@ const UNKNOWN: u8 = 0xfa;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// A server that waits a second for anything.
+/// A server whose timeouts are one second.
 fn impatient() -> House {
     let second = Duration::from_secs(1);
     let timeouts = Timeouts { head: second, idle: second, unread: second, read_rate_min: 1 << 20 };
     House::open_changed(generous(), |http| http.timeouts = timeouts)
 }
 
-/// An opened connection: preface, settings with this window for each answer, and a stream to write frames to.
+/// A new connection: preface, and settings with this window for each response.
 fn open(house: &House, window: u32) -> TcpStream {
     let mut stream = TcpStream::connect(house.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -57,9 +57,9 @@ fn request(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &head(path, key))
 }
 
-/// Sends these bytes, and then each of those now and then, until the server ends the connection.
+/// Whether the server closes a connection with these first bytes, while the others are sent 50 ms apart.
 fn is_ended(mut stream: TcpStream, first: &[u8], then: impl IntoIterator<Item = Vec<u8>> + Send + 'static) -> bool {
-    // The server may have seen enough before all of it is sent.
+    // The server may close the connection before all of it is sent.
     let _ = stream.write_all(first);
     let mut writer = stream.try_clone().unwrap();
     let writing = std::thread::spawn(move || {
@@ -83,7 +83,7 @@ fn is_ended(mut stream: TcpStream, first: &[u8], then: impl IntoIterator<Item = 
     is_ended
 }
 
-/// One byte after the other.
+/// Single bytes.
 fn dribbled(bytes: &[u8]) -> Vec<Vec<u8>> {
     bytes.iter().map(|byte| vec![*byte]).collect()
 }
@@ -101,7 +101,7 @@ fn control_frames_do_not_keep_a_connection_open() {
 }
 
 #[test]
-fn a_frame_and_a_head_must_be_whole_in_time() {
+fn a_frame_and_a_head_must_be_complete_in_time() {
     let house = impatient();
     let long_settings = frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 9].repeat(500));
     assert!(is_ended(open(&house, 65_535), b"", dribbled(&long_settings)), "a dribbled frame");
@@ -115,7 +115,7 @@ fn a_frame_and_a_head_must_be_whole_in_time() {
 }
 
 #[test]
-fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
+fn floods_of_control_frames_close_the_connection() {
     let house = House::open(generous());
     let increment = 1_u32.to_be_bytes();
     for (kind, stream, payload) in [
@@ -131,24 +131,24 @@ fn floods_of_frames_that_ask_for_nothing_end_the_connection() {
             "frames of kind {kind}"
         );
     }
-    let taken_back = |stream: u32| [request(stream, "/healthz", None), frame(3, 0, stream, &[0, 0, 0, 8])].concat();
-    let rapid: Vec<u8> = (0..2000).flat_map(|number| taken_back(2 * number + 1)).collect();
-    assert!(is_ended(open(&house, 65_535), &rapid, []), "requests that are taken back");
+    let reset_at_once = |stream: u32| [request(stream, "/healthz", None), frame(3, 0, stream, &[0, 0, 0, 8])].concat();
+    let rapid: Vec<u8> = (0..2000).flat_map(|number| reset_at_once(2 * number + 1)).collect();
+    assert!(is_ended(open(&house, 65_535), &rapid, []), "requests that are reset");
     let body = frame(DATA, 0, 1, b"").repeat(2000);
     let begun = frame(HEADERS, END_HEADERS, 1, &head("/healthz", None));
-    assert!(is_ended(open(&house, 65_535), &[begun, body].concat(), []), "a body of nothing");
+    assert!(is_ended(open(&house, 65_535), &[begun, body].concat(), []), "a body of empty frames");
     assert_eq!(house.get_with("/healthz", &[]).status, 200);
 }
 
 #[test]
-fn answers_that_nobody_reads_end_the_connection_whatever_else_is_sent() {
+fn unread_responses_close_the_connection_whatever_else_is_sent() {
     let house = impatient();
     let key = house.any_key();
     let burst: Vec<u8> = (0..64).flat_map(|number| request(2 * number + 1, "/api/v1/coverage", Some(&key))).collect();
     let pings = std::iter::repeat_n(frame(PING, 0, 0, &[0; 8]), 2000);
-    assert!(is_ended(open(&house, 0), &burst, pings), "with a window of nothing");
+    assert!(is_ended(open(&house, 0), &burst, pings), "with a window of zero");
 
-    // Others are asked for and read meanwhile: each answer has a deadline of its own.
+    // Others are requested and read meanwhile: each response has its own deadline.
     let held = request(1, "/api/v1/openapi.json", None);
     let more = (1..2000).map(|number| {
         let stream = 2 * number + 1;
@@ -160,7 +160,7 @@ fn answers_that_nobody_reads_end_the_connection_whatever_else_is_sent() {
 }
 
 #[test]
-fn an_address_that_leaves_answers_unread_gets_no_more() {
+fn an_address_with_too_many_unread_bytes_gets_a_503() {
     let house = House::open_changed(generous(), |http| http.unread_bytes_per_address_max = 1);
     let mut greedy = open(&house, 0);
     greedy.write_all(&request(1, "/nowhere", None)).unwrap();
@@ -172,7 +172,7 @@ fn an_address_that_leaves_answers_unread_gets_no_more() {
 }
 
 #[test]
-fn an_account_that_leaves_answers_unread_gets_no_more_and_pays_nothing_for_it() {
+fn an_account_with_too_many_unread_bytes_gets_a_503_and_pays_nothing_for_it() {
     let house = House::open_limited(generous(), 1, |_| ());
     let account = house.account(0);
     let (key, other) = (house.key(account, &Scope::ALL), house.any_key());

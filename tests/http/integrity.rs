@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use hornbook::accounts::scope::Scope;
 use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodeRecord;
@@ -131,6 +132,30 @@ fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
     house.service.renew(served.corpora.data.path()).unwrap();
     assert_eq!(served.readiness(), (200, "ready".to_owned()));
     assert_eq!(house.metric("hornbook_snapshot_intact"), 1.0);
+}
+
+#[test]
+fn a_call_that_fails_after_its_debit_is_refunded() {
+    let served = Served::start();
+    let house = &served.house;
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    let (id, record) = served.node(|record| record.text.length > 0);
+    let path = format!("/api/v1/node/{id}");
+    assert_eq!((house.get(&path, &key).status, left()), (200, 49_999));
+
+    let texts = served.folder.join("texts.bin");
+    let damaged = middle_of(&served, record.text);
+    flip(&texts, damaged);
+    let refused = house.get(&path, &key);
+    refused.error(500, "internal_error");
+    assert_eq!(refused.header("x-credits-cost"), "");
+    assert_eq!(left(), 49_999, "the failed call cost nothing");
+    let entries = house.accounts.recent_entries(account, 2).unwrap();
+    assert_eq!(entries.iter().map(|entry| entry.kind.name()).collect::<Vec<_>>(), ["refund", "usage"]);
+    flip(&texts, damaged);
+    assert_eq!((house.get(&path, &key).status, left()), (200, 49_998));
 }
 
 /// The address of a call that shows the provision which defines a zone.

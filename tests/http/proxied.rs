@@ -1,4 +1,4 @@
-//! Behind proxies: who may say whose a request is, and whom it counts for.
+//! Behind proxies: which of them may name the client of a request, and whose limits apply.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

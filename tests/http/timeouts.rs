@@ -14,7 +14,7 @@ use crate::house::{Answered, House, generous, wait_until};
 
 const QUESTION: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// A server that waits a second for anything.
+/// A server whose timeouts are one second.
 fn impatient() -> House {
     House::open_changed(generous(), impatiently)
 }
@@ -63,7 +63,7 @@ fn silent_clients_are_closed_and_half_a_head_is_answered_with_408() {
 
 const LARGE: &[u8] = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// A connection whose kernel takes in next to nothing that is not read.
+/// A connection with a tiny receive buffer.
 fn connect_narrow(house: &House) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     let stream = runtime.block_on(async {
@@ -75,11 +75,11 @@ fn connect_narrow(house: &House) -> TcpStream {
     stream
 }
 
-/// The same in the clear or encrypted.
+/// The same, plain or with TLS.
 fn connect_narrow_over(house: &House, certificate: Option<&CertificateDer<'static>>) -> Box<dyn ReadWrite> {
     let stream = connect_narrow(house);
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // What the server no longer reads must not hold up the test.
+    // The test must not wait for a server that no longer reads.
     stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
     match certificate {
         None => Box::new(stream),
@@ -91,7 +91,7 @@ trait ReadWrite: Read + Write + Send {}
 
 impl<S: Read + Write + Send> ReadWrite for S {}
 
-/// Does this with a server in the clear, and with one that speaks TLS.
+/// Runs the test without TLS and with TLS.
 fn with_and_without_tls(change: impl Fn(&mut HttpSettings), test: impl Fn(&House, Option<&CertificateDer<'static>>)) {
     test(&House::open_changed(generous(), &change), None);
     let encrypted = Encrypted::open_changed(&change);
@@ -103,7 +103,7 @@ fn a_client_that_asks_and_never_reads_is_closed() {
     with_and_without_tls(impatiently, |house, certificate| {
         let mut streams: Vec<_> = (0..3).map(|_| connect_narrow_over(house, certificate)).collect();
         for stream in &mut streams {
-            // More answers than all buffers hold, and one byte more than the requests.
+            // More responses than all buffers hold, and one byte after the requests.
             let _ = stream.write_all(&[&LARGE.repeat(120)[..], b"G"].concat());
             let _ = stream.flush();
         }
@@ -116,7 +116,7 @@ fn a_client_that_asks_and_never_reads_is_closed() {
 fn a_client_that_reads_too_slowly_is_closed() {
     let change = |http: &mut HttpSettings| {
         impatiently(http);
-        // Faster than anybody reads: every wait counts, and those below are too short to end a connection by themselves.
+        // Faster than any client: all waits count, though each is too short for a timeout by itself.
         http.timeouts.read_rate_min = u32::MAX;
     };
     with_and_without_tls(change, |house, certificate| {
@@ -124,7 +124,7 @@ fn a_client_that_reads_too_slowly_is_closed() {
         let (mut read, mut piece) = (0, vec![0; 256 << 10]);
         let mut asked = 0;
         let is_closed = loop {
-            // A request for each piece, so that there is always more to read.
+            // A request for each read, so that there is always more to read.
             if stream.write_all(LARGE).is_err() {
                 break true;
             }
@@ -159,7 +159,7 @@ fn a_client_that_sends_nothing_more_still_gets_its_answers() {
             None => {
                 stream.write_all(&both).unwrap();
                 stream.shutdown(Shutdown::Write).unwrap();
-                // It is known to have ended before the answer is begun.
+                // The server has seen the end of the stream before the response is made.
                 wait_until("the search", || house.service.waiting() == 1);
                 drop(taken);
                 rest(stream)
@@ -190,7 +190,7 @@ fn search(key: &str) -> String {
 }
 
 #[test]
-fn searches_that_do_not_get_their_turn_are_refused_for_nothing_and_light_calls_go_on() {
+fn searches_without_a_permit_are_refused_for_free_and_light_calls_go_on() {
     let house = House::open(generous());
     let account = house.account(0);
     let key = house.key(account, &Scope::ALL);
@@ -240,14 +240,14 @@ fn no_more_searches_wait_than_can_be_served_in_time() {
 }
 
 #[test]
-fn a_client_that_hangs_up_leaves_the_queue_and_pays_nothing() {
+fn a_client_that_disconnects_leaves_the_queue_and_pays_nothing() {
     let house = House::open(generous());
     let account = house.account(0);
     let key = house.key(account, &Scope::ALL);
     let permits = Arc::clone(house.service.permits());
     let taken = permits.try_acquire_many(2).unwrap();
     let mut stream = connect(&house);
-    // With something unread its end is one that nobody takes for that of the requests alone.
+    // Closing a socket with unread bytes resets the connection.
     stream.write_all(QUESTION).unwrap();
     stream.peek(&mut [0]).unwrap();
     stream.write_all(search(&key).as_bytes()).unwrap();

@@ -62,7 +62,7 @@ fn a_connection_without_a_request_keeps_no_buffers_and_one_with_a_request_does()
 }
 
 #[test]
-fn who_asks_for_much_at_once_and_reads_late_gets_every_answer() {
+fn a_client_that_pipelines_and_reads_late_gets_every_response() {
     const REQUESTS: usize = 600;
     let house = House::open(generous());
     let mut stream = connect(&house);
