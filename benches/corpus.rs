@@ -39,6 +39,7 @@ fn built(sources: Option<PathBuf>, plan: Option<PathBuf>, out: &Path) -> PathBuf
         destination: Destination::Folder(out.to_owned()),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: true,
         progress: Progress::Plain,
     };

@@ -12,6 +12,7 @@ pub(crate) fn sample(out: &Path) -> PathBuf {
         destination: Destination::Folder(out.to_owned()),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: false,
         progress: Progress::Silent,
     };

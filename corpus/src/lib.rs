@@ -14,7 +14,6 @@ pub mod citation_index;
 pub mod damage;
 pub mod edits;
 pub mod embed;
-pub mod fuzzing;
 pub mod ids;
 pub mod jurisdictions;
 pub mod keyword;

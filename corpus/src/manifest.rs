@@ -159,9 +159,7 @@ impl Manifest {
     pub fn check_sizes(&self, dir: &Path) -> Result<(), ManifestError> {
         for entry in &self.files {
             let path = dir.join(&entry.path);
-            let found = fs::metadata(&path)
-                .map_err(|source| ManifestError::Io { path: path.clone(), doing: "find", source })?
-                .len();
+            let found = size_of_file(&path)?;
             if found != entry.size {
                 return Err(ManifestError::Damaged {
                     path,
@@ -280,14 +278,22 @@ fn check_own_hash(dir: &Path, manifest: &[u8]) -> Result<(), ManifestError> {
     })
 }
 
+/// The size of all files of a directory together.
+pub fn bytes_below(dir: &Path) -> Result<u64, ManifestError> {
+    let sizes = files_below(dir)?.into_iter().map(|relative| size_of_file(&dir.join(relative)));
+    sizes.sum()
+}
+
+fn size_of_file(path: &Path) -> Result<u64, ManifestError> {
+    let metadata = fs::metadata(path);
+    Ok(metadata.map_err(|source| ManifestError::Io { path: path.to_owned(), doing: "find", source })?.len())
+}
+
 fn list_files(dir: &Path) -> Result<Vec<FileEntry>, ManifestError> {
     let mut entries = Vec::new();
     for relative in files_below(dir)? {
         let path = dir.join(&relative);
-        let size = fs::metadata(&path)
-            .map_err(|source| ManifestError::Io { path: path.clone(), doing: "find", source })?
-            .len();
-        entries.push(FileEntry { blake3: hash_file(&path)?, size, path: relative });
+        entries.push(FileEntry { blake3: hash_file(&path)?, size: size_of_file(&path)?, path: relative });
     }
     Ok(entries)
 }

@@ -3,6 +3,10 @@
 //! The first byte picks the file of a small real snapshot; the rest says which bytes of it to change.
 #![no_main]
 
+#[path = "../walk.rs"]
+#[expect(dead_code, reason = "the damage tests use the other half")]
+mod walk;
+
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -34,6 +38,7 @@ static SNAPSHOT: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         destination: Destination::Folder(dir.path().join("snapshot")),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: true,
         progress: Progress::Silent,
     };
@@ -53,6 +58,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
     // A new file each time: the old one may still be mapped.
     fs::remove_file(&path).and_then(|()| fs::write(&path, &damaged)).expect("the file can be exchanged");
-    hornbook_corpus::fuzzing::open_and_walk(&snapshot);
+    walk::open_and_walk(&snapshot);
     fs::remove_file(&path).and_then(|()| fs::write(&path, &whole)).expect("the file can be put back");
 });

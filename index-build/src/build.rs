@@ -7,19 +7,24 @@ use std::path::{Path, PathBuf};
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Source, grammar_of};
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
-use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME, bytes_below};
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
 use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::error::BuildError;
-use crate::gather::{Gatherer, Spool};
+use crate::gather::Gatherer;
 use crate::graph::{GraphOptions, Probes, build_graph};
-use crate::import::{Target, native, provisions_jsonl};
-use crate::plan::{Format, Plan, PlannedSource};
+use crate::import::SourceContent;
+use crate::import::target::{ImportError, Intake, Target};
+use crate::loss::{LossRefused, losses};
+use crate::mistakes::Mistakes;
+use crate::opened_source::{OpenedSource, open_sources};
+use crate::plan::{Plan, PlannedSource};
 use crate::progress::Progress;
 use crate::publish::{WorkFolder, point_current};
 use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
+use crate::spool::Spool;
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
 use crate::{references, source_files, usage, zoning_layers};
@@ -41,25 +46,27 @@ pub struct BuildOptions {
     pub destination: Destination,
     /// Warnings are errors.
     pub strict: bool,
-    /// Put the new snapshot in the place of another one.
+    /// Replace the snapshot that is in the destination folder.
     pub replace: bool,
-    /// Build anew even where nothing changed, and take nothing over.
+    /// Replace a snapshot even if a code body loses more than a tenth of its provisions.
+    pub accept_loss: bool,
+    /// Build again even if nothing changed, and reuse nothing.
     pub fresh: bool,
     pub progress: Progress,
 }
 
-/// What a build came to.
+/// A finished build.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Built {
     pub path: PathBuf,
     pub manifest: Manifest,
     pub report: Report,
-    /// Nothing had changed: the snapshot that was there is still the one.
+    /// Nothing had changed, so the snapshot that was there is kept.
     pub unchanged: bool,
 }
 
 /// Builds the snapshot that a plan describes.
-pub fn build(options: &BuildOptions) -> Result<Outcome, BuildError> {
+pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     let mut clock = StageClock::start();
     let plan = Plan::open(&options.plan)?;
     let territories =
@@ -68,27 +75,46 @@ pub fn build(options: &BuildOptions) -> Result<Outcome, BuildError> {
         territory::check_known(&source.jurisdiction, &territories)
             .map_err(|error| BuildError::in_plan(&options.plan, error))?;
     }
-    let sources = open_sources(&plan, options)?;
+    let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress)?;
     let inputs = inputs_hash(&plan, &sources);
     clock.lap("hash sources");
     let earlier = earlier_snapshot(options);
-    if let Some(outcome) = unchanged(options, &inputs, earlier.as_deref())? {
-        return Ok(outcome);
+    if let Some(built) = unchanged(options, &inputs, earlier.as_deref())? {
+        return Ok(built);
     }
     let work = WorkFolder::create(&options.destination.folder_for("new"))?;
     let context = Context { plan: &plan, territories: &territories, sources: &sources, options };
-    let (mut report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
+    let (report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
     let path = options.destination.folder_for(&manifest.snapshot);
-    report.snapshot_bytes = manifest.files.iter().map(|file| file.size).sum();
-    // A data directory keeps snapshots by content: one that is there already is this very one.
-    let is_there = matches!(options.destination, Destination::DataDirectory(_)) && path.exists();
-    if !is_there {
-        work.publish(&path, options.replace)?;
+    let is_guarded = !options.accept_loss && options.may_replace();
+    let replaced = options.destination.in_use().filter(|_| is_guarded);
+    let losses = replaced.as_deref().map(|old| losses(old, work.path())).unwrap_or_default();
+    if let Some(kept) = replaced.filter(|_| !losses.is_empty()) {
+        let built = options.destination.folder_beside(&manifest.snapshot);
+        publish(work, &built, &manifest.snapshot, false)?;
+        return Err(BuildError::Loss(LossRefused { losses, kept, built }));
     }
+    publish(work, &path, &manifest.snapshot, options.replace)?;
     if let Destination::DataDirectory(data) = &options.destination {
         point_current(data, &manifest.snapshot)?;
     }
-    Ok(Outcome { path, manifest, report, unchanged: false })
+    Ok(Built { path, manifest, report, unchanged: false })
+}
+
+/// Folders with a snapshot's id as their name hold exactly that snapshot: one that is there already is this very one.
+fn publish(work: WorkFolder, path: &Path, snapshot: &str, replace: bool) -> Result<(), BuildError> {
+    let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(snapshot));
+    let is_there = is_named_so && path.exists();
+    if !is_there {
+        work.publish(path, replace)?;
+    }
+    Ok(())
+}
+
+impl BuildOptions {
+    fn may_replace(&self) -> bool {
+        self.replace || matches!(self.destination, Destination::DataDirectory(_))
+    }
 }
 
 impl Destination {
@@ -98,46 +124,26 @@ impl Destination {
             Self::DataDirectory(data) => data.join("snapshots").join(snapshot),
         }
     }
-}
 
-/// A source of the plan with what was found out about its files before reading them.
-pub(crate) struct OpenedSource<'a> {
-    pub(crate) planned: &'a PlannedSource,
-    pub(crate) path: PathBuf,
-    content_hash: String,
-    pub(crate) zones_path: Option<PathBuf>,
-}
-
-fn open_sources<'a>(plan: &'a Plan, options: &BuildOptions) -> Result<Vec<OpenedSource<'a>>, BuildError> {
-    let base = options.sources.clone().unwrap_or_else(|| options.plan.parent().unwrap_or(Path::new("")).to_owned());
-    let beside_plan = options.plan.parent().unwrap_or(Path::new("")).to_owned();
-    let mut stage = options.progress.stage("hashing sources", "sources", Some(plan.sources.len() as u64));
-    let mut opened = Vec::with_capacity(plan.sources.len());
-    // Not the plan's order but one that follows from the sources: reordering a plan changes nothing.
-    let mut planned_sources: Vec<&PlannedSource> = plan.sources.iter().collect();
-    planned_sources.sort_by(|a, b| {
-        let place = |source: &'a PlannedSource| (&source.jurisdiction, &source.key, &source.path, &source.member);
-        place(a).cmp(&place(b))
-    });
-    for planned in planned_sources {
-        let path = base.join(&planned.path);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(source_files::content_hash(&path)?.as_bytes());
-        let zones = planned.zoning.as_ref().and_then(|zoning| zoning.zones.as_ref());
-        let zones_path = zones.map(|zones| first_existing(&[base.join(zones), beside_plan.join(zones)]));
-        if let Some(zones) = &zones_path {
-            hasher.update(source_files::content_hash(zones)?.as_bytes());
+    /// Where a snapshot goes that must not replace the one in use.
+    fn folder_beside(&self, snapshot: &str) -> PathBuf {
+        match self {
+            Self::Folder(path) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                path.with_file_name(format!("{name}.{snapshot}"))
+            }
+            Self::DataDirectory(_) => self.folder_for(snapshot),
         }
-        opened.push(OpenedSource { planned, path, content_hash: hasher.finalize().to_hex().to_string(), zones_path });
-        stage.add(1);
     }
-    stage.finish();
-    Ok(opened)
-}
 
-/// A table of zones may be ours while the layer is the publisher's: it is looked for beside both.
-fn first_existing(candidates: &[PathBuf]) -> PathBuf {
-    candidates.iter().find(|path| path.exists()).unwrap_or(&candidates[0]).clone()
+    /// The snapshot that a build replaces, if there is one.
+    fn in_use(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::Folder(path) => path.clone(),
+            Self::DataDirectory(data) => data.join("current"),
+        };
+        fs::canonicalize(path).ok()
+    }
 }
 
 /// Equal for equal plans, source files and programs.
@@ -156,18 +162,14 @@ fn inputs_hash(plan: &Plan, sources: &[OpenedSource<'_>]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The snapshot that an earlier build left where this one goes.
+/// The snapshot of an earlier build, if parts of it can be reused.
 fn earlier_snapshot(options: &BuildOptions) -> Option<PathBuf> {
-    let path = match &options.destination {
-        Destination::Folder(path) => path.clone(),
-        Destination::DataDirectory(data) => data.join("current"),
-    };
-    let path = fs::canonicalize(path).ok()?;
+    let path = options.destination.in_use()?;
     (!options.fresh && Manifest::open(&path).is_ok()).then_some(path)
 }
 
 /// Reuses an earlier snapshot of the same inputs, after verifying that it is whole.
-fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Result<Option<Outcome>, BuildError> {
+fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Result<Option<Built>, BuildError> {
     let Some(path) = earlier else { return Ok(None) };
     let Ok(manifest) = Manifest::open(path) else { return Ok(None) };
     if manifest.inputs != inputs {
@@ -178,7 +180,7 @@ fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Re
     let verified = Snapshot::verify(path, |bytes| stage.add(bytes));
     stage.finish();
     if let Err(error) = verified {
-        options.progress.say(format_args!("warning: {error}; building anew"));
+        options.progress.say(format_args!("warning: {error}; building again"));
         return Ok(None);
     }
     let report_path = path.join(REPORT_FILE_NAME);
@@ -190,10 +192,10 @@ fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Re
         Destination::Folder(path) => path.clone(),
         Destination::DataDirectory(_) => path.to_owned(),
     };
-    Ok(Some(Outcome { path, manifest, report, unchanged: true }))
+    Ok(Some(Built { path, manifest, report, unchanged: true }))
 }
 
-/// What every step of filling a snapshot needs to know.
+/// What every step of writing a snapshot needs.
 struct Context<'a> {
     plan: &'a Plan,
     territories: &'a [Territory],
@@ -241,45 +243,57 @@ impl Context<'_> {
             return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
         }
         let mut report = self.report(&compiled, layers, references, graph, reused, warnings);
-        clock.tell(&mut report);
+        clock.add_to(&mut report);
+        report.snapshot_bytes = bytes_below(dir)?;
         let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
         write(&dir.join(REPORT_FILE_NAME), &text)?;
         let manifest = self.manifest(inputs, &compiled, &catalogue, &report).seal(dir)?;
         Ok((report, manifest))
     }
 
-    /// Reads every source of law. Sources of one code body are read together.
+    /// Reads every source of law. Sources of one code body are read together. Reading goes on after a mistake, so that as
+    /// many as possible are reported at once.
     fn gather(&self, dir: &Path, warnings: &mut Warnings) -> Result<(Vec<GatheredBody>, Spool), BuildError> {
         let mut gatherer = Gatherer::new(dir)?;
         let mut bodies = Vec::new();
-        let law = || self.sources.iter().filter(|source| source.planned.format != Format::GeojsonZoning);
+        let mut mistakes = Mistakes::default();
+        let law = || self.sources.iter().filter(|source| source.planned.format.is_law());
         let keys: BTreeSet<&str> = law().filter_map(|source| source.planned.key.as_deref()).collect();
         for key in keys {
             let of_body: Vec<_> =
                 (0_u16..).zip(self.sources).filter(|(_, source)| source.planned.key.as_deref() == Some(key)).collect();
             let first = of_body[0].1.planned;
-            let name = first.code_body.clone().unwrap_or_default();
             for (number, source) in &of_body {
                 self.check_same_body(first, source.planned)?;
-                self.import(*number, source, key, &mut gatherer, warnings)?;
+                let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
+                if let Err(error) = self.import(*number, source, key, &mut intake) {
+                    return Err(with_mistakes(mistakes, error));
+                }
+            }
+            if !mistakes.is_empty() {
+                // A tree that lacks the refused lines would only add mistakes that are none.
+                gatherer.forget_body();
+                continue;
             }
             bodies.push(GatheredBody {
                 key: key.to_owned(),
-                name,
+                name: first.code_body.clone().unwrap_or_default(),
                 jurisdiction: first.jurisdiction.clone(),
                 citation: first.citation.clone(),
-                canonical_citations: first.format == Format::ProvisionsJsonl,
+                canonical_citations: first.format.has_canonical_citations(),
                 index_headings: self.plan.index_headings,
-                nodes: gatherer.finish_body(warnings)?,
+                nodes: gatherer.finish_body(warnings, &mut mistakes)?,
             });
+        }
+        if !mistakes.is_empty() {
+            return Err(BuildError::Mistakes(mistakes));
         }
         Ok((bodies, gatherer.into_spool()))
     }
 
     /// The citation grammar with the forms of the plan's own code bodies.
     fn grammar(&self) -> Result<Grammar, BuildError> {
-        let law =
-            self.sources.iter().map(|source| source.planned).filter(|planned| planned.format != Format::GeojsonZoning);
+        let law = self.sources.iter().map(|source| source.planned).filter(|planned| planned.format.is_law());
         let mut bodies: Vec<CodeBody> = Vec::new();
         for planned in law {
             let key = planned.key.as_deref().unwrap_or_default();
@@ -317,10 +331,10 @@ impl Context<'_> {
         number: u16,
         source: &OpenedSource<'_>,
         key: &str,
-        gatherer: &mut Gatherer,
-        warnings: &mut Warnings,
-    ) -> Result<(), BuildError> {
+        intake: &mut Intake<'_>,
+    ) -> Result<(), ImportError> {
         let planned = source.planned;
+        let SourceContent::Law { read, .. } = planned.format.content else { return Ok(()) };
         let target = Target {
             jurisdiction: planned.jurisdiction.as_str(),
             code_body: planned.code_body.as_deref().unwrap_or_default(),
@@ -329,38 +343,40 @@ impl Context<'_> {
             source: number,
             tags: &planned.tags,
         };
+        let provisions_before = intake.gatherer.provisions();
         let mut stage = self.options.progress.stage("reading", "nodes", None);
         source_files::for_each(&source.path, planned.member.as_deref(), |file| {
-            let count = match planned.format {
-                Format::Native => native::import(file, target, gatherer, warnings),
-                Format::ProvisionsJsonl => provisions_jsonl::import(file, target, gatherer, warnings),
-                Format::GeojsonZoning => Ok(0),
-            };
-            stage.add(count?);
-            Ok::<(), crate::import::ImportError>(())
+            stage.add(read(file, target, intake)?);
+            Ok::<(), ImportError>(())
         })?;
         stage.finish();
+        if intake.gatherer.provisions() == provisions_before && intake.mistakes.is_empty() {
+            let what = "this source has no provisions; check that the file is complete, or remove it from the plan";
+            intake.mistakes.add(source.path.display(), what);
+        }
         Ok(())
     }
 
-    /// Every tag that any node bears, ascending.
+    /// Every tag of any node, ascending.
     fn all_tags(&self, bodies: &[GatheredBody], spool: &Spool) -> Result<Vec<String>, BuildError> {
         let mut tags: BTreeSet<String> =
             self.plan.sources.iter().flat_map(|source| source.tags.iter().cloned()).collect();
-        let native =
-            |key: &str| self.plan.sources.iter().any(|s| s.key.as_deref() == Some(key) && s.format == Format::Native);
-        for body in bodies.iter().filter(|body| native(&body.key)) {
+        let has_own_tags = |body: &&GatheredBody| {
+            let of_body = |source: &&PlannedSource| source.key.as_deref() == Some(&body.key);
+            self.plan.sources.iter().filter(of_body).any(|source| source.format.has_own_tags())
+        };
+        for body in bodies.iter().filter(has_own_tags) {
             for node in &body.nodes {
                 tags.extend(spool.read(node.content)?.tags);
             }
         }
         if tags.len() > usize::from(u16::MAX) {
-            return Err(BuildError::in_plan(&self.options.plan, "the sources bear more than 65,535 different tags"));
+            return Err(BuildError::in_plan(&self.options.plan, "the sources have more than 65,535 different tags"));
         }
         Ok(tags.into_iter().collect())
     }
 
-    /// Builds the graph, or takes that of the earlier snapshot where that was built in the same way over the very same vectors.
+    /// Builds the graph, or copies that of the earlier snapshot if it was built in the same way over the same vectors.
     fn graph(
         &self,
         dir: &Path,
@@ -372,9 +388,9 @@ impl Context<'_> {
         let rows = VectorRows::open(dir, &space)?;
         let options = GraphOptions::default();
         let recipe = options.recipe(probes);
-        if let Some(report) = earlier.and_then(|earlier| self.take_over_graph(earlier, dir, &space, &recipe)) {
+        if let Some(report) = earlier.and_then(|earlier| self.copy_graph(earlier, dir, &space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
-            self.options.progress.say("graph: taken over from the earlier snapshot, whose vectors are the same");
+            self.options.progress.say("graph: copied from the earlier snapshot, whose vectors are the same");
             return Ok(report);
         }
         let mut stage =
@@ -384,7 +400,7 @@ impl Context<'_> {
         Ok(GraphReport { chunks: stats.chunks, points: stats.points, mended: stats.links_added, recipe })
     }
 
-    fn take_over_graph(&self, earlier: &Path, dir: &Path, space: &SpaceName, recipe: &str) -> Option<GraphReport> {
+    fn copy_graph(&self, earlier: &Path, dir: &Path, space: &SpaceName, recipe: &str) -> Option<GraphReport> {
         let manifest = Manifest::open(earlier).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
         let entry = |name: &str| manifest.files.iter().find(|file| file.path == name);
         let hash = |path: &Path| {
@@ -404,7 +420,7 @@ impl Context<'_> {
     fn catalogue_sources(&self) -> Vec<Source> {
         let sources = self.sources.iter().map(|source| Source {
             name: source.planned.name(),
-            format: source.planned.format.as_str().to_owned(),
+            format: source.planned.format.name.to_owned(),
             publisher: source.planned.publisher.clone(),
             edition: source.planned.edition.clone(),
             current_through: source.planned.current_through.clone(),
@@ -473,6 +489,18 @@ impl Context<'_> {
                 .collect(),
             sources: catalogue.sources.clone(),
             files: Vec::new(),
+        }
+    }
+}
+
+/// What ended the reading, after the mistakes that were found before it.
+fn with_mistakes(mut mistakes: Mistakes, error: ImportError) -> BuildError {
+    match error {
+        ImportError::TooManyMistakes => BuildError::Mistakes(mistakes),
+        error if mistakes.is_empty() => BuildError::Import(error),
+        error => {
+            mistakes.add_line(error.to_string());
+            BuildError::Mistakes(mistakes)
         }
     }
 }

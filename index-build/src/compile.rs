@@ -25,11 +25,13 @@ use hornbook_corpus::token_sets::TokenSetWriter;
 use hornbook_corpus::vectors::{VectorWriteError, VectorWriter};
 use rayon::prelude::*;
 
-use crate::gather::{Content, GatherError, GatheredNode, Spool};
+use crate::content::Content;
+use crate::gather::GatheredNode;
 use crate::graph::Probes;
 use crate::prepare::{Prepared, load, prepare};
 use crate::progress::Stage;
 use crate::report::CodeBodyReport;
+use crate::spool::{Spool, SpoolError};
 use crate::territory::Territory;
 
 /// A batch is full when it has this many nodes or bytes: what is in memory at a time.
@@ -63,7 +65,7 @@ pub enum CompileError {
     Keyword(KeywordError),
     Vectors(VectorWriteError),
     Chunks(ChunkTableError),
-    Spool(GatherError),
+    Spool(SpoolError),
     TooManyNodes,
 }
 
@@ -113,7 +115,7 @@ from_error!(
     KeywordError => Keyword,
     VectorWriteError => Vectors,
     ChunkTableError => Chunks,
-    GatherError => Spool,
+    SpoolError => Spool,
 );
 
 /// What the pass found out, for catalogue, manifest and report.
@@ -287,7 +289,7 @@ fn write_body(
     while !rest.is_empty() {
         let (batch, after) = rest.split_at(batch_len(rest));
         rest = after;
-        let contents: Result<Vec<Content>, GatherError> = batch.par_iter().map(|node| load(spool, node)).collect();
+        let contents: Result<Vec<Content>, SpoolError> = batch.par_iter().map(|node| load(spool, node)).collect();
         let mut contents = contents?;
         let mut above = Vec::with_capacity(batch.len());
         for (gathered, content) in batch.iter().zip(&mut contents) {

@@ -1,4 +1,4 @@
-//! Errors of a build: one line that names the file and the position.
+//! Why a build failed. Every message names the file and, where there is one, the line.
 
 use std::fmt;
 use std::io;
@@ -12,14 +12,16 @@ use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
 use crate::compile::CompileError;
-use crate::gather::GatherError;
 use crate::graph::GraphBuildError;
-use crate::import::ImportError;
+use crate::import::target::ImportError;
 use crate::import::zoning::ZoningImportError;
+use crate::loss::LossRefused;
+use crate::mistakes::Mistakes;
 use crate::plan::PlanError;
 use crate::publish::PublishError;
 use crate::report::Warning;
 use crate::source_files::SourceError;
+use crate::spool::SpoolError;
 
 #[derive(Debug)]
 pub enum BuildError {
@@ -27,7 +29,9 @@ pub enum BuildError {
     Source(SourceError),
     Import(ImportError),
     Zoning(ZoningImportError),
-    Gather(GatherError),
+    /// Mistakes in the sources.
+    Mistakes(Mistakes),
+    Spool(SpoolError),
     Compile(CompileError),
     Graph(GraphBuildError),
     Publish(PublishError),
@@ -37,8 +41,17 @@ pub enum BuildError {
     File(SectionFileError),
     Nodes(NodesError),
     Text(TextDamaged),
-    Write { path: PathBuf, source: io::Error },
-    Strict { first: Warning, total: u64 },
+    Write {
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// With `--strict`.
+    Strict {
+        first: Warning,
+        total: u64,
+    },
+    /// The snapshot was built, but does not replace the one in use.
+    Loss(LossRefused),
 }
 
 impl BuildError {
@@ -54,7 +67,9 @@ impl fmt::Display for BuildError {
             Self::Source(error) => error.fmt(f),
             Self::Import(error) => error.fmt(f),
             Self::Zoning(error) => error.fmt(f),
-            Self::Gather(error) => error.fmt(f),
+            Self::Mistakes(mistakes) => mistakes.fmt(f),
+            Self::Spool(error) => error.fmt(f),
+            Self::Loss(refused) => refused.fmt(f),
             Self::Compile(error) => error.fmt(f),
             Self::Graph(error) => error.fmt(f),
             Self::Publish(error) => error.fmt(f),
@@ -66,7 +81,9 @@ impl fmt::Display for BuildError {
             Self::Text(error) => error.fmt(f),
             Self::Write { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             Self::Strict { first, total } => {
-                write!(f, "{first} (the first of {total} warnings, which --strict makes errors)")
+                let all =
+                    if *total == 1 { "the only warning".to_owned() } else { format!("the first of {total} warnings") };
+                write!(f, "{first} ({all}; --strict makes warnings errors)")
             }
         }
     }
@@ -88,7 +105,7 @@ from_error!(
     SourceError => Source,
     ImportError => Import,
     ZoningImportError => Zoning,
-    GatherError => Gather,
+    SpoolError => Spool,
     CompileError => Compile,
     GraphBuildError => Graph,
     PublishError => Publish,

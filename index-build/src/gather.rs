@@ -5,141 +5,16 @@
 //! written. Memory therefore grows with the number of nodes, never with the length of the law.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use hornbook_corpus::outline::{DEPTH_MAX, Status};
-use serde::{Deserialize, Serialize};
+use hornbook_corpus::outline::DEPTH_MAX;
 
+use crate::content::{Handle, NewNode, OnRepeat};
+use crate::mistakes::Mistakes;
 use crate::order::SortKey;
-use crate::report::{Place, WarningKind, Warnings};
+use crate::report::{SourcePosition, WarningKind, Warnings};
+use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::wordings;
-
-/// What an importer knows of a node; everything but the skeleton's share goes to the spool.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Content {
-    pub citation: String,
-    pub heading: String,
-    pub level: String,
-    pub number: Option<String>,
-    pub status: Option<Status>,
-    /// Absent on a pure container.
-    pub text: Option<String>,
-    pub notes: Vec<ContentNote>,
-    pub source_credit: Option<String>,
-    pub tags: Vec<String>,
-    pub former_citations: Vec<String>,
-    pub parallel_citations: Vec<String>,
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
-    pub wordings: Vec<ContentWording>,
-    pub source_url: Option<String>,
-    pub current_through: Option<String>,
-    /// Where in the source's own files it stands, to order what is otherwise alike.
-    pub reference: String,
-    /// Index into the catalogue's sources.
-    pub source: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ContentNote {
-    pub topic: String,
-    pub text: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ContentWording {
-    pub label: String,
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
-    pub text: String,
-}
-
-/// What a node is called while its tree is not complete: a hash, so that millions of handles cost little.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Handle(u128);
-
-impl Handle {
-    /// `name` must be unique within its code body.
-    pub fn new(body_key: &str, name: &str) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(body_key.as_bytes());
-        hasher.update(&[0]);
-        hasher.update(name.as_bytes());
-        let mut bytes = [0; 16];
-        hasher.finalize_xof().fill(&mut bytes);
-        Self(u128::from_le_bytes(bytes))
-    }
-}
-
-/// How a source wants two nodes of one key to be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnRepeat {
-    /// The source numbers its nodes itself: a second one is an error.
-    Refuse,
-    /// The key was made from a citation, which real sources repeat: wordings are joined, others kept apart.
-    Reconcile,
-}
-
-/// A node as an importer hands it over.
-#[derive(Debug)]
-pub struct NewNode {
-    pub handle: Handle,
-    pub parent: Option<Handle>,
-    /// The stable key its id is made from.
-    pub key: String,
-    /// How it sorts among its siblings; an empty key lets what is below it decide.
-    pub sort: SortKey,
-    pub on_repeat: OnRepeat,
-    pub content: Content,
-    pub place: Place,
-}
-
-/// Why nodes do not make a corpus.
-#[derive(Debug)]
-pub enum GatherError {
-    Spool(io::Error),
-    SpoolDamaged(serde_json::Error),
-    DuplicateKey { place: Place, key: String, first: Place },
-    NoParent { place: Place, key: String },
-    Cycle { place: Place, key: String },
-    TooDeep { place: Place, key: String },
-}
-
-impl fmt::Display for GatherError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Spool(error) => write!(f, "cannot use the spool file in the output folder: {error}"),
-            Self::SpoolDamaged(error) => write!(f, "the spool file does not read back: {error}"),
-            Self::DuplicateKey { place, key, first } => {
-                write!(f, "{place}: the key '{key}' stands already at {first}; give every node a key of its own")
-            }
-            Self::NoParent { place, key } => {
-                write!(
-                    f,
-                    "{place}: the parent of '{key}' is in none of the code body's sources; add it or correct 'parent'"
-                )
-            }
-            Self::Cycle { place, key } => {
-                write!(f, "{place}: '{key}' is its own ancestor; follow its parents and break the circle")
-            }
-            Self::TooDeep { place, key } => write!(f, "{place}: '{key}' lies deeper than {DEPTH_MAX} levels"),
-        }
-    }
-}
-
-impl std::error::Error for GatherError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Spool(error) => Some(error),
-            Self::SpoolDamaged(error) => Some(error),
-            _ => None,
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 struct Skeleton {
@@ -153,58 +28,16 @@ struct Skeleton {
     content: SpoolSpan,
 }
 
-/// Where a node's content lies in the spool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpoolSpan {
-    offset: u64,
-    length: u32,
-}
-
-impl SpoolSpan {
-    pub fn bytes(self) -> usize {
-        self.length as usize
-    }
-}
-
-/// Contents on disk: appended while importing, read back in code order.
-#[derive(Debug)]
-pub struct Spool {
-    out: BufWriter<File>,
-    position: u64,
-}
-
-impl Spool {
-    fn create(dir: &Path) -> Result<Self, GatherError> {
-        let file = tempfile::tempfile_in(dir).map_err(GatherError::Spool)?;
-        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), position: 0 })
-    }
-
-    fn push(&mut self, content: &Content) -> Result<SpoolSpan, GatherError> {
-        let bytes = serde_json::to_vec(content).map_err(GatherError::SpoolDamaged)?;
-        self.out.write_all(&bytes).map_err(GatherError::Spool)?;
-        let span = SpoolSpan { offset: self.position, length: bytes.len() as u32 };
-        self.position += bytes.len() as u64;
-        Ok(span)
-    }
-
-    fn flush(&mut self) -> Result<(), GatherError> {
-        self.out.flush().map_err(GatherError::Spool)
-    }
-
-    pub fn read(&self, span: SpoolSpan) -> Result<Content, GatherError> {
-        let mut bytes = vec![0; span.length as usize];
-        self.out.get_ref().read_exact_at(&mut bytes, span.offset).map_err(GatherError::Spool)?;
-        serde_json::from_slice(&bytes).map_err(GatherError::SpoolDamaged)
-    }
-}
-
-/// Takes nodes of one code body after another.
+/// Takes the nodes of one code body after another.
 #[derive(Debug)]
 pub struct Gatherer {
     spool: Spool,
     files: Vec<String>,
     nodes: Vec<Skeleton>,
     seen: HashMap<Handle, u32>,
+    /// The first provision of each citation, for sources that number their nodes themselves.
+    cited: HashMap<Handle, u32>,
+    provisions: u64,
 }
 
 /// One node of a finished tree, in depth-first order.
@@ -221,8 +54,15 @@ pub struct GatheredNode {
 }
 
 impl Gatherer {
-    pub fn new(spool_dir: &Path) -> Result<Self, GatherError> {
-        Ok(Self { spool: Spool::create(spool_dir)?, files: Vec::new(), nodes: Vec::new(), seen: HashMap::new() })
+    pub fn new(spool_dir: &Path) -> Result<Self, SpoolError> {
+        Ok(Self {
+            spool: Spool::create(spool_dir)?,
+            files: Vec::new(),
+            nodes: Vec::new(),
+            seen: HashMap::new(),
+            cited: HashMap::new(),
+            provisions: 0,
+        })
     }
 
     /// Whether a node of this handle was added already: importers that make containers from paths ask.
@@ -230,37 +70,63 @@ impl Gatherer {
         self.seen.contains_key(&handle)
     }
 
-    pub fn add(&mut self, node: NewNode) -> Result<(), GatherError> {
-        let NewNode { handle, parent, key, sort, on_repeat, content, place } = node;
+    /// How many provisions were added so far, in all code bodies.
+    pub fn provisions(&self) -> u64 {
+        self.provisions
+    }
+
+    /// Takes a node. One whose handle was used before is a mistake of the source.
+    pub fn add(&mut self, node: NewNode, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
+        let NewNode { handle, parent, key, sort, on_repeat, content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
-            let first = self.place(first);
-            return Err(GatherError::DuplicateKey { place, key, first });
+            mistakes.add(position, repeated_key(&key, &self.position(first)));
+            return Ok(());
         }
-        if self.files.last() != Some(&place.file) {
-            self.files.push(place.file);
+        if self.files.last() != Some(&position.file) {
+            self.files.push(position.file);
         }
         self.seen.insert(handle, self.nodes.len() as u32);
         let is_provision = content.text.is_some();
+        self.provisions += u64::from(is_provision);
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
-        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line: place.line, content });
+        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line: position.line, content });
         Ok(())
     }
 
-    fn place(&self, node: u32) -> Place {
-        let skeleton = &self.nodes[node as usize];
-        Place { file: self.files[skeleton.file as usize].clone(), line: skeleton.line }
+    /// Where in this code body the citation of the next node occurs already, if it does.
+    pub fn cited_before(&mut self, citation: &str) -> Option<SourcePosition> {
+        let folded = citation.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let next = self.nodes.len() as u32;
+        let first = *self.cited.entry(Handle::new("citation", &folded)).or_insert(next);
+        (first < next).then(|| self.position(first))
     }
 
-    /// Ends a code body: its nodes as one tree in code order, numbered from zero.
-    pub fn finish_body(&mut self, warnings: &mut Warnings) -> Result<Vec<GatheredNode>, GatherError> {
+    fn position(&self, node: u32) -> SourcePosition {
+        let skeleton = &self.nodes[node as usize];
+        SourcePosition { file: self.files[skeleton.file as usize].clone(), line: skeleton.line }
+    }
+
+    /// Ends a code body: its nodes as one tree in code order, numbered from zero. If the nodes do not make a tree, the
+    /// reasons are added to `mistakes` and the tree is empty.
+    pub fn finish_body(
+        &mut self,
+        warnings: &mut Warnings,
+        mistakes: &mut Mistakes,
+    ) -> Result<Vec<GatheredNode>, SpoolError> {
         self.spool.flush()?;
-        let joined = self.reconcile_repeats(warnings)?;
-        let tree = self.order_tree(&joined)?;
+        let fates = self.reconcile_repeats(warnings, mistakes)?;
+        let tree = self.order_tree(&fates, mistakes)?;
+        self.forget_body();
+        Ok(tree)
+    }
+
+    /// Ends a code body whose nodes are not wanted any more.
+    pub fn forget_body(&mut self) {
         self.nodes.clear();
         self.seen.clear();
+        self.cited.clear();
         self.files.clear();
-        Ok(tree)
     }
 
     pub fn into_spool(self) -> Spool {
@@ -269,7 +135,7 @@ impl Gatherer {
 
     /// Nodes that share a key: joins wordings, drops exact repeats, gives the rest keys of their own. Returns, for
     /// every node, what became of it.
-    fn reconcile_repeats(&mut self, warnings: &mut Warnings) -> Result<Vec<Fate>, GatherError> {
+    fn reconcile_repeats(&mut self, warnings: &mut Warnings, mistakes: &mut Mistakes) -> Result<Vec<Fate>, SpoolError> {
         let mut by_key: Vec<u32> = (0..self.nodes.len() as u32).collect();
         by_key.sort_by(|&a, &b| self.nodes[a as usize].key.cmp(&self.nodes[b as usize].key));
         let mut fates = vec![Fate::Kept { wordings: Vec::new() }; self.nodes.len()];
@@ -282,10 +148,11 @@ impl Gatherer {
             let refusing = group.iter().copied().filter(|&n| self.nodes[n as usize].on_repeat == OnRepeat::Refuse);
             if let Some(second) = refusing.max() {
                 let first = group.iter().copied().filter(|&n| n != second).min().unwrap_or(second);
-                let key = self.nodes[second as usize].key.clone();
-                return Err(GatherError::DuplicateKey { place: self.place(second), key, first: self.place(first) });
+                mistakes
+                    .add(self.position(second), repeated_key(&self.nodes[second as usize].key, &self.position(first)));
+            } else {
+                self.reconcile_group(&group, &mut fates, warnings)?;
             }
-            self.reconcile_group(&group, &mut fates, warnings)?;
         }
         Ok(fates)
     }
@@ -295,7 +162,7 @@ impl Gatherer {
         group: &[u32],
         fates: &mut [Fate],
         warnings: &mut Warnings,
-    ) -> Result<(), GatherError> {
+    ) -> Result<(), SpoolError> {
         let mut members = Vec::with_capacity(group.len());
         for &node in group {
             let skeleton = &self.nodes[node as usize];
@@ -311,28 +178,33 @@ impl Gatherer {
                 Fate::Kept { wordings: entry.wordings.iter().map(|&n| self.nodes[n as usize].content).collect() };
             for &wording in &entry.wordings {
                 fates[wording as usize] = Fate::Joined;
-                let what = format!("joined as another wording of '{}' at {}", entry.citation, self.place(entry.node));
-                warnings.add(WarningKind::SecondWording, self.place(wording), what);
+                let what = format!("kept as another wording of '{}' at {}", entry.citation, self.position(entry.node));
+                warnings.add(WarningKind::SecondWording, self.position(wording), what);
             }
             if rank > 0 {
                 let key = format!("{}~{}", self.nodes[entry.node as usize].key, rank + 1);
-                if entry.is_provision {
-                    let first = self.place(resolved.kept[0].node);
-                    let what = format!("'{}' names another provision too, at {first}; both are kept", entry.citation);
-                    warnings.add(WarningKind::SharedCitation, self.place(entry.node), what);
-                }
                 self.nodes[entry.node as usize].key = key;
+            }
+            // Only a true double is worth a warning: a source may give several citations one key.
+            let same_citation = |other: &&wordings::Kept| wordings::is_same_citation(&other.citation, &entry.citation);
+            if let Some(first) = resolved.kept[..rank].iter().find(same_citation).filter(|_| entry.is_provision) {
+                let first = self.position(first.node);
+                let what = format!(
+                    "'{}' is also the citation of another provision, at {first}; both are kept",
+                    entry.citation
+                );
+                warnings.add(WarningKind::SharedCitation, self.position(entry.node), what);
             }
         }
         for &(dropped, first) in &resolved.repeats {
             fates[dropped as usize] = Fate::Dropped;
-            let what = format!("repeats {} word for word; kept once", self.place(first));
-            warnings.add(WarningKind::RepeatedProvision, self.place(dropped), what);
+            let what = format!("repeats {} word for word; kept once", self.position(first));
+            warnings.add(WarningKind::RepeatedProvision, self.position(dropped), what);
         }
         Ok(())
     }
 
-    fn order_tree(&self, fates: &[Fate]) -> Result<Vec<GatheredNode>, GatherError> {
+    fn order_tree(&self, fates: &[Fate], mistakes: &mut Mistakes) -> Result<Vec<GatheredNode>, SpoolError> {
         let stays = |node: u32| matches!(fates[node as usize], Fate::Kept { .. });
         let all = || (0..self.nodes.len() as u32).filter(|&node| stays(node));
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
@@ -343,16 +215,21 @@ impl Gatherer {
                 Some(parent) => match self.seen.get(&parent) {
                     Some(&parent) => children[parent as usize].push(node),
                     None => {
-                        let key = self.nodes[node as usize].key.clone();
-                        return Err(GatherError::NoParent { place: self.place(node), key });
+                        mistakes.add(self.position(node), self.missing_parent(node)?);
+                        // Its own children are not to be reported as well.
+                        roots.push(node);
                     }
                 },
             }
         }
         let reached = preorder(&roots, &children);
         if let Some(lost) = all().find(|&node| !reached.contains(&node)) {
-            let key = self.nodes[lost as usize].key.clone();
-            return Err(GatherError::Cycle { place: self.place(lost), key });
+            let key = &self.nodes[lost as usize].key;
+            let what = format!("'{key}' is its own ancestor; follow the parents from here and break the circle");
+            mistakes.add(self.position(lost), what);
+        }
+        if !mistakes.is_empty() {
+            return Ok(Vec::new());
         }
         let sort = self.sort_keys(&reached, &children);
         let in_code_order = |a: &u32, b: &u32| {
@@ -361,7 +238,17 @@ impl Gatherer {
         };
         roots.sort_by(in_code_order);
         children.iter_mut().for_each(|siblings| siblings.sort_by(in_code_order));
-        self.number(&preorder(&roots, &children), fates)
+        Ok(self.number(&preorder(&roots, &children), fates, mistakes))
+    }
+
+    fn missing_parent(&self, node: u32) -> Result<String, SpoolError> {
+        let skeleton = &self.nodes[node as usize];
+        let named = self.spool.read(skeleton.content)?.parent_key.unwrap_or_default();
+        Ok(format!(
+            "the parent '{named}' of '{}' does not exist; add a line with the key '{named}' to a source of this code body, \
+             or correct 'parent'",
+            skeleton.key
+        ))
     }
 
     /// A container without a key of its own sorts as the first provision in it.
@@ -381,7 +268,7 @@ impl Gatherer {
         sort
     }
 
-    fn number(&self, preorder: &indexmap::IndexSet<u32>, fates: &[Fate]) -> Result<Vec<GatheredNode>, GatherError> {
+    fn number(&self, preorder: &indexmap::IndexSet<u32>, fates: &[Fate], mistakes: &mut Mistakes) -> Vec<GatheredNode> {
         let mut tree: Vec<GatheredNode> = Vec::with_capacity(preorder.len());
         for (ordinal, &node) in (0_u32..).zip(preorder) {
             let skeleton = &self.nodes[node as usize];
@@ -389,7 +276,9 @@ impl Gatherer {
                 skeleton.parent.and_then(|parent| self.seen.get(&parent)).and_then(|p| preorder.get_index_of(p));
             let depth = parent.map_or(0, |parent: usize| tree[parent].depth + 1);
             if depth > DEPTH_MAX {
-                return Err(GatherError::TooDeep { place: self.place(node), key: skeleton.key.clone() });
+                let what = format!("'{}' is nested more than {DEPTH_MAX} levels deep", skeleton.key);
+                mistakes.add(self.position(node), what);
+                return Vec::new();
             }
             let wordings = match &fates[node as usize] {
                 Fate::Kept { wordings } => wordings.clone(),
@@ -410,8 +299,12 @@ impl Gatherer {
                 tree[parent as usize].subtree_end = tree[parent as usize].subtree_end.max(tree[node].subtree_end);
             }
         }
-        Ok(tree)
+        tree
     }
+}
+
+fn repeated_key(key: &str, first: &SourcePosition) -> String {
+    format!("the key '{key}' is already used at {first}; give every node a key of its own")
 }
 
 /// What becomes of a node that an importer added.
@@ -438,6 +331,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::content::Content;
 
     fn node(name: &str, parent: Option<&str>, number: &str, is_provision: bool) -> NewNode {
         NewNode {
@@ -446,18 +340,26 @@ mod tests {
             key: format!("b/{name}"),
             sort: if is_provision { SortKey::of_number(number) } else { SortKey::default() },
             on_repeat: OnRepeat::Refuse,
-            content: Content { text: is_provision.then(|| format!("Text of {name}.")), ..Content::default() },
-            place: Place { file: "f.jsonl".into(), line: Some(7) },
+            content: Content {
+                text: is_provision.then(|| format!("Text of {name}.")),
+                parent_key: parent.map(str::to_owned),
+                ..Content::default()
+            },
+            position: SourcePosition { file: "f.jsonl".into(), line: Some(7) },
         }
     }
 
     fn keys(nodes: Vec<NewNode>) -> Result<Vec<String>, String> {
         let dir = tempfile::tempdir().unwrap();
         let mut gatherer = Gatherer::new(dir.path()).unwrap();
+        let mut mistakes = Mistakes::default();
         for node in nodes {
-            gatherer.add(node).map_err(|error| error.to_string())?;
+            gatherer.add(node, &mut mistakes).unwrap();
         }
-        let tree = gatherer.finish_body(&mut Warnings::default()).map_err(|error| error.to_string())?;
+        let tree = gatherer.finish_body(&mut Warnings::default(), &mut mistakes).unwrap();
+        if !mistakes.is_empty() {
+            return Err(mistakes.to_string());
+        }
         Ok(tree.into_iter().map(|node| node.key).collect())
     }
 
@@ -474,16 +376,24 @@ mod tests {
     }
 
     #[test]
-    fn broken_trees_are_told_with_their_place() {
+    fn broken_trees_are_reported_with_their_position() {
         let twice = vec![node("a", None, "1", true), node("a", None, "1", true)];
-        assert!(keys(twice).unwrap_err().contains("f.jsonl:7: the key 'b/a' stands already at f.jsonl:7"));
-        assert!(keys(vec![node("a", Some("nobody"), "1", true)]).unwrap_err().contains("the parent of 'b/a'"));
+        assert!(keys(twice).unwrap_err().contains("f.jsonl:7: the key 'b/a' is already used at f.jsonl:7"));
+        let orphans = vec![
+            node("a", Some("nobody"), "1", false),
+            node("below", Some("a"), "1", true),
+            node("b", Some("no-one"), "1", true),
+        ];
+        let message = keys(orphans).unwrap_err();
+        assert!(message.starts_with("2 errors"), "{message}");
+        assert!(message.contains("the parent 'nobody' of 'b/a' does not exist"), "{message}");
+        assert!(message.contains("the parent 'no-one' of 'b/b' does not exist"), "{message}");
         let circle = vec![node("a", Some("b"), "", false), node("b", Some("a"), "", false)];
         assert!(keys(circle).unwrap_err().contains("its own ancestor"));
         let deep: Vec<_> = (0..70)
             .map(|n| node(&format!("n{n}"), (n > 0).then(|| format!("n{}", n - 1)).as_deref(), "", false))
             .collect();
-        assert!(keys(deep).unwrap_err().contains("deeper than 64"));
+        assert!(keys(deep).unwrap_err().contains("more than 64 levels"));
     }
 
     proptest! {

@@ -9,23 +9,26 @@ mod around;
 mod bridge;
 mod collapse;
 mod connect;
+mod error;
 mod refine;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::fmt;
 
 use hnsw_rs::prelude::{Distance, Hnsw};
-use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
-use hornbook_corpus::vectors::{ChunkLinks, GraphWriteError, GraphWriter, Kernel, RowsView, VectorRows};
+use hornbook_corpus::ids::OrdinalRange;
+use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, Kernel, VectorRows};
 
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
 use collapse::collapse;
 use connect::{Links, connect};
+pub use error::GraphBuildError;
 pub use refine::RefineOptions;
 use refine::refine;
+use rows::ShardRows;
 
 /// Levels that hnsw_rs may use; it never needs as many.
 const LEVELS_MAX: usize = 16;
@@ -63,7 +66,7 @@ impl Default for GraphOptions {
 }
 
 impl GraphOptions {
-    /// A hash that tells whether another graph over the same vectors would be the same.
+    /// A hash: equal hashes mean that another graph over the same vectors would be the same.
     pub fn recipe(&self, probes: &Probes) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{self:?}").as_bytes()).update(&probes.bytes());
@@ -86,44 +89,8 @@ pub struct GraphStats {
     pub links_added: u32,
 }
 
-/// Why no graph was built.
-#[derive(Debug)]
-pub enum GraphBuildError {
-    Write(GraphWriteError),
-    Unreachable { point: ChunkOrdinal, points_unreachable: usize, shard: OrdinalRange },
-}
-
-impl fmt::Display for GraphBuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write(error) => error.fmt(f),
-            Self::Unreachable { point, points_unreachable, shard } => write!(
-                f,
-                "cannot link the vectors of chunks {}..{} into one graph: {points_unreachable} points, the first at chunk {point}, \
-                 stay out of reach because every point beside them has all the links it may have; build with more links per point",
-                shard.start, shard.end
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GraphBuildError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Write(error) => Some(error),
-            Self::Unreachable { .. } => None,
-        }
-    }
-}
-
-impl From<GraphWriteError> for GraphBuildError {
-    fn from(error: GraphWriteError) -> Self {
-        Self::Write(error)
-    }
-}
-
-/// Writes `graph-<space>.bin` beside the vectors. `probes` are queries to expect, of the same embedding; none may be given.
-/// `progress` is told how many chunks of how many are done.
+/// Writes `graph-<space>.bin` next to the vectors. `probes` are likely queries as vectors of the same embedding; there may be
+/// none. `progress` receives how many chunks are done, and how many there are.
 pub fn build_graph(
     rows: &VectorRows,
     probes: &Probes,
@@ -143,37 +110,6 @@ pub fn build_graph(
     writer.finish()?;
     progress(total, total);
     Ok(stats)
-}
-
-/// The rows of one shard, with what cosines between them need.
-struct ShardRows<'a> {
-    rows: RowsView<'a>,
-    kernel: Kernel,
-    chunks: OrdinalRange,
-    inverse_norms: Vec<f32>,
-}
-
-impl<'a> ShardRows<'a> {
-    fn new(rows: &'a VectorRows, chunks: OrdinalRange) -> Self {
-        let (rows, kernel) = (rows.view(), Kernel::detect());
-        let inverse_norms = chunks
-            .iter()
-            .map(|chunk| match kernel.dot_of_codes(rows.codes(chunk), rows.codes(chunk)) {
-                0 => 0.0,
-                squares => 1.0 / (squares as f32).sqrt(),
-            })
-            .collect();
-        Self { rows, kernel, chunks, inverse_norms }
-    }
-
-    fn inverse_norm(&self, chunk: u32) -> f32 {
-        self.inverse_norms[(chunk - self.chunks.start) as usize]
-    }
-
-    fn cosine(&self, left: u32, right: u32) -> f32 {
-        let dot = self.kernel.dot_of_codes(self.rows.codes(left), self.rows.codes(right));
-        dot as f32 * self.inverse_norm(left) * self.inverse_norm(right)
-    }
 }
 
 fn build_shard(
@@ -240,7 +176,7 @@ fn link(
     (links, highest(levels))
 }
 
-/// The points of the highest levels, as many as their number's root; those of the last level are drawn from all over.
+/// The points of the highest levels, as many as the square root of their number; of the last level a scattered selection.
 fn highest(mut levels: Vec<(Reverse<u8>, u32, u32)>) -> Vec<u32> {
     let count = levels.len().isqrt().clamp(1, ENTRIES_MAX);
     levels.sort_unstable();
@@ -254,7 +190,7 @@ fn scattered(chunk: u32) -> u32 {
     chunk.wrapping_mul(0x9E37_79B1).reverse_bits()
 }
 
-/// One minus the cosine of two rows of codes. Each row given to hnsw_rs carries its inverse norm in four bytes at its end.
+/// One minus the cosine of two rows of codes. Each row given to hnsw_rs has its inverse norm in its last four bytes.
 #[derive(Clone, Copy)]
 struct CodeDistance {
     kernel: Kernel,
@@ -274,7 +210,7 @@ impl Distance<i8> for CodeDistance {
     fn eval(&self, left: &[i8], right: &[i8]) -> f32 {
         let ((left, left_norm), (right, right_norm)) = (split_norm(left), split_norm(right));
         let cosine = self.kernel.dot_of_codes(left, right) as f32 * left_norm * right_norm;
-        // hnsw_rs insists on distances that are not negative; rounding can make a cosine exceed one.
+        // hnsw_rs accepts no negative distances, and rounding can make a cosine exceed one.
         (1.0 - cosine).max(0.0)
     }
 }

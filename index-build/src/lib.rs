@@ -1,16 +1,20 @@
 //! Compiles statutes, regulations and zoning layers into a snapshot.
 //!
-//! `plan` says what to read, `source_files` opens it, `import` parses it, `gather` sorts it into code order, `compile`,
-//! `references` and `graph` write it, `publish` puts it in place, and `build` runs all of these. Nothing here knows who
-//! will serve the snapshot.
+//! `plan` lists the sources, `source_files` opens them, `import` reads them, `gather` puts their nodes into code order,
+//! `compile`, `references` and `graph` write the files, `publish` moves the snapshot to its place, and `build` runs these
+//! steps. Nothing here knows who will serve the snapshot.
 #![forbid(unsafe_code)]
 
 pub mod build;
 mod compile;
+pub mod content;
 pub mod error;
 pub mod gather;
 pub mod graph;
 pub mod import;
+pub mod loss;
+pub mod mistakes;
+mod opened_source;
 mod order;
 pub mod plan;
 mod prepare;
@@ -19,8 +23,10 @@ mod publish;
 mod references;
 pub mod report;
 pub mod source_files;
+pub mod spool;
 mod stage_clock;
 mod territory;
 mod usage;
+mod values;
 mod wordings;
 mod zoning_layers;

@@ -7,7 +7,9 @@ use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::Level;
 use serde::Deserialize;
 
+use crate::import::Importer;
 use crate::import::zoning::ZoningOptions;
+use crate::values::{is_date, is_source_key};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,28 +40,10 @@ pub struct PlannedJurisdiction {
     pub parent: Option<ShortCode>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    Native,
-    ProvisionsJsonl,
-    GeojsonZoning,
-}
-
-impl Format {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::ProvisionsJsonl => "provisions-jsonl",
-            Self::GeojsonZoning => "geojson-zoning",
-        }
-    }
-}
-
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedSource {
-    pub format: Format,
+    pub format: &'static Importer,
     /// A file, a folder or an archive, relative to the plan (or to `--sources DIR`).
     pub path: PathBuf,
     /// Only the file of this path within the folder or archive.
@@ -99,7 +83,7 @@ impl PlannedSource {
     }
 }
 
-/// Why a plan cannot be followed; `place` is `file:line` or the file.
+/// Why a plan cannot be used; `place` is `file:line` or the file.
 #[derive(Debug)]
 pub enum PlanError {
     Read { path: PathBuf, source: std::io::Error },
@@ -156,57 +140,34 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
         ("url", &source.url),
     ] {
         if value.trim().is_empty() {
-            return Err(format!("{at}: {field} is empty; a provision must tell where it comes from"));
+            return Err(format!("{at}: {field} is empty; every provision shows where it comes from"));
         }
     }
     for (field, value) in [("retrieved", Some(&source.retrieved)), ("current_through", source.current_through.as_ref())]
     {
         if let Some(date) = value.filter(|date| !is_date(date)) {
-            return Err(format!("{at}: {field} = '{date}' is no date; write it as 2026-01-31"));
+            return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));
         }
     }
-    match source.format {
-        Format::GeojsonZoning => {
-            if source.zoning.is_none() {
-                return Err(format!("{at}: format geojson-zoning needs a [source.zoning] table"));
-            }
-        }
-        Format::Native | Format::ProvisionsJsonl => {
-            if source.code_body.as_deref().is_none_or(|name| name.trim().is_empty()) {
-                return Err(format!("{at}: code_body is missing; name the code, such as 'Code of Virginia'"));
-            }
-            let key = source.key.as_deref().unwrap_or_default();
-            if !is_source_key(key) {
-                return Err(format!(
-                    "{at}: key = '{key}' is no key; write lower-case letters, digits, '.', '-', '_' and '/', such as 'va/code'"
-                ));
-            }
-            if source.citation.as_deref().is_some_and(|template| template.matches("{number}").count() != 1) {
-                return Err(format!("{at}: citation must contain {{number}} once, such as 'Va. Code § {{number}}'"));
-            }
-        }
+    if !source.format.is_law() {
+        return match source.zoning {
+            Some(_) => Ok(()),
+            None => Err(format!("{at}: format {} needs a [source.zoning] table", source.format.name)),
+        };
+    }
+    if source.code_body.as_deref().is_none_or(|name| name.trim().is_empty()) {
+        return Err(format!("{at}: code_body is missing; name the code, such as 'Code of Virginia'"));
+    }
+    let key = source.key.as_deref().unwrap_or_default();
+    if !is_source_key(key) {
+        return Err(format!(
+            "{at}: key = '{key}' is not a key; use lower-case letters, digits, '.', '-', '_' and '/', such as 'va/code'"
+        ));
+    }
+    if source.citation.as_deref().is_some_and(|template| template.matches("{number}").count() != 1) {
+        return Err(format!("{at}: citation must contain {{number}} once, such as 'Va. Code § {{number}}'"));
     }
     Ok(())
-}
-
-pub(crate) fn is_source_key(key: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'_' | b'~');
-    key.len() <= 300 && key.split('/').all(|part| !part.is_empty() && part.bytes().all(plain))
-}
-
-/// A calendar date as `2026-01-31`.
-pub(crate) fn is_date(text: &str) -> bool {
-    let mut parts = text.split('-').map(|part| (part.len(), part.parse::<u32>().ok()));
-    let shape = (parts.next(), parts.next(), parts.next(), parts.next());
-    let (Some((4, Some(year))), Some((2, Some(month))), Some((2, Some(day))), None) = shape else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    text.bytes().all(|b| b.is_ascii_digit() || b == b'-') && (1..=days).contains(&day)
 }
 
 #[cfg(test)]
@@ -240,9 +201,10 @@ url = "u"
     }
 
     #[test]
-    fn bad_plans_are_told_with_file_line_and_the_way_out() {
+    fn bad_plans_are_refused_with_file_line_and_what_to_write() {
         assert!(message("name = 'x'").contains("no [[source]]"));
-        assert!(message(&SOURCE.replace("format = \"native\"", "format = \"word\"")).starts_with("plan.toml:4: "));
+        let unknown = message(&SOURCE.replace("format = \"native\"", "format = \"word\""));
+        assert!(unknown.starts_with("plan.toml:4: unknown format 'word'; the formats are native, "), "{unknown}");
         assert!(message(&SOURCE.replace("edition", "edtion")).contains("edtion"));
         assert!(message(&SOURCE.replace("2026-01-31", "2026-02-30")).contains("write it as 2026-01-31"));
         assert!(message(&SOURCE.replace("xa/code", "XA Code")).contains("lower-case"));
@@ -251,13 +213,5 @@ url = "u"
                 .contains("not a jurisdiction code")
         );
         assert!(message("name = ").starts_with("plan.toml:1"));
-    }
-
-    #[test]
-    fn dates_are_real_days() {
-        assert!(is_date("2024-02-29") && is_date("2026-12-31"));
-        for bad in ["2026-02-29", "2026-13-01", "2026-1-01", "26-01-01", "2026-01-00", "2026-01-01-01", "+026-01-01"] {
-            assert!(!is_date(bad), "{bad}");
-        }
     }
 }

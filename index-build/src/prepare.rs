@@ -6,11 +6,13 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::token_sets::sort_unique;
 use sha2::{Digest, Sha256};
 
-use crate::gather::{Content, GatherError, GatheredNode, Spool};
+use crate::content::Content;
+use crate::gather::GatheredNode;
+use crate::spool::{Spool, SpoolError};
 use crate::wordings::as_wording;
 
 /// The content of a node with the nodes joined to it as wordings.
-pub(crate) fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, GatherError> {
+pub(crate) fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, SpoolError> {
     let mut content = spool.read(node.content)?;
     for &wording in &node.wordings {
         content.wordings.push(as_wording(spool.read(wording)?));

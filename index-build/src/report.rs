@@ -5,17 +5,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Beyond this many warnings of one kind only the count goes on: a broken source must not drown the rest.
+/// Warnings of one kind beyond this many are only counted, so that a broken source does not hide the rest.
 const WARNINGS_KEPT_PER_KIND: usize = 200;
 
-/// A place in a source, as `file:line` where lines exist.
+/// A position in a source, shown as `file:line` where there are lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourcePosition {
     pub file: String,
     pub line: Option<u32>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.file),
@@ -24,7 +24,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What kind of oddity a warning is about; `--strict` makes all of them fatal.
+/// What a warning is about. `--strict` makes all of them errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarningKind {
@@ -34,6 +34,8 @@ pub enum WarningKind {
     MissingNumber,
     EmptyProvision,
     UnknownStatus,
+    /// Dates in the wrong order.
+    Dates,
     Zoning,
 }
 
@@ -89,6 +91,7 @@ pub struct Report {
     pub cpu_seconds: f64,
     pub peak_memory_bytes: u64,
     pub source_text_bytes: u64,
+    /// The size of all files of the snapshot but this report and the manifest.
     pub snapshot_bytes: u64,
     pub code_bodies: Vec<CodeBodyReport>,
     pub zoning_layers: Vec<LayerReport>,
@@ -97,7 +100,7 @@ pub struct Report {
     pub stages: Vec<StageReport>,
     pub warning_counts: BTreeMap<WarningKind, u64>,
     pub warnings: Vec<Warning>,
-    /// What was taken over from an earlier snapshot instead of being made again.
+    /// What was copied from an earlier snapshot instead of being made again.
     pub reused: Vec<String>,
 }
 
@@ -122,15 +125,15 @@ pub struct LayerReport {
     pub placeholders: u32,
 }
 
-/// What the texts cite.
+/// The citations in the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceReport {
-    /// Citations read in the texts of provisions, each as often as it stands there.
+    /// Citations in the texts of provisions, each as often as it occurs.
     pub citations: u64,
-    /// Pairs of a provision and another one, held, that it cites.
+    /// Pairs of a provision and another provision of the snapshot that it cites.
     pub references: u64,
-    /// Provisions that cite another one, and those that one cites.
+    /// How many provisions cite another one, and how many are cited.
     pub citing: u32,
     pub cited: u32,
 }

@@ -40,7 +40,7 @@ impl fmt::Display for SourceError {
                 path.display()
             ),
             Self::Refused { place, what } => write!(f, "{place}: {what}"),
-            Self::Empty { path } => write!(f, "{}: there is no file in it", path.display()),
+            Self::Empty { path } => write!(f, "{}: the folder has no files", path.display()),
         }
     }
 }
@@ -54,14 +54,14 @@ impl std::error::Error for SourceError {
     }
 }
 
-/// One file of a source: how messages call it, and its unpacked bytes.
+/// One file of a source: its name in messages, and its unpacked bytes.
 pub struct SourceFile<'a> {
     /// The path, and within an archive `archive!entry`.
     pub place: String,
     pub reader: &'a mut dyn BufRead,
 }
 
-/// The files on disk a source consists of, in the order of their names.
+/// The files on disk that a source consists of, by name.
 pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
     let io = |path: &Path, source| SourceError::Io { place: path.display().to_string(), doing: "open it", source };
     let metadata = match fs::metadata(path) {
@@ -94,7 +94,7 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
     Ok(files)
 }
 
-/// BLAKE3 over names and raw bytes of a source's files: what tells whether anything changed.
+/// BLAKE3 over names and raw bytes of a source's files: it differs if anything changed.
 pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     let mut hasher = blake3::Hasher::new();
     for file in list(path)? {
@@ -109,7 +109,7 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     Ok(hasher.finalize())
 }
 
-/// Calls `visit` with every file of a source, unpacked; with those alone whose path ends with `member`, if given.
+/// Calls `visit` with every file of a source, unpacked. If `member` is given, only with files whose path ends with it.
 pub fn for_each<E: From<SourceError>>(
     path: &Path,
     member: Option<&str>,
@@ -158,7 +158,7 @@ fn for_each_in<E: From<SourceError>>(
     visit(SourceFile { place, reader: &mut reader })
 }
 
-/// Undoes one layer of gzip or zstd, as the name's end tells; what comes out is bounded.
+/// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
 fn unpack<'a>(name: &'a str, packed: Box<dyn Read + 'a>, packed_len: u64) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
     Ok(if let Some(inner) = name.strip_suffix(".gz") {
         (inner, Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len)))
@@ -169,7 +169,7 @@ fn unpack<'a>(name: &'a str, packed: Box<dyn Read + 'a>, packed_len: u64) -> io:
     })
 }
 
-/// Hands over one entry of an archive, unpacked where it is itself packed.
+/// Visits one entry of an archive, unpacked if it is packed itself.
 fn visit_entry<E: From<SourceError>>(
     entry: Box<dyn Read + '_>,
     entry_len: u64,
@@ -204,7 +204,7 @@ fn for_each_in_tar<E: From<SourceError>>(
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
             other => {
                 let what = format!(
-                    "the entry '{name}' is no plain file but {other:?}; pack the source without links or devices"
+                    "the entry '{name}' is not a plain file ({other:?}); pack the source without links and devices"
                 );
                 return Err(SourceError::Refused { place: place.to_owned(), what }.into());
             }
@@ -260,7 +260,7 @@ fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
     Err(SourceError::Refused { place: place.to_owned(), what })
 }
 
-/// Stops a stream that unpacks to more than any law is long.
+/// Stops a stream that unpacks to more than any source of law.
 struct Bounded<R> {
     inner: R,
     unpacked: u64,
@@ -279,7 +279,8 @@ impl<R: Read> Read for Bounded<R> {
         let count = self.inner.read(buffer)?;
         self.unpacked += count as u64;
         if self.unpacked > self.limit {
-            let message = format!("it unpacks to more than {} bytes, which no source of its size should", self.limit);
+            let message =
+                format!("it unpacks to more than {} bytes, far more than a source of its size should", self.limit);
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         Ok(count)
@@ -324,18 +325,18 @@ pub fn for_each_line<E: From<SourceError>>(
 }
 
 /// Reads lines like `for_each_line`, parses batches of them on all cores, and takes the results in the order of the lines.
-/// Empty lines are passed over. Of several mistakes the first in the file is told.
-pub fn parse_lines<T: Send, E: From<SourceError> + Send>(
+/// Empty lines are skipped.
+pub fn parse_lines<T: Send, E: From<SourceError>>(
     file: SourceFile<'_>,
     line_bytes_max: usize,
-    parse: impl Fn(u32, &str) -> Result<T, E> + Sync,
+    parse: impl Fn(u32, &str) -> T + Sync,
     mut take: impl FnMut(u32, T) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut batch: Vec<(u32, String)> = Vec::new();
     let mut bytes = 0;
     let mut work_off = |batch: &mut Vec<(u32, String)>| {
-        let parsed: Vec<Result<T, E>> = batch.par_iter().map(|(number, line)| parse(*number, line)).collect();
-        batch.drain(..).zip(parsed).try_for_each(|((number, _), parsed)| take(number, parsed?))
+        let parsed: Vec<T> = batch.par_iter().map(|(number, line)| parse(*number, line)).collect();
+        batch.drain(..).zip(parsed).try_for_each(|((number, _), parsed)| take(number, parsed))
     };
     let read = for_each_line(file, line_bytes_max, |number, line| {
         if line.trim().is_empty() {
@@ -349,7 +350,7 @@ pub fn parse_lines<T: Send, E: From<SourceError> + Send>(
         bytes = 0;
         work_off(&mut batch)
     });
-    // Lines that wait stand before the one that could not be read, so their mistakes come first.
+    // The waiting lines come before the one that could not be read, so they are taken first.
     work_off(&mut batch)?;
     read
 }
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_and_missing_sources_are_told() {
+    fn damaged_and_missing_sources_are_refused_by_name() {
         let dir = tempfile::tempdir().unwrap();
         assert!(collect(&dir.path().join("absent.jsonl")).unwrap_err().to_string().contains("absent.jsonl"));
         assert!(matches!(collect(dir.path()), Err(SourceError::Empty { .. })));

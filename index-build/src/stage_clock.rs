@@ -25,7 +25,7 @@ impl StageClock {
         (self.lap, self.lap_cpu) = (Instant::now(), cpu);
     }
 
-    pub(crate) fn tell(&mut self, report: &mut Report) {
+    pub(crate) fn add_to(&mut self, report: &mut Report) {
         report.seconds = self.began.elapsed().as_secs_f64();
         report.cpu_seconds = self.stages.iter().map(|stage| stage.cpu_seconds).sum();
         report.stages = std::mem::take(&mut self.stages);

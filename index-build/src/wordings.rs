@@ -4,7 +4,8 @@
 //! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
 //! The answer depends on content alone, never on the order of files.
 
-use crate::gather::{Content, ContentWording, Handle};
+use crate::content::{Content, ContentWording, Handle};
+use crate::import::slug::slug;
 use crate::order::SortKey;
 
 /// One of several nodes whose keys are equal.
@@ -69,6 +70,7 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
 
 fn is_repeat(head: &Member, other: &Member) -> bool {
     head.parent == other.parent
+        && is_same_citation(&head.content.citation, &other.content.citation)
         && head.content.heading == other.content.heading
         && head.content.text == other.content.text
 }
@@ -78,7 +80,13 @@ fn is_wording(head: &Member, other: &Member) -> bool {
     let (a, b) = (without_remark(&head.content.heading), without_remark(&other.content.heading));
     both_provisions
         && head.parent == other.parent
+        && is_same_citation(&head.content.citation, &other.content.citation)
         && (a.eq_ignore_ascii_case(b) || remark(&other.content.heading).is_some())
+}
+
+/// Whether two citations differ at most in case, spacing and kinds of dashes.
+pub(crate) fn is_same_citation(a: &str, b: &str) -> bool {
+    a == b || slug(a) == slug(b)
 }
 
 /// The remark about effect that stands in parentheses before a heading, such as `Effective until July 1, 2022`.
@@ -131,9 +139,9 @@ mod tests {
     }
 
     /// Each node kept with its wordings, and the repeats.
-    type Outcome = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
+    type KeptAndRepeats = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
 
-    fn outcome(members: Vec<Member>) -> Outcome {
+    fn reconciled(members: Vec<Member>) -> KeptAndRepeats {
         let result = reconcile(members);
         (result.kept.into_iter().map(|kept| (kept.node, kept.wordings)).collect(), result.repeats)
     }
@@ -143,22 +151,35 @@ mod tests {
         let old = || member(1, "c", "(Effective until July 1, 2022) Powers.", "Old.");
         let new = || member(2, "c", "(Effective July 1, 2022) Powers.", "New.");
         let expected = (vec![(2, vec![1])], vec![]);
-        assert_eq!(outcome(vec![old(), new()]), expected);
-        assert_eq!(outcome(vec![new(), old()]), expected);
+        assert_eq!(reconciled(vec![old(), new()]), expected);
+        assert_eq!(reconciled(vec![new(), old()]), expected);
         assert_eq!(as_wording(old().content).label, "Effective until July 1, 2022");
     }
 
     #[test]
     fn the_same_number_in_another_act_is_another_provision() {
         let pair = vec![member(1, "act-a", "Short title", "A."), member(2, "act-b", "Short title", "B.")];
-        assert_eq!(outcome(pair).0, [(1, vec![]), (2, vec![])]);
+        assert_eq!(reconciled(pair).0, [(1, vec![]), (2, vec![])]);
         let unrelated = vec![member(1, "c", "Payment of expenses", "A."), member(2, "c", "Extended assignment", "B.")];
-        assert_eq!(outcome(unrelated).0, [(1, vec![]), (2, vec![])]);
+        assert_eq!(reconciled(unrelated).0, [(1, vec![]), (2, vec![])]);
+    }
+
+    #[test]
+    fn two_citations_of_one_key_are_two_provisions_even_if_they_say_the_same() {
+        let cited = |node, citation: &str| {
+            let mut member = member(node, "c", "Definitions", "A.");
+            member.content.citation = citation.to_owned();
+            member
+        };
+        let pair = vec![cited(1, "1 U.S.C. § 1"), cited(2, "35 U.S.C. § 1")];
+        assert_eq!(reconciled(pair), (vec![(1, vec![]), (2, vec![])], vec![]));
+        let spelt_twice = vec![cited(1, "1 U.S.C. § 1a–1"), cited(2, "1 U.S.C.  § 1a-1")];
+        assert_eq!(reconciled(spelt_twice), (vec![(1, vec![])], vec![(2, 1)]));
     }
 
     #[test]
     fn a_page_published_twice_is_kept_once() {
         let pair = vec![member(1, "c", "Powers", "A."), member(2, "c", "Powers", "A.")];
-        assert_eq!(outcome(pair), (vec![(1, vec![])], vec![(2, 1)]));
+        assert_eq!(reconciled(pair), (vec![(1, vec![])], vec![(2, 1)]));
     }
 }

@@ -12,10 +12,9 @@ use hornbook_corpus::outline::Outline;
 use hornbook_corpus::zoning::catalogue::CatalogueWriter;
 use hornbook_corpus::zoning::layer::{Layer, LayerSource};
 
-use crate::build::OpenedSource;
 use crate::error::BuildError;
 use crate::import::zoning;
-use crate::plan::Format;
+use crate::opened_source::OpenedSource;
 use crate::report::{LayerReport, WarningKind, Warnings};
 use crate::source_files::{self, SourceError};
 
@@ -28,7 +27,7 @@ pub(crate) fn write(
 ) -> Result<Vec<LayerReport>, BuildError> {
     let resolver = Resolver::open(dir, grammar)?;
     let mut writer = CatalogueWriter::create(&dir.join(hornbook_corpus::zoning::DIRECTORY_NAME))?;
-    for source in sources.iter().filter(|source| source.planned.format == Format::GeojsonZoning) {
+    for source in sources.iter().filter(|source| !source.planned.format.is_law()) {
         let layer = import_zoning(source, &resolver, warnings)?;
         writer.add(&layer)?;
     }

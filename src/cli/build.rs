@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hornbook_index_build::build::{BuildOptions, Destination, Outcome, build};
+use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::progress::Progress;
 
 use crate::cli::output::{count, print};
@@ -15,12 +15,13 @@ const WARNINGS_SHOWN: usize = 20;
 
 /// Build a snapshot from a plan
 ///
-/// The plan is a TOML file that lists the sources: where each file, folder or archive is (.gz, .zst, .zip, .tar and
-/// .tar.zst are read directly), its format, whose law it is and where it was published. corpus/FORMAT.md describes plans
-/// and formats; corpus/sample/plan.toml is a small example.
+/// The plan is a TOML file that lists the sources: the path of each file, folder or archive (.gz, .zst, .zip, .tar,
+/// .tar.gz and .tar.zst are read directly), its format, its jurisdiction and where it came from. corpus/FORMAT.md
+/// describes plans and formats; corpus/sample/plan.toml is a small example.
 ///
-/// A build either completes or leaves nothing behind. If nothing changed since the last build, the existing snapshot is
-/// verified and kept.
+/// The snapshot appears completely or not at all: it is written next to its destination, synced and renamed. If nothing
+/// changed since the last build, the existing snapshot is verified and kept. If a code body would lose more than a tenth
+/// of its provisions, the new snapshot is built but does not replace the old one.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// The plan, such as corpus/sample/plan.toml
@@ -32,7 +33,7 @@ pub(crate) struct Build {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Read the plan's paths relative to this folder instead of the plan's own
+    /// The folder that paths in the plan are relative to, instead of the plan's own folder
     #[arg(long, value_name = "DIR")]
     sources: Option<PathBuf>,
 
@@ -40,9 +41,13 @@ pub(crate) struct Build {
     #[arg(long)]
     strict: bool,
 
-    /// Replace the snapshot at --out
+    /// Replace the snapshot that is at --out
     #[arg(long, requires = "out")]
     replace: bool,
+
+    /// Replace the old snapshot even if a code body loses more than a tenth of its provisions
+    #[arg(long)]
+    accept_loss: bool,
 
     /// Build again even if nothing changed
     #[arg(long)]
@@ -60,25 +65,26 @@ impl Build {
             None => Destination::DataDirectory(options.configuration()?.data.dir),
         };
         let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
-        let outcome = build(&BuildOptions {
+        let built = build(&BuildOptions {
             plan: self.plan,
             sources: self.sources,
             destination,
             strict: self.strict,
             replace: self.replace,
+            accept_loss: self.accept_loss,
             fresh: self.fresh,
             progress,
         })?;
         if !self.quiet {
-            print(&report(&outcome))?;
+            print(&report(&built))?;
         }
         Ok(())
     }
 }
 
 /// The closing report as people read it.
-pub(crate) fn report(outcome: &Outcome) -> String {
-    let Outcome { path, manifest, report, unchanged } = outcome;
+fn report(built: &Built) -> String {
+    let Built { path, manifest, report, unchanged } = built;
     let mut out = String::new();
     let mut bodies = Table::new(["code body", "of", "provisions", "in force", "chunks", "text"]);
     for body in &report.code_bodies {
@@ -106,7 +112,7 @@ pub(crate) fn report(outcome: &Outcome) -> String {
     }
     let references = &report.references;
     out += &format!(
-        "{} references between provisions, of {} citations read; {} cite another, {} are cited\n",
+        "{} references between provisions, from {} citations in the texts; {} provisions cite another, {} are cited\n",
         references.references, references.citations, references.citing, references.cited
     );
     let total: u64 = report.warning_counts.values().sum();

@@ -11,6 +11,7 @@ mod inspect;
 mod output;
 mod quick_start;
 mod resolve;
+mod sample;
 mod search;
 mod serve;
 mod settings;

@@ -1,9 +1,9 @@
-//! `hornbook` without a command: the sample corpus, a demo account, and the service over both.
+//! `hornbook` without a command: builds the sample corpus that the program contains, creates a demo account, and serves.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hornbook::accounts::changes::Act;
 use hornbook::accounts::entropy::SystemEntropy;
@@ -11,10 +11,9 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
 use crate::cli::output::print;
+use crate::cli::sample;
 use crate::cli::serve::{Served, say};
 use crate::cli::{CommandResult, Options};
-
-const SAMPLE_PLAN: &str = "corpus/sample/plan.toml";
 
 /// File name, in the data directory, of the demo account's key: a second start shows it again.
 const DEMO_KEY_FILE: &str = "demo.key";
@@ -31,27 +30,23 @@ pub(super) fn run(options: &Options) -> CommandResult {
 }
 
 fn build_sample(data: &Path) -> CommandResult {
-    if !Path::new(SAMPLE_PLAN).exists() {
-        return Err(format!(
-            "there is no snapshot in {} and {SAMPLE_PLAN} is not here; run hornbook in its source folder to see the \
-             sample corpus, or build your own with 'hornbook build PLAN'",
-            data.display()
-        )
-        .into());
-    }
-    let outcome = build(&BuildOptions {
-        plan: PathBuf::from(SAMPLE_PLAN),
+    fs::create_dir_all(data)?;
+    let sources = tempfile::Builder::new().prefix(".sample-").tempdir_in(data)?;
+    sample::unpack_into(sources.path())?;
+    let built = build(&BuildOptions {
+        plan: sources.path().join(sample::PLAN),
         sources: None,
         destination: Destination::DataDirectory(data.to_owned()),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: false,
         progress: Progress::for_stderr(),
     })?;
-    print(&format!("{}: built from the sample corpus\n", outcome.path.display()))
+    print(&format!("{}: built from the sample corpus\n", built.path.display()))
 }
 
-/// The key of the demo account: made where there is no account yet, kept for its owner's eyes only.
+/// The key of the demo account: created if there is no account yet, and stored so that only the owner can read it.
 fn demo_key(served: &Served, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
     let path = data.join(DEMO_KEY_FILE);
     let act = Act { actor: "quick start".to_owned(), at: served.clock.now().wall };

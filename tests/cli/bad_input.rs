@@ -42,7 +42,7 @@ fn refused(plan: &str, law: &[u8], arguments: &[&str]) -> String {
     let last = message.lines().filter(|line| line.starts_with("hornbook: ")).collect::<Vec<_>>();
     assert_eq!(last.len(), 1, "not one line: {message}");
     assert!(!message.contains("panicked"), "{message}");
-    last[0].to_owned()
+    message[message.find("hornbook: ").unwrap()..].to_owned()
 }
 
 fn law(lines: &[&str]) -> Vec<u8> {
@@ -52,9 +52,9 @@ fn law(lines: &[&str]) -> Vec<u8> {
 const GOOD: &str = r#"{"key":"s1","level":"section","number":"1","heading":"H","text":"Words."}"#;
 
 #[test]
-fn mistakes_in_sources_are_told_with_file_and_line() {
+fn mistakes_in_sources_are_reported_with_file_and_line() {
     let cases: &[(&str, Vec<u8>, &str)] = &[
-        ("duplicate keys", law(&[GOOD, GOOD]), "law.jsonl:2: the key 'va/a/s1' stands already at"),
+        ("duplicate keys", law(&[GOOD, GOOD]), "law.jsonl:2: the key 'va/a/s1' is already used at"),
         (
             "a cycle",
             law(&[
@@ -67,19 +67,42 @@ fn mistakes_in_sources_are_told_with_file_and_line() {
         (
             "no such parent",
             law(&[r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
-            "law.jsonl:1: the parent of",
+            "law.jsonl:1: the parent 'b' of 'va/a/a' does not exist",
         ),
-        ("no JSON", law(&[GOOD, "{"]), "law.jsonl:2: column 1"),
+        ("no bytes", Vec::new(), "law.jsonl: this source has no provisions"),
+        (
+            "containers alone",
+            law(&[r#"{"key":"a","level":"title","heading":"A"}"#]),
+            "law.jsonl: this source has no provisions",
+        ),
+        ("no JSON", law(&[GOOD, "{"]), "law.jsonl:2: this is not valid JSON"),
         (
             "wrong encoding",
             b"{\"key\":\"s1\",\"heading\":\"caf\xe9\"}".to_vec(),
             "law.jsonl:1: byte 27 of the line is not UTF-8",
         ),
-        ("a misspelt field", law(&[r#"{"key":"s1","level":"section","number":"1","txt":""}"#]), "law.jsonl:1: column"),
+        (
+            "a misspelt field",
+            law(&[r#"{"key":"s1","level":"section","number":"1","txt":""}"#]),
+            "law.jsonl:1: unknown field 'txt'",
+        ),
     ];
     for (case, law, expected) in cases {
         let message = refused(HEAD, law, &[]);
         assert!(message.contains(expected), "{case}: {message}");
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_source_are_reported_at_once() {
+    let message = refused(HEAD, &law(&["{", GOOD, r#"{"key":3,"level":"section","number":"2","text":[]}"#]), &[]);
+    assert!(message.starts_with("hornbook: 3 errors in the sources; nothing was built:\n"), "{message}");
+    for expected in [
+        "law.jsonl:1: this is not valid JSON",
+        "law.jsonl:3: field 'key': expected a text in quotes, found a number",
+        "law.jsonl:3: field 'text': expected a text in quotes, found a list",
+    ] {
+        assert!(message.contains(expected), "{message}");
     }
 }
 
@@ -104,7 +127,7 @@ fn strict_makes_the_first_warning_an_error() {
     let empty = law(&[r#"{"key":"s1","level":"section","number":"1","heading":"H","text":""}"#]);
     let message = refused(HEAD, &empty, &["--strict"]);
     assert!(
-        message.contains("law.jsonl:1: 'A Code § 1' is in force but has no text (the first of 1 warnings"),
+        message.contains("law.jsonl:1: 'A Code § 1' is in force but has no text (the only warning; --strict"),
         "{message}"
     );
 }

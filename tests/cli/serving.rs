@@ -28,10 +28,15 @@ impl Started {
 
     /// The same with its log where it can be read.
     pub(crate) fn with_log(data: &Path, settings: &[&str], log: Stdio) -> Self {
+        let mut command = hornbook();
+        command.arg("--data").arg(data);
+        Self::from(command, settings, log)
+    }
+
+    /// The quick start of a command that has its data directory already.
+    fn from(mut command: Command, settings: &[&str], log: Stdio) -> Self {
         let settings = settings.iter().flat_map(|setting| ["--set", setting]);
-        let mut child = hornbook()
-            .arg("--data")
-            .arg(data)
+        let mut child = command
             .args(["--set", "server.listen=127.0.0.1:0"])
             .args(settings)
             .stdout(Stdio::piped())
@@ -100,6 +105,26 @@ fn the_quick_start_serves_a_sample_with_a_demo_key_and_reuses_both() {
     let me = second.get("/api/v1/me");
     assert!(me.contains("\"researchAllotmentRemaining\":998"), "what was spent stays spent: {me}");
     assert_eq!(second.stop(), Some(0));
+}
+
+#[test]
+fn the_program_alone_in_an_empty_folder_serves_the_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = hornbook();
+    command.current_dir(folder.path());
+    let mut server = Started::from(command, &[], Stdio::null());
+    let found = server.get("/api/v1/search?q=return+of+the+security+deposit");
+    assert!(found.starts_with("HTTP/1.1 200 OK") && found.contains("Arden Rev. Stat. § 24-2-201"), "{found}");
+    assert_eq!(server.stop(), Some(0));
+    // It is the very snapshot that the sample in the source tree builds, and nothing else is left.
+    let built = folder.path().join("built");
+    let output = hornbook().arg("build").arg(crate::sample_plan()).arg("--out").arg(&built).output().unwrap();
+    assert!(output.status.success(), "{}", crate::stderr(&output));
+    let id = |path: &Path| hornbook_corpus::manifest::Manifest::open(path).unwrap().snapshot;
+    assert_eq!(id(&folder.path().join("data/current")), id(&built));
+    let names = std::fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name());
+    let strange: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".sample")).collect();
+    assert!(strange.is_empty(), "{strange:?}");
 }
 
 #[test]

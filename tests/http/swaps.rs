@@ -38,6 +38,7 @@ impl TwoCorpora {
                 destination: Destination::DataDirectory(data.path().to_owned()),
                 strict: false,
                 replace: false,
+                accept_loss: false,
                 fresh: false,
                 progress: Progress::Silent,
             })

@@ -17,6 +17,7 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         destination: Destination::Folder(out.clone()),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: false,
         progress: Progress::Silent,
     })

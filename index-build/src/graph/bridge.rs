@@ -8,10 +8,10 @@
 
 use rayon::prelude::*;
 
-use super::ShardRows;
 use super::around::{Around, Seen};
 use super::connect::Links;
 use super::refine::choose;
+use super::rows::ShardRows;
 
 /// How points that answer the same probe are linked.
 #[derive(Clone, Copy, Debug, PartialEq)]

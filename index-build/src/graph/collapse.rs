@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use hornbook_corpus::vectors::NEAR_MAX;
 
-use super::ShardRows;
+use super::rows::ShardRows;
 
 /// Signs that must agree in a run for two vectors to be compared.
 const BAND_LEN: usize = 32;

@@ -6,7 +6,8 @@
 
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
 
-use super::{GraphBuildError, ShardRows};
+use super::error::GraphBuildError;
+use super::rows::ShardRows;
 
 /// Links that a point may have beyond those hnsw_rs gave it. The last place is kept for a link that leads out.
 const SLACK: usize = 16;

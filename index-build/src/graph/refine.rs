@@ -7,9 +7,9 @@
 
 use rayon::prelude::*;
 
-use super::ShardRows;
 use super::around::{Around, Seen};
 use super::connect::Links;
+use super::rows::ShardRows;
 
 /// How the links that hnsw_rs made are bettered.
 #[derive(Clone, Copy, Debug, PartialEq)]

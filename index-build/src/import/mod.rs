@@ -1,104 +1,82 @@
-//! Importers: one per source format. Each reads files of its format and passes nodes to the gatherer. None knows how a
-//! snapshot is written.
+//! Importers: one for each source format. Each reads its format's files and hands nodes to the gatherer; none knows how
+//! a snapshot is written. [`IMPORTERS`] is the table of them: a new format is one file here and one row.
 
+pub mod json_line;
 pub mod native;
 pub mod provisions_jsonl;
+pub mod slug;
+pub mod target;
 pub mod zoning;
 
 use std::fmt;
 
-use crate::gather::GatherError;
-use crate::report::Place;
-use crate::source_files::SourceError;
+use serde::Deserialize;
 
-/// The longest line of a JSON Lines source.
-pub(crate) const LINE_BYTES_MAX: usize = hornbook_corpus::texts::TEXT_BYTES_MAX;
+use crate::source_files::SourceFile;
+use target::{ImportError, Intake, Target};
 
-/// Which code body an importer fills, from the plan.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
-    pub jurisdiction: &'a str,
-    pub code_body: &'a str,
-    pub key: &'a str,
-    /// With `{number}`.
-    pub citation: Option<&'a str>,
-    /// Index into the catalogue's sources.
-    pub source: u16,
-    pub tags: &'a [String],
+/// Reads one file of a source of law; returns how many nodes it had.
+pub type ReadLaw = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
+
+/// A source format.
+pub struct Importer {
+    /// The value of `format` in a plan.
+    pub name: &'static str,
+    pub content: SourceContent,
 }
 
-/// Why a source could not be imported. Every message starts with the place.
-#[derive(Debug)]
-pub enum ImportError {
-    Source(SourceError),
-    Gather(GatherError),
-    Invalid { place: Place, what: String },
+/// What sources of a format hold.
+pub enum SourceContent {
+    Law {
+        read: ReadLaw,
+        /// Citations are stored in their canonical form. Otherwise they are stored as the source writes them.
+        canonical_citations: bool,
+        /// Nodes can have tags of their own, besides those that the plan gives to the whole source.
+        own_tags: bool,
+    },
+    /// A zoning layer, read after all law, because its zones cite provisions.
+    Zoning,
 }
 
-impl fmt::Display for ImportError {
+pub static IMPORTERS: [Importer; 3] = [
+    Importer {
+        name: "native",
+        content: SourceContent::Law { read: native::import, canonical_citations: false, own_tags: true },
+    },
+    Importer {
+        name: "provisions-jsonl",
+        content: SourceContent::Law { read: provisions_jsonl::import, canonical_citations: true, own_tags: false },
+    },
+    Importer { name: "geojson-zoning", content: SourceContent::Zoning },
+];
+
+impl Importer {
+    pub fn is_law(&self) -> bool {
+        matches!(self.content, SourceContent::Law { .. })
+    }
+
+    pub fn has_canonical_citations(&self) -> bool {
+        matches!(self.content, SourceContent::Law { canonical_citations: true, .. })
+    }
+
+    pub fn has_own_tags(&self) -> bool {
+        matches!(self.content, SourceContent::Law { own_tags: true, .. })
+    }
+}
+
+/// By name alone: a plan's text form is part of the hash that tells whether anything changed.
+impl fmt::Debug for Importer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(error) => error.fmt(f),
-            Self::Gather(error) => error.fmt(f),
-            Self::Invalid { place, what } => write!(f, "{place}: {what}"),
-        }
+        f.write_str(self.name)
     }
 }
 
-impl std::error::Error for ImportError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Source(error) => Some(error),
-            Self::Gather(error) => Some(error),
-            Self::Invalid { .. } => None,
-        }
-    }
-}
-
-impl From<SourceError> for ImportError {
-    fn from(error: SourceError) -> Self {
-        Self::Source(error)
-    }
-}
-
-impl From<GatherError> for ImportError {
-    fn from(error: GatherError) -> Self {
-        Self::Gather(error)
-    }
-}
-
-/// Tells a JSON mistake with the column, as serde counts it.
-pub(crate) fn json_mistake(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-    format!("column {}: {what}", error.column())
-}
-
-/// Lower-case letters and digits, other runs as one dash: a part of a source key.
-pub(crate) fn slug(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let c = if matches!(c, '–' | '—' | '‑' | '−') { '-' } else { c };
-        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
-            out.push(c.to_ascii_lowercase());
-        } else if !out.is_empty() && !out.ends_with('-') {
-            out.push('-');
-        }
-    }
-    let end = out.trim_end_matches(['-', '.']).len();
-    out.truncate(end);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slugs_hold_only_what_keys_may_hold() {
-        assert_eq!(slug("300aa–1"), "300aa-1");
-        assert_eq!(slug("13.1-345"), "13.1-345");
-        assert_eq!(slug(" Executive Orders 2025. "), "executive-orders-2025");
-        assert_eq!(slug("§ 8(G)"), "8-g");
+impl<'de> Deserialize<'de> for &'static Importer {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        IMPORTERS.iter().find(|importer| importer.name == name).ok_or_else(|| {
+            let known: Vec<&str> = IMPORTERS.iter().map(|importer| importer.name).collect();
+            serde::de::Error::custom(format!("unknown format '{name}'; the formats are {}", known.join(", ")))
+        })
     }
 }

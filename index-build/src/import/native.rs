@@ -1,17 +1,19 @@
-//! The native format: JSON Lines that anyone can write.
+//! The native interchange form: JSON Lines that anyone can write for any law they have.
 //!
-//! One object per line, one node per object, in any order; `corpus/FORMAT.md` lists the fields. An unknown field is an
-//! error, so that a misspelt one is not lost silently.
+//! Each line is an object, each object a node, in any order; `corpus/FORMAT.md` lists the fields. Unknown fields are
+//! refused, so that a misspelt one is not silently lost. A line with mistakes does not end the reading: all mistakes of
+//! all lines are reported together.
 
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::gather::{Content, ContentNote, ContentWording, Gatherer, Handle, NewNode, OnRepeat};
-use crate::import::{ImportError, LINE_BYTES_MAX, Target, json_mistake};
+use crate::content::{Content, ContentNote, ContentWording, Handle, NewNode, OnRepeat};
+use crate::import::json_line::{Field, Shape, mistakes_in, nullable, optional, required};
+use crate::import::target::{ImportError, Intake, LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
-use crate::plan::{is_date, is_source_key};
-use crate::report::{Place, WarningKind, Warnings};
-use crate::source_files::{SourceFile, for_each_line, parse_lines};
+use crate::report::{SourcePosition, WarningKind};
+use crate::source_files::{SourceFile, parse_lines};
+use crate::values::{is_date, is_source_key};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -54,7 +56,7 @@ struct Line {
     order: Option<Order>,
 }
 
-/// Where a node stands among its siblings: a number such as 3 or a text such as "3a".
+/// The position of a node among its siblings: a number such as 3 or a text such as "3a".
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Order {
@@ -80,60 +82,81 @@ struct LineWording {
     text: String,
 }
 
+const STATUSES: Shape =
+    Shape::Choice(&["in force", "repealed", "reserved", "omitted", "transferred", "renumbered", "expired"]);
+
+const NOTE_FIELDS: &[Field] = &[required("topic", Shape::Text), required("text", Shape::Text)];
+
+const WORDING_FIELDS: &[Field] = &[
+    required("label", Shape::Text),
+    nullable("effectiveFrom", Shape::Text),
+    nullable("effectiveTo", Shape::Text),
+    required("text", Shape::Text),
+];
+
+/// The fields of a line, for messages.
+const FIELDS: &[Field] = &[
+    required("key", Shape::Text),
+    nullable("parent", Shape::Text),
+    required("level", Shape::Text),
+    nullable("number", Shape::Text),
+    optional("heading", Shape::Text),
+    nullable("citation", Shape::Text),
+    nullable("text", Shape::Text),
+    nullable("status", STATUSES),
+    optional("notes", Shape::Objects(NOTE_FIELDS)),
+    nullable("sourceCredit", Shape::Text),
+    optional("tags", Shape::Texts),
+    optional("formerCitations", Shape::Texts),
+    optional("parallelCitations", Shape::Texts),
+    nullable("effectiveFrom", Shape::Text),
+    nullable("effectiveTo", Shape::Text),
+    optional("wordings", Shape::Objects(WORDING_FIELDS)),
+    nullable("sourceUrl", Shape::Text),
+    nullable("currentThrough", Shape::Text),
+    nullable("order", Shape::TextOrNumber),
+];
+
 /// Reads one file of the native form.
-pub fn import(
-    file: SourceFile<'_>,
-    target: Target<'_>,
-    gatherer: &mut Gatherer,
-    warnings: &mut Warnings,
-) -> Result<u64, ImportError> {
+pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
-    let place = |number| Place { file: name.clone(), line: Some(number) };
+    let position = |number| SourcePosition { file: name.clone(), line: Some(number) };
     let parse = |number: u32, text: &str| {
-        let invalid = |what: String| ImportError::Invalid { place: place(number), what };
-        let line: Line = serde_json::from_str(text).map_err(|error| invalid(json_mistake(&error)))?;
-        node_of(line, target, &place(number)).map_err(invalid)
+        let line: Line = serde_json::from_str(text).map_err(|error| mistakes_in(text, FIELDS, &error))?;
+        node_of(line, target, position(number))
     };
-    parse_lines(file, LINE_BYTES_MAX, parse, |_, node| {
-        warn_if_empty(&node, warnings);
-        gatherer.add(node)?;
-        count += 1;
-        Ok(())
+    parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| match parsed {
+        Ok(node) => {
+            warn(&node, intake);
+            intake.add(node)?;
+            count += 1;
+            Ok(())
+        }
+        Err(mistakes) => intake.refuse(&position(number), mistakes),
     })?;
     Ok(count)
 }
 
-/// What the library's fuzz target calls: reads any bytes as a native file and throws the nodes away.
-pub fn parse_for_fuzzing(bytes: &[u8]) {
-    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[] };
-    let mut bytes = bytes;
-    let file = SourceFile { place: "fuzz".into(), reader: &mut bytes };
-    let outcome = for_each_line(file, 1 << 16, |number, text| {
-        let place = Place { file: "fuzz".into(), line: Some(number) };
-        let invalid = |what: String| ImportError::Invalid { place: place.clone(), what };
-        let line: Line = serde_json::from_str(text).map_err(|error| invalid(json_mistake(&error)))?;
-        node_of(line, target, &place).map(drop).map_err(invalid)
-    });
-    if let Err(error) = outcome {
-        assert!(error.to_string().starts_with("fuzz:"), "a message without a place: {error}");
-    }
-}
-
-fn node_of(line: Line, target: Target<'_>, place: &Place) -> Result<NewNode, String> {
-    check(&line)?;
+fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<NewNode, Vec<String>> {
+    let mut mistakes = check(&line);
     let citation = match (&line.citation, target.citation, &line.number) {
         (Some(own), ..) => own.clone(),
         (None, Some(template), Some(number)) if line.text.is_some() => template.replace("{number}", number),
         (None, None, Some(_)) if line.text.is_some() => {
-            return Err("this provision has no 'citation' and the plan's source has no citation template".into());
+            mistakes.push("this provision has no 'citation' and the plan's source has no citation template".into());
+            String::new()
         }
         (None, _, None) if line.text.is_some() => {
-            return Err("this provision has neither 'citation' nor 'number', so it could not be cited".into());
+            mistakes.push("this provision has neither 'citation' nor 'number', so it could not be cited".into());
+            String::new()
         }
         (None, _, Some(number)) => format!("{}, {} {number}", target.code_body, capitalised(&line.level)),
         (None, _, None) => format!("{}, {}", target.code_body, line.heading),
     };
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
     let sort = match (&line.order, line.text.is_some()) {
         (Some(Order::Number(order)), _) => SortKey::of_number(&order.to_string()),
         (Some(Order::Text(order)), _) => SortKey::of_number(order),
@@ -152,7 +175,7 @@ fn node_of(line: Line, target: Target<'_>, place: &Place) -> Result<NewNode, Str
     });
     Ok(NewNode {
         handle: Handle::new(target.key, &line.key),
-        parent: line.parent.map(|parent| Handle::new(target.key, &parent)),
+        parent: line.parent.as_ref().map(|parent| Handle::new(target.key, parent)),
         key: format!("{}/{}", target.key, line.key),
         sort,
         on_repeat: OnRepeat::Refuse,
@@ -175,19 +198,23 @@ fn node_of(line: Line, target: Target<'_>, place: &Place) -> Result<NewNode, Str
             current_through: line.current_through,
             reference: line.key,
             source: target.source,
+            parent_key: line.parent,
         },
-        place: place.clone(),
+        position,
     })
 }
 
-fn check(line: &Line) -> Result<(), String> {
+fn check(line: &Line) -> Vec<String> {
+    let mut mistakes = Vec::new();
     for (field, key) in [("key", Some(&line.key)), ("parent", line.parent.as_ref())] {
         if let Some(key) = key.filter(|key| !is_source_key(key)) {
-            return Err(format!("{field} '{key}' is no key; write lower-case letters, digits, '.', '-', '_' and '/'"));
+            mistakes.push(format!(
+                "field '{field}': '{key}' is not a key; use lower-case letters, digits, '.', '-', '_' and '/'"
+            ));
         }
     }
     if line.level.trim().is_empty() {
-        return Err(format!("'{}' has an empty level; write what the code calls it, such as 'section'", line.key));
+        mistakes.push("field 'level' is empty; write what the code calls it, such as 'section'".into());
     }
     let dates = [
         ("effectiveFrom", &line.effective_from),
@@ -199,25 +226,42 @@ fn check(line: &Line) -> Result<(), String> {
         of_wordings.flat_map(|w| [("effectiveFrom", &w.effective_from), ("effectiveTo", &w.effective_to)]);
     for (field, date) in dates.into_iter().chain(of_wordings) {
         if let Some(date) = date.as_ref().filter(|date| !is_date(date)) {
-            return Err(format!("{field} '{date}' is no date; write it as 2026-01-31"));
+            mistakes.push(format!("field '{field}': '{date}' is not a date; write it as 2026-01-31"));
         }
     }
     let is_container = line.text.is_none();
     if is_container && !line.wordings.is_empty() {
-        return Err(format!("'{}' has wordings but no text; put the wording in force into 'text'", line.key));
+        mistakes.push("it has 'wordings' but no 'text'; put the wording that is in force into 'text'".into());
     }
     if is_container && line.heading.trim().is_empty() && line.number.is_none() {
-        return Err(format!("'{}' has neither heading nor number, so nobody could find it", line.key));
+        mistakes.push("a node without 'text' needs a 'heading' or a 'number', or nobody could find it".into());
     }
-    Ok(())
+    mistakes
 }
 
-fn warn_if_empty(node: &NewNode, warnings: &mut Warnings) {
-    let content = &node.content;
+/// Warns of what is allowed but is hardly meant.
+fn warn(node: &NewNode, intake: &mut Intake<'_>) {
+    let NewNode { content, position, .. } = node;
+    let Intake { gatherer, warnings, .. } = intake;
     let living = content.status.is_none_or(Status::is_living);
     if living && content.text.as_ref().is_some_and(|text| text.trim().is_empty()) && content.wordings.is_empty() {
         let what = format!("'{}' is in force but has no text", content.citation);
-        warnings.add(WarningKind::EmptyProvision, &node.place, what);
+        warnings.add(WarningKind::EmptyProvision, position, what);
+    }
+    let wordings = content.wordings.iter().map(|wording| (&wording.effective_from, &wording.effective_to));
+    for (from, to) in std::iter::once((&content.effective_from, &content.effective_to)).chain(wordings) {
+        if let (Some(from), Some(to)) = (from, to)
+            && to < from
+        {
+            let what = format!("'{}': effectiveTo {to} is before effectiveFrom {from}", content.citation);
+            warnings.add(WarningKind::Dates, position, what);
+        }
+    }
+    if content.text.is_some()
+        && let Some(first) = gatherer.cited_before(&content.citation)
+    {
+        let what = format!("'{}' is also the citation of the provision at {first}; both are kept", content.citation);
+        warnings.add(WarningKind::SharedCitation, position, what);
     }
 }
 
@@ -229,10 +273,15 @@ fn capitalised(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gather::Gatherer;
+    use crate::mistakes::Mistakes;
+    use crate::report::{Warning, Warnings};
 
-    fn import_text(text: &str) -> Result<Vec<String>, String> {
+    /// The citations in code order and the warnings, or the mistakes.
+    fn import_text(text: &str) -> Result<(Vec<String>, Vec<Warning>), String> {
         let dir = tempfile::tempdir().unwrap();
-        let mut gatherer = Gatherer::new(dir.path()).unwrap();
+        let (mut gatherer, mut warnings, mut mistakes) =
+            (Gatherer::new(dir.path()).unwrap(), Warnings::default(), Mistakes::default());
         let target = Target {
             jurisdiction: "XA",
             code_body: "Arden Code",
@@ -241,12 +290,18 @@ mod tests {
             source: 0,
             tags: &["statute".to_owned()],
         };
-        let mut warnings = Warnings::default();
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        import(file, target, &mut gatherer, &mut warnings).map_err(|error| error.to_string())?;
-        let tree = gatherer.finish_body(&mut warnings).map_err(|error| error.to_string())?;
+        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let read = import(file, target, &mut intake);
+        if !mistakes.is_empty() {
+            return Err(mistakes.to_string());
+        }
+        read.map_err(|error| error.to_string())?;
+        let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
+        assert!(mistakes.is_empty(), "{mistakes}");
         let spool = gatherer.into_spool();
-        Ok(tree.iter().map(|node| spool.read(node.content).unwrap().citation).collect())
+        let citations = tree.iter().map(|node| spool.read(node.content).unwrap().citation).collect();
+        Ok((citations, warnings.into_parts().0))
     }
 
     #[test]
@@ -255,27 +310,113 @@ mod tests {
 {"key":"s1-1","parent":"c1","level":"section","number":"1-1","citation":"Own § 1-1","text":"A."}
 
 {"key":"c1","level":"chapter","number":"1","heading":"General"}"#;
-        assert_eq!(import_text(text).unwrap(), ["Arden Code, Chapter 1", "Own § 1-1", "Arden Code § 1-2"]);
+        assert_eq!(import_text(text).unwrap().0, ["Arden Code, Chapter 1", "Own § 1-1", "Arden Code § 1-2"]);
     }
 
     #[test]
-    fn mistakes_are_told_with_file_line_and_what_to_write() {
+    fn mistakes_name_file_line_field_and_what_was_expected() {
         for (line, expected) in [
-            (r#"{"key":"a","level":"section","number":"1","text":"x","txet":"y"}"#, "unknown field `txet`"),
-            (r#"{"key":"a""#, "column 10"),
-            (r#"{"key":"A b","level":"section","number":"1","text":""}"#, "key 'A b' is no key"),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"x","txet":"y"}"#,
+                "unknown field 'txet'; the known fields are key, parent,",
+            ),
+            (r#"{"key":"a""#, "this is not valid JSON (EOF while parsing an object, column 10)"),
+            (r#"["key"]"#, "expected an object in braces, found a list"),
+            (r#"{"key":"A b","level":"section","number":"1","text":""}"#, "field 'key': 'A b' is not a key"),
             (r#"{"key":"a","level":"section","text":""}"#, "could not be cited"),
-            (r#"{"key":"a","level":" ","number":"1","text":""}"#, "empty level"),
-            (r#"{"key":"a","level":"section","number":"1","text":"","effectiveFrom":"soon"}"#, "'soon' is no date"),
-            (r#"{"key":"a","level":"section","number":"1","text":"","status":"dead"}"#, "unknown variant `dead`"),
-            (r#"{"key":"a","level":"title"}"#, "neither heading nor number"),
+            (r#"{"key":"a","level":" ","number":"1","text":""}"#, "field 'level' is empty"),
+            (r#"{"key":"a","number":"1","text":""}"#, "the field 'level' is missing; it must be a text in quotes"),
+            (r#"{"key":"a","key":"b","level":"section","number":"1","text":""}"#, "duplicate field `key`"),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","effectiveFrom":"soon"}"#,
+                "field 'effectiveFrom': 'soon' is not a date; write it as 2026-01-31",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","status":"dead"}"#,
+                "field 'status': expected one of 'in force', 'repealed', 'reserved', 'omitted', 'transferred', \
+                 'renumbered', 'expired', found 'dead'",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":1,"text":""}"#,
+                "field 'number': expected a text in quotes, found a number",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":{}}"#,
+                "field 'text': expected a text in quotes, found an object",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","heading":null}"#,
+                "field 'heading': expected a text in quotes, found null",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","tags":"x"}"#,
+                "field 'tags': expected a list of texts, found a text",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","tags":["x",3]}"#,
+                "field 'tags[1]': expected a text in quotes, found a number",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","notes":{"topic":"t"}}"#,
+                "field 'notes': expected a list of objects with topic, text, found an object",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","notes":[{"topic":"t"}]}"#,
+                "the field 'notes[0].text' is missing",
+            ),
+            (
+                r#"{"key":"a","level":"section","number":"1","text":"","order":-1}"#,
+                "field 'order': expected a text in quotes or a whole number, found a number",
+            ),
+            (r#"{"key":"a","level":"title"}"#, "needs a 'heading' or a 'number'"),
             (
                 r#"{"key":"a","level":"title","heading":"T","wordings":[{"label":"l","text":"t"}]}"#,
-                "wordings but no text",
+                "'wordings' but no 'text'",
             ),
         ] {
             let message = import_text(&format!("\n{line}")).unwrap_err();
             assert!(message.starts_with("x.jsonl:2: ") && message.contains(expected), "{message}");
+            assert!(!message.contains("at line 1"), "{message}");
         }
+    }
+
+    #[test]
+    fn every_mistake_of_every_line_is_reported_at_once_up_to_a_hundred() {
+        let good = r#"{"key":"s1","level":"section","number":"1","text":"B."}"#;
+        let bad = r#"{"key":"B B","level":"","number":"1","text":"B.","effectiveTo":"x"}"#;
+        let message = import_text(&[good, bad, good, "{", bad].join("\n")).unwrap_err();
+        assert!(message.starts_with("8 errors in the sources"), "{message}");
+        for place in ["x.jsonl:2: field 'key'", "x.jsonl:2: field 'level'", "x.jsonl:2: field 'effectiveTo'"] {
+            assert!(message.contains(place), "{message}");
+        }
+        assert!(message.contains("x.jsonl:3: the key 'xa/code/s1' is already used at x.jsonl:1"), "{message}");
+        assert!(message.contains("x.jsonl:4: this is not valid JSON"), "{message}");
+        let message = import_text(&vec!["{"; 1_000].join("\n")).unwrap_err();
+        assert!(message.starts_with("100 errors in the sources, and perhaps more"), "{message}");
+        assert!(message.contains("x.jsonl:100: ") && !message.contains("x.jsonl:101: "), "{message}");
+    }
+
+    #[test]
+    fn repeated_citations_and_dates_in_the_wrong_order_are_warned_of() {
+        let text = r#"{"key":"a","level":"section","number":"1","text":"A.","effectiveFrom":"2026-02-01","effectiveTo":"2026-01-31"}
+{"key":"b","level":"section","number":"2","text":"B.","effectiveFrom":"2026-01-31","effectiveTo":"2026-01-31"}
+{"key":"c","level":"section","citation":"arden code  § 1","text":"C.","wordings":[{"label":"old","text":"D.","effectiveFrom":"2026-02-01","effectiveTo":"2025-01-31"}]}"#;
+        let (citations, warnings) = import_text(text).unwrap();
+        assert_eq!(citations.len(), 3);
+        let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "x.jsonl:1: 'Arden Code § 1': effectiveTo 2026-01-31 is before effectiveFrom 2026-02-01",
+                "x.jsonl:3: 'arden code  § 1': effectiveTo 2025-01-31 is before effectiveFrom 2026-02-01",
+                "x.jsonl:3: 'arden code  § 1' is also the citation of the provision at x.jsonl:1; both are kept",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_statuses_in_messages_are_all_there_are() {
+        let Shape::Choice(known) = STATUSES else { panic!("statuses are a choice") };
+        assert_eq!(known, Status::ALL.map(Status::as_str));
     }
 }

@@ -8,10 +8,12 @@
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::gather::{Content, ContentNote, Gatherer, Handle, NewNode, OnRepeat};
-use crate::import::{ImportError, LINE_BYTES_MAX, Target, json_mistake, slug};
+use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
+use crate::import::slug::slug;
+use crate::import::target::{ImportError, Intake, LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
-use crate::report::{Place, WarningKind, Warnings};
+use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::source_files::{SourceFile, parse_lines};
 
 #[derive(Debug, Deserialize)]
@@ -30,28 +32,40 @@ struct Line {
     note: Option<String>,
 }
 
+/// The fields of a line, for messages.
+const FIELDS: &[Field] = &[
+    required("jurisdiction", Shape::Text),
+    required("codeBody", Shape::Text),
+    required("path", Shape::Texts),
+    required("citation", Shape::Text),
+    required("heading", Shape::Text),
+    required("text", Shape::Text),
+    required("ref", Shape::Text),
+    required("status", Shape::Text),
+    nullable("note", Shape::Text),
+];
+
 /// Reads one file of flat provisions.
-pub fn import(
-    file: SourceFile<'_>,
-    target: Target<'_>,
-    gatherer: &mut Gatherer,
-    warnings: &mut Warnings,
-) -> Result<u64, ImportError> {
+pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>) -> Result<u64, ImportError> {
     let name = file.place.clone();
     let mut count = 0;
-    let place = |number| Place { file: name.clone(), line: Some(number) };
-    let parse = |number: u32, text: &str| {
-        let invalid = |what: String| ImportError::Invalid { place: place(number), what };
-        let line: Line = serde_json::from_str(text).map_err(|error| invalid(json_mistake(&error)))?;
-        check(&line, target).map_err(invalid)?;
-        Ok::<_, ImportError>(line)
+    let parse = |_: u32, text: &str| {
+        let line: Line = serde_json::from_str(text).map_err(|error| mistakes_in(text, FIELDS, &error))?;
+        check(&line, target).map_err(|mistake| vec![mistake])?;
+        Ok::<_, Vec<String>>(line)
     };
-    parse_lines(file, LINE_BYTES_MAX, parse, |number, line| {
-        let place = place(number);
-        let parent = add_containers(&line, target, gatherer, &place)?;
-        gatherer.add(provision(line, parent, target, &place, warnings))?;
-        count += 1;
-        Ok(())
+    parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
+        let position = SourcePosition { file: name.clone(), line: Some(number) };
+        match parsed {
+            Ok(line) => {
+                let parent = add_containers(&line, target, intake, &position)?;
+                let provision = provision(line, parent, target, &position, intake.warnings);
+                intake.add(provision)?;
+                count += 1;
+                Ok(())
+            }
+            Err(mistakes) => intake.refuse(&position, mistakes),
+        }
     })?;
     Ok(count)
 }
@@ -59,13 +73,13 @@ pub fn import(
 fn check(line: &Line, target: Target<'_>) -> Result<(), String> {
     if line.jurisdiction != target.jurisdiction {
         return Err(format!(
-            "this line is of '{}', the plan's source is of '{}'; give each jurisdiction a source of its own",
+            "field 'jurisdiction': this line is of '{}', the plan's source of '{}'; give each jurisdiction its own source",
             line.jurisdiction, target.jurisdiction
         ));
     }
     if line.code_body != target.code_body {
         return Err(format!(
-            "this line is of '{}', the plan's source is of '{}'; correct code_body or split the file",
+            "field 'codeBody': this line is of '{}', the plan's source of '{}'; correct code_body or split the file",
             line.code_body, target.code_body
         ));
     }
@@ -76,8 +90,8 @@ fn check(line: &Line, target: Target<'_>) -> Result<(), String> {
 fn add_containers(
     line: &Line,
     target: Target<'_>,
-    gatherer: &mut Gatherer,
-    place: &Place,
+    intake: &mut Intake<'_>,
+    position: &SourcePosition,
 ) -> Result<Option<Handle>, ImportError> {
     let mut parent = None;
     let mut key = target.key.to_owned();
@@ -90,7 +104,7 @@ fn add_containers(
         key = format!("{key}/{}", label.key_part(heading));
         citation = format!("{citation}, {}", label.citation_part(heading));
         let handle = Handle::new(target.key, &path);
-        if !gatherer.has(handle) {
+        if !intake.gatherer.has(handle) {
             let content = Content {
                 citation: citation.clone(),
                 heading: heading.to_owned(),
@@ -100,9 +114,9 @@ fn add_containers(
                 source: target.source,
                 ..Content::default()
             };
-            let (key, place) = (key.clone(), place.clone());
+            let (key, position) = (key.clone(), position.clone());
             let sort = SortKey::default();
-            gatherer.add(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Reconcile, content, place })?;
+            intake.add(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Reconcile, content, position })?;
         }
         parent = Some(handle);
     }
@@ -171,17 +185,17 @@ fn provision(
     line: Line,
     parent: Option<Handle>,
     target: Target<'_>,
-    place: &Place,
+    position: &SourcePosition,
     warnings: &mut Warnings,
 ) -> NewNode {
-    let (citation, heading) = with_number(&line.citation, line.heading, place, warnings);
-    let status = read_status(&line.status, &heading, &line.text, place, warnings);
+    let (citation, heading) = with_number(&line.citation, line.heading, position, warnings);
+    let status = read_status(&line.status, &heading, &line.text, position, warnings);
     if status.is_living() && line.text.trim().is_empty() {
-        warnings.add(WarningKind::EmptyProvision, place, format!("'{citation}' is in force but has no text"));
+        warnings.add(WarningKind::EmptyProvision, position, format!("'{citation}' is in force but has no text"));
     }
     let number = number_of(&citation).to_owned();
     // The line number keeps handles apart; keys, which ids are made from, come from citations alone.
-    let handle = Handle::new(target.key, &format!("line\n{place}"));
+    let handle = Handle::new(target.key, &format!("line\n{position}"));
     let is_url = line.reference.starts_with("https://") || line.reference.starts_with("http://");
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
@@ -205,12 +219,17 @@ fn provision(
             source: target.source,
             ..Content::default()
         },
-        place: place.clone(),
+        position: position.clone(),
     }
 }
 
-/// Some citations end where the number should stand; the heading has it: `§ 20-13.1.`
-fn with_number(citation: &str, heading: String, place: &Place, warnings: &mut Warnings) -> (String, String) {
+/// Some citations end where the number should be; then the heading has it: `§ 20-13.1.`
+fn with_number(
+    citation: &str,
+    heading: String,
+    position: &SourcePosition,
+    warnings: &mut Warnings,
+) -> (String, String) {
     let citation = citation.trim_end();
     if !citation.ends_with('§') {
         return (citation.to_owned(), heading);
@@ -221,22 +240,22 @@ fn with_number(citation: &str, heading: String, place: &Place, warnings: &mut Wa
     if heading.trim_start().starts_with('§') && number.bytes().any(|b| b.is_ascii_digit()) {
         warnings.add(
             WarningKind::MissingNumber,
-            place,
+            position,
             format!("the citation has no number; '{number}' is taken from the heading"),
         );
         return (format!("{citation} {number}"), after[end..].trim().to_owned());
     }
     warnings.add(
         WarningKind::MissingNumber,
-        place,
-        "neither citation nor heading has a number; the heading stands in for it",
+        position,
+        "neither citation nor heading has a number; the heading is used instead",
     );
     let stand_in =
         if heading.trim().is_empty() { "unnumbered".to_owned() } else { format!("unnumbered ({})", heading.trim()) };
     (format!("{citation} {stand_in}"), heading)
 }
 
-/// What stands after the section sign, or after the name of the code.
+/// What follows the section sign, or the name of the code.
 fn number_of(citation: &str) -> &str {
     match citation.rsplit_once('§') {
         Some((_, number)) => number.trim(),
@@ -253,11 +272,22 @@ fn key_of(citation: &str, reference: &str) -> String {
     }
     let number = slug(number_of(citation));
     let number: String = number.chars().take(120).collect();
-    if number.is_empty() { "s".to_owned() } else { format!("s{number}") }
+    let own = if number.is_empty() { "s".to_owned() } else { format!("s{number}") };
+    match title_before(citation) {
+        Some(title) => format!("{title}/{own}"),
+        None => own,
+    }
 }
 
-/// The form knows `in force` and `repealed`, and says the latter of everything dead; heading and text know better.
-fn read_status(word: &str, heading: &str, text: &str, place: &Place, warnings: &mut Warnings) -> Status {
+/// In `35 U.S.C. § 1` the title comes first, and every title counts its sections from 1: it is a part of the key.
+fn title_before(citation: &str) -> Option<String> {
+    let (before, _) = citation.rsplit_once('§')?;
+    let title = slug(before);
+    title.starts_with(|c: char| c.is_ascii_digit()).then(|| title.chars().take(120).collect())
+}
+
+/// The format knows `in force` and `repealed`, and uses the latter for everything dead; heading and text say more.
+fn read_status(word: &str, heading: &str, text: &str, position: &SourcePosition, warnings: &mut Warnings) -> Status {
     const REMARK_BYTES_MAX: usize = 300;
     let marked = |text: &str| {
         let bare = text.trim_start_matches(|c: char| !c.is_alphabetic()).to_ascii_lowercase();
@@ -281,8 +311,8 @@ fn read_status(word: &str, heading: &str, text: &str, place: &Place, warnings: &
         other => {
             warnings.add(
                 WarningKind::UnknownStatus,
-                place,
-                format!("the status '{other}' is unknown; taken as in force"),
+                position,
+                format!("the status '{other}' is unknown; treated as in force"),
             );
             Status::InForce
         }
@@ -292,6 +322,8 @@ fn read_status(word: &str, heading: &str, text: &str, place: &Place, warnings: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gather::Gatherer;
+    use crate::mistakes::Mistakes;
 
     fn line(citation: &str, heading: &str, text: &str, reference: &str, status: &str, path: &[&str]) -> String {
         serde_json::json!({
@@ -303,7 +335,8 @@ mod tests {
 
     fn import_lines(lines: &[String]) -> Result<(Vec<(String, Content)>, u64), String> {
         let dir = tempfile::tempdir().unwrap();
-        let mut gatherer = Gatherer::new(dir.path()).unwrap();
+        let (mut gatherer, mut warnings, mut mistakes) =
+            (Gatherer::new(dir.path()).unwrap(), Warnings::default(), Mistakes::default());
         let target = Target {
             jurisdiction: "XA",
             code_body: "Arden Code",
@@ -312,11 +345,14 @@ mod tests {
             source: 0,
             tags: &[],
         };
-        let mut warnings = Warnings::default();
         let text = lines.join("\n");
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        import(file, target, &mut gatherer, &mut warnings).map_err(|error| error.to_string())?;
-        let tree = gatherer.finish_body(&mut warnings).map_err(|error| error.to_string())?;
+        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        import(file, target, &mut intake).map_err(|error| error.to_string())?;
+        let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
+        if !mistakes.is_empty() {
+            return Err(mistakes.to_string());
+        }
         let spool = gatherer.into_spool();
         let nodes = tree.into_iter().map(|node| (node.key, spool.read(node.content).unwrap())).collect();
         Ok((nodes, warnings.total()))
@@ -371,9 +407,59 @@ mod tests {
     }
 
     #[test]
+    fn titles_before_the_code_are_part_of_keys_made_from_citations() {
+        assert_eq!(key_of("35 U.S.C. § 1", "row 17"), "35-u.s.c/s1");
+        assert_eq!(key_of("5 U.S.C. App. § 1", "row 18"), "5-u.s.c.-app/s1");
+        assert_eq!(key_of("17 C.F.R. § 240.10b–5", "row 19"), "17-c.f.r/s240.10b-5");
+        assert_eq!(key_of("Va. Code § 13.1-345", "row 20"), "s13.1-345");
+    }
+
+    #[test]
+    fn sections_of_many_titles_with_made_up_references_give_no_warning() {
+        let lines: Vec<String> = (1..=40)
+            .flat_map(|title| {
+                let path = format!("TITLE {title}—X");
+                (1..=5).map(move |section| {
+                    let citation = format!("{title} U.S.C. § {section}");
+                    line(&citation, "Repealed", "Repealed.", &format!("row {title}/{section}"), "repealed", &[&path])
+                })
+            })
+            .collect();
+        let (nodes, warnings) = import_lines(&lines).unwrap();
+        assert_eq!((nodes.len(), warnings), (40 + 200, 0));
+        // The same without containers: nothing is taken for a repeat or another wording of anything.
+        let flat: Vec<String> = (1..=40)
+            .map(|title| line(&format!("{title} U.S.C. § 1"), "Repealed", "Repealed.", "made up", "repealed", &[]))
+            .collect();
+        let (nodes, warnings) = import_lines(&flat).unwrap();
+        assert_eq!((nodes.len(), warnings), (40, 0));
+        // Nor where the key has no room for the title.
+        let articles: Vec<String> = ["Crim. Law", "Family Law", "Tax - General"]
+            .map(|article| line(&format!("Md. Code, {article} § 1-101"), "Definitions", "Words.", "x", "in force", &[]))
+            .to_vec();
+        let (nodes, warnings) = import_lines(&articles).unwrap();
+        assert_eq!((nodes.len(), warnings), (3, 0));
+        assert_eq!(nodes[1].0, "xa/code/s1-101~2");
+        // A true double is still warned of.
+        let double = ["A.", "B."].map(|text| line("35 U.S.C. § 1", text, text, "x", "in force", &[])).to_vec();
+        let (nodes, warnings) = import_lines(&double).unwrap();
+        assert_eq!((nodes.len(), warnings), (2, 1));
+    }
+
+    #[test]
+    fn mistakes_name_the_field() {
+        let good = line("Arden Code § 2", "A", "a", "r", "in force", &[]);
+        let bad = good.replace("\"path\":[]", "\"path\":{}").replace("\"heading\"", "\"haeding\"");
+        let message = import_lines(&[good, bad]).unwrap_err();
+        assert!(message.contains("x.jsonl:2: field 'path': expected a list of texts, found an object"), "{message}");
+        assert!(message.contains("x.jsonl:2: unknown field 'haeding'"), "{message}");
+        assert!(message.contains("x.jsonl:2: the field 'heading' is missing"), "{message}");
+    }
+
+    #[test]
     fn lines_of_another_code_are_refused_with_their_place() {
         let stray = line("Arden Code § 1", "A", "a", "r", "in force", &[]).replace("\"XA\"", "\"XB\"");
         let message = import_lines(&[line("Arden Code § 2", "A", "a", "r", "in force", &[]), stray]).unwrap_err();
-        assert!(message.starts_with("x.jsonl:2: this line is of 'XB'"), "{message}");
+        assert!(message.starts_with("x.jsonl:2: field 'jurisdiction': this line is of 'XB'"), "{message}");
     }
 }

@@ -4,14 +4,14 @@
 //! provision of each. A code that is not in the table is never guessed unless the plan allows it: its features keep a
 //! placeholder, and the layer is `pending`. The builder resolves provisions to nodes (`Resolve`).
 
+mod input;
 mod options;
 mod table;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 
-use hornbook_corpus::ids::{NodeId, ShortCode};
+use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::layer::{
     Layer, LayerSource, PlaceholderReason, Zone, ZoneCitation, ZoneIndex, ZonedFeature, assign_ids,
 };
@@ -19,27 +19,10 @@ use hornbook_corpus::zoning::problem::{LayerRefused, Problem, ProblemKind};
 use hornbook_corpus::zoning::source::{FeatureId, Limits, SourceFeature, read_layer};
 use serde_json::Value;
 
+pub use input::{Resolve, ResolvedProvision, ZoneTableFile, ZoningImportError};
 use options::{Citing, Normaliser};
 pub use options::{NormaliseRule, ZoneRow, ZoningOptions};
 use table::{Lookup, ZoneTable};
-
-/// A provision of the snapshot that is being built.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ResolvedProvision {
-    pub id: NodeId,
-    /// As the node has it, word for word.
-    pub citation: String,
-}
-
-/// Finds a provision by citation or source key.
-pub type Resolve<'a> = dyn Fn(&str) -> Option<ResolvedProvision> + 'a;
-
-/// The content of the file that the plan's `zones` names, and its name in messages.
-#[derive(Clone, Copy, Debug)]
-pub struct ZoneTableFile<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
-}
 
 /// A source of the plan, opened.
 #[derive(Clone, Copy, Debug)]
@@ -57,49 +40,6 @@ pub struct ZoningSource<'a> {
 pub struct ImportedLayer {
     pub layer: Layer,
     pub warnings: Vec<Problem>,
-}
-
-/// Why a zoning source could not be imported. Every message names the file to look at.
-#[derive(Debug)]
-pub enum ZoningImportError {
-    Read {
-        file: String,
-        source: io::Error,
-    },
-    /// The `[source.zoning]` table of the plan asks for something that cannot be.
-    Options {
-        file: String,
-        what: String,
-    },
-    /// The table of zones.
-    Table {
-        file: String,
-        line: Option<u64>,
-        what: String,
-    },
-    Refused(LayerRefused),
-}
-
-impl fmt::Display for ZoningImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { file, source } => write!(f, "cannot read zoning layer {file}: {source}"),
-            Self::Options { file, what } => write!(f, "the plan's [source.zoning] for {file}: {what}"),
-            Self::Table { file, line: Some(line), what } => write!(f, "table of zones {file}, line {line}: {what}"),
-            Self::Table { file, line: None, what } => write!(f, "table of zones {file}: {what}"),
-            Self::Refused(refused) => refused.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ZoningImportError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Refused(refused) => Some(refused),
-            Self::Options { .. } | Self::Table { .. } => None,
-        }
-    }
 }
 
 /// Reads, checks and maps one layer. The bytes read are bounded, so a source that unpacks without end is refused.

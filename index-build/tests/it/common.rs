@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hornbook_index_build::build::{BuildOptions, Destination, Outcome, build};
+use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::error::BuildError;
 use hornbook_index_build::progress::Progress;
 
@@ -19,12 +19,13 @@ pub(crate) fn options(plan: &Path, out: &Path) -> BuildOptions {
         destination: Destination::Folder(out.to_owned()),
         strict: false,
         replace: false,
+        accept_loss: false,
         fresh: false,
         progress: Progress::Silent,
     }
 }
 
-pub(crate) fn build_at(plan: &Path, out: &Path) -> Result<Outcome, BuildError> {
+pub(crate) fn build_at(plan: &Path, out: &Path) -> Result<Built, BuildError> {
     build(&options(plan, out))
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Numbers, build_at, files_below, sample};
+use crate::walk::walk;
 use hornbook_corpus::snapshot::Snapshot;
 
 const FLIPS: usize = 1_000;
@@ -104,7 +105,7 @@ fn unverified_damage_never_panics_our_readers() {
         fs::remove_file(&path).unwrap();
         fs::write(&path, &bytes).unwrap();
         if let Ok(snapshot) = Snapshot::open(&snapshot) {
-            hornbook_corpus::fuzzing::walk(&snapshot);
+            walk(&snapshot);
         }
         fs::write(&path, whole).unwrap();
     }

@@ -2,8 +2,13 @@
 
 mod common;
 mod damage;
+mod loss;
 mod real_law;
 mod references;
 mod repeatable;
 mod sample;
 mod zoning_real;
+
+#[path = "../../../fuzz/walk.rs"]
+#[expect(dead_code, reason = "the fuzz target uses the other half")]
+mod walk;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use hornbook_corpus::zoning::layer::{LayerStatus, PlaceholderReason, ZoneCitation};
 
-use super::{Resolve, ZoningImportError};
+use super::input::{Resolve, ZoningImportError};
 
 /// What a plan says about one zoning source.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -64,7 +64,7 @@ impl Normaliser {
             Ok(regex) => Ok((regex, rule.replace.clone())),
             Err(error) => Err(ZoningImportError::Options {
                 file: file.to_owned(),
-                what: format!("the pattern '{}' is no regular expression: {error}", rule.pattern),
+                what: format!("the pattern '{}' is not a regular expression: {error}", rule.pattern),
             }),
         };
         let rules = options.normalise.iter().map(compile).collect::<Result<_, _>>()?;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hornbook_corpus::zoning::layer::{PlaceholderReason, Zone, ZoneCitation};
 
-use super::{ZoneRow, ZoneTableFile, ZoningImportError, ZoningOptions};
+use super::input::{ZoneTableFile, ZoningImportError};
+use super::options::{ZoneRow, ZoningOptions};
 
 /// Columns in any order; the last three may be absent.
 const COLUMNS: [&str; 4] = ["zone", "name", "category", "provision"];

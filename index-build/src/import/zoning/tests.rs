@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::zoning::layer::{CitationQuality, LayerStatus};
 
 use super::*;
@@ -174,6 +175,6 @@ fn a_source_that_never_ends_is_refused() {
     let jurisdiction: ShortCode = "XA-PORT-ARDEN".parse().unwrap();
     let table = Some(ZoneTableFile { file: "zones.csv", text: TABLE });
     let source = ZoningSource { jurisdiction: &jurisdiction, provenance: &provenance, options: &options, table };
-    let error = import_layer(io::repeat(b' '), source, &resolve_none).unwrap_err().to_string();
+    let error = import_layer(std::io::repeat(b' '), source, &resolve_none).unwrap_err().to_string();
     assert!(error.contains("has more than 268435456 bytes"), "{error}");
 }

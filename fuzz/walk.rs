@@ -5,25 +5,25 @@
 
 use std::path::Path;
 
-use crate::chunks::ChunkTable;
-use crate::citation::CitationKey;
-use crate::citation_index::CitationIndex;
-use crate::embed::Embedder;
-use crate::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
-use crate::outline::Outline;
-use crate::references::References;
-use crate::snapshot::{Snapshot, embedding_space};
-use crate::suggest::Suggestions;
-use crate::tags::Tags;
-use crate::texts::{Span, Texts};
-use crate::token_sets::TokenSets;
-use crate::vectors::{Effort, VectorIndex};
+use hornbook_corpus::chunks::ChunkTable;
+use hornbook_corpus::citation::CitationKey;
+use hornbook_corpus::citation_index::CitationIndex;
+use hornbook_corpus::embed::Embedder;
+use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::outline::Outline;
+use hornbook_corpus::references::References;
+use hornbook_corpus::snapshot::{Snapshot, embedding_space};
+use hornbook_corpus::suggest::Suggestions;
+use hornbook_corpus::tags::Tags;
+use hornbook_corpus::texts::{Span, Texts};
+use hornbook_corpus::token_sets::TokenSets;
+use hornbook_corpus::vectors::{Effort, VectorIndex};
 
 /// Beyond this many entries the walk stops: damaged counts may be large.
 const WALKED_MAX: u32 = 2_000;
 
 /// Walks every mapped structure of a snapshot that opened.
-pub fn walk(snapshot: &Snapshot) {
+pub(crate) fn walk(snapshot: &Snapshot) {
     walk_outline(&snapshot.outline);
     walk_chunks(&snapshot.chunks, &snapshot.texts);
     walk_vectors(&snapshot.vectors);
@@ -37,7 +37,7 @@ pub fn walk(snapshot: &Snapshot) {
 }
 
 /// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
-pub fn open_and_walk(dir: &Path) {
+pub(crate) fn open_and_walk(dir: &Path) {
     if let Ok(outline) = Outline::open(dir) {
         walk_outline(&outline);
     }

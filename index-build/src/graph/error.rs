@@ -1,0 +1,42 @@
+//! Why no graph could be built.
+
+use std::fmt;
+
+use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
+use hornbook_corpus::vectors::GraphWriteError;
+
+/// Why no graph was built.
+#[derive(Debug)]
+pub enum GraphBuildError {
+    Write(GraphWriteError),
+    Unreachable { point: ChunkOrdinal, points_unreachable: usize, shard: OrdinalRange },
+}
+
+impl fmt::Display for GraphBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(error) => error.fmt(f),
+            Self::Unreachable { point, points_unreachable, shard } => write!(
+                f,
+                "cannot link the vectors of chunks {}..{} into one graph: {points_unreachable} points, the first at chunk {point}, \
+                 cannot be reached because every point near them has as many links as it may have; build with more links per point",
+                shard.start, shard.end
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GraphBuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Write(error) => Some(error),
+            Self::Unreachable { .. } => None,
+        }
+    }
+}
+
+impl From<GraphWriteError> for GraphBuildError {
+    fn from(error: GraphWriteError) -> Self {
+        Self::Write(error)
+    }
+}

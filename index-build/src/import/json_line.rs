@@ -1,0 +1,138 @@
+//! Says what is wrong with a line of JSON in the words of the format: which field, what was expected, what was found.
+//!
+//! Lines are parsed into typed structs first. Only a line that this refuses is looked at here again, field by field, so
+//! that all its mistakes are reported at once and good lines cost nothing.
+
+use serde_json::{Map, Value};
+
+/// A field of a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    name: &'static str,
+    shape: Shape,
+    presence: Presence,
+}
+
+/// What a field may hold.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape {
+    Text,
+    TextOrNumber,
+    Choice(&'static [&'static str]),
+    Texts,
+    Objects(&'static [Field]),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Required,
+    /// May be absent.
+    Optional,
+    /// May be absent or null.
+    Nullable,
+}
+
+pub(crate) const fn required(name: &'static str, shape: Shape) -> Field {
+    Field { name, shape, presence: Presence::Required }
+}
+
+pub(crate) const fn optional(name: &'static str, shape: Shape) -> Field {
+    Field { name, shape, presence: Presence::Optional }
+}
+
+pub(crate) const fn nullable(name: &'static str, shape: Shape) -> Field {
+    Field { name, shape, presence: Presence::Nullable }
+}
+
+/// Everything that is wrong with a line that could not be parsed; `error` is what the parser said.
+pub(crate) fn mistakes_in(line: &str, fields: &[Field], error: &serde_json::Error) -> Vec<String> {
+    let mut mistakes = Vec::new();
+    match serde_json::from_str(line) {
+        Ok(Value::Object(object)) => check_object(&object, fields, "", &mut mistakes),
+        Ok(other) => mistakes.push(format!("expected an object in braces, found {}", kind_of(&other))),
+        Err(_) => mistakes.push(format!("this is not valid JSON ({})", without_line(error))),
+    }
+    if mistakes.is_empty() {
+        // Such as a field that occurs twice.
+        mistakes.push(without_line(error));
+    }
+    mistakes
+}
+
+fn check_object(object: &Map<String, Value>, fields: &[Field], within: &str, mistakes: &mut Vec<String>) {
+    for name in object.keys() {
+        if fields.iter().all(|field| field.name != name) {
+            let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+            mistakes.push(format!("unknown field '{within}{name}'; the known fields are {}", known.join(", ")));
+        }
+    }
+    for field in fields {
+        let name = format!("{within}{}", field.name);
+        match object.get(field.name) {
+            None if field.presence == Presence::Required => {
+                mistakes.push(format!("the field '{name}' is missing; it must be {}", expected(field.shape)));
+            }
+            None => {}
+            Some(Value::Null) if field.presence == Presence::Nullable => {}
+            Some(value) => check_value(value, field.shape, &name, mistakes),
+        }
+    }
+}
+
+fn check_value(value: &Value, shape: Shape, name: &str, mistakes: &mut Vec<String>) {
+    match (shape, value) {
+        (Shape::Text, Value::String(_)) => {}
+        (Shape::TextOrNumber, Value::String(_)) => {}
+        (Shape::TextOrNumber, Value::Number(number)) if number.is_u64() => {}
+        (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
+        (Shape::Choice(_), Value::String(text)) => {
+            mistakes.push(format!("field '{name}': expected {}, found '{text}'", expected(shape)));
+        }
+        (Shape::Texts, Value::Array(values)) => {
+            for (place, value) in values.iter().enumerate() {
+                check_value(value, Shape::Text, &format!("{name}[{place}]"), mistakes);
+            }
+        }
+        (Shape::Objects(fields), Value::Array(values)) => {
+            for (place, value) in values.iter().enumerate() {
+                let name = format!("{name}[{place}]");
+                match value {
+                    Value::Object(object) => check_object(object, fields, &format!("{name}."), mistakes),
+                    other => mistakes.push(format!("field '{name}': expected an object, found {}", kind_of(other))),
+                }
+            }
+        }
+        _ => mistakes.push(format!("field '{name}': expected {}, found {}", expected(shape), kind_of(value))),
+    }
+}
+
+fn expected(shape: Shape) -> String {
+    match shape {
+        Shape::Text => "a text in quotes".to_owned(),
+        Shape::TextOrNumber => "a text in quotes or a whole number".to_owned(),
+        Shape::Choice(choices) => format!("one of '{}'", choices.join("', '")),
+        Shape::Texts => "a list of texts".to_owned(),
+        Shape::Objects(fields) => {
+            let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+            format!("a list of objects with {}", names.join(", "))
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The parser's message with the column alone: each line is parsed by itself, so its line number is always 1.
+fn without_line(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    format!("{what}, column {}", error.column())
+}

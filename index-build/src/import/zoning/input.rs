@@ -1,0 +1,68 @@
+//! What the zoning importer is given besides the layer, and why it can fail.
+
+use std::fmt;
+use std::io;
+
+use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::zoning::problem::LayerRefused;
+
+/// A provision of the snapshot that is being built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ResolvedProvision {
+    pub id: NodeId,
+    /// As the node has it, word for word.
+    pub citation: String,
+}
+
+/// Finds a provision by citation or source key.
+pub type Resolve<'a> = dyn Fn(&str) -> Option<ResolvedProvision> + 'a;
+
+/// The content of the file that the plan's `zones` names, and its name in messages.
+#[derive(Clone, Copy, Debug)]
+pub struct ZoneTableFile<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+/// Why a zoning source could not be imported. Every message names the file to look at.
+#[derive(Debug)]
+pub enum ZoningImportError {
+    Read {
+        file: String,
+        source: io::Error,
+    },
+    /// The `[source.zoning]` table of the plan asks for something that cannot be.
+    Options {
+        file: String,
+        what: String,
+    },
+    /// The table of zones.
+    Table {
+        file: String,
+        line: Option<u64>,
+        what: String,
+    },
+    Refused(LayerRefused),
+}
+
+impl fmt::Display for ZoningImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { file, source } => write!(f, "cannot read zoning layer {file}: {source}"),
+            Self::Options { file, what } => write!(f, "the plan's [source.zoning] for {file}: {what}"),
+            Self::Table { file, line: Some(line), what } => write!(f, "table of zones {file}, line {line}: {what}"),
+            Self::Table { file, line: None, what } => write!(f, "table of zones {file}: {what}"),
+            Self::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ZoningImportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Refused(refused) => Some(refused),
+            Self::Options { .. } | Self::Table { .. } => None,
+        }
+    }
+}

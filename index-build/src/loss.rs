@@ -1,0 +1,112 @@
+//! Law that a new snapshot would lose: a guard against sources that arrived cut short.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::catalogue;
+use serde::Deserialize;
+
+/// A code body may lose this share of its provisions without a question.
+const ACCEPTED_PERCENT: u64 = 10;
+
+/// What of `catalogue.json` is compared. Other fields are ignored, so that a snapshot of another format can be compared too.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Catalogue {
+    code_bodies: Vec<CodeBody>,
+}
+
+#[derive(Deserialize)]
+struct CodeBody {
+    key: String,
+    name: String,
+    provisions: u64,
+}
+
+/// A code body that would have far fewer provisions than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    pub code_body: String,
+    pub before: u64,
+    pub after: u64,
+}
+
+/// The code bodies that lose too much if the snapshot at `new` replaces the one at `old`. A folder without a readable
+/// catalogue is no snapshot that could lose anything.
+pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
+    let (Some(old), Some(new)) = (read(old), read(new)) else { return Vec::new() };
+    let after: BTreeMap<&str, u64> = new.iter().map(|body| (body.key.as_str(), body.provisions)).collect();
+    old.iter()
+        .map(|body| Loss {
+            code_body: body.name.clone(),
+            before: body.provisions,
+            after: after.get(body.key.as_str()).copied().unwrap_or(0),
+        })
+        .filter(|loss| loss.before.saturating_sub(loss.after) * 100 > loss.before * ACCEPTED_PERCENT)
+        .collect()
+}
+
+fn read(snapshot: &Path) -> Option<Vec<CodeBody>> {
+    let text = fs::read(snapshot.join(catalogue::FILE_NAME)).ok()?;
+    serde_json::from_slice::<Catalogue>(&text).ok().map(|catalogue| catalogue.code_bodies)
+}
+
+/// The snapshot was built, but it does not replace the one that was there.
+#[derive(Debug)]
+pub struct LossRefused {
+    pub losses: Vec<Loss>,
+    /// The snapshot that stays in use.
+    pub kept: PathBuf,
+    /// The new one.
+    pub built: PathBuf,
+}
+
+impl fmt::Display for LossRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the new snapshot has far fewer provisions than {}, which therefore stays in use:",
+            self.kept.display()
+        )?;
+        for Loss { code_body, before, after } in &self.losses {
+            write!(f, "\n  {code_body}: {before} before, {after} now")?;
+        }
+        write!(
+            f,
+            "\nThe new snapshot is at {}. Check that its sources are complete. If these numbers are right, run the same \
+             command again with --accept-loss",
+            self.built.display()
+        )
+    }
+}
+
+impl std::error::Error for LossRefused {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenth_may_be_lost_and_no_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshot = |name: &str, bodies: &[(&str, u64)]| {
+            let folder = dir.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            let bodies: Vec<_> = bodies
+                .iter()
+                .map(|(key, provisions)| serde_json::json!({ "key": key, "name": key, "provisions": provisions, "new": 1 }))
+                .collect();
+            let text = serde_json::json!({ "codeBodies": bodies, "unknown": [] }).to_string();
+            fs::write(folder.join(catalogue::FILE_NAME), text).unwrap();
+            folder
+        };
+        let old = snapshot("old", &[("a", 100), ("b", 100), ("c", 3), ("d", 0)]);
+        let new = snapshot("new", &[("a", 90), ("b", 89), ("e", 5)]);
+        let loss = |code_body: &str, before, after| Loss { code_body: code_body.into(), before, after };
+        assert_eq!(losses(&old, &new), [loss("b", 100, 89), loss("c", 3, 0)]);
+        assert_eq!(losses(&new, &old), [loss("e", 5, 0)]);
+        assert_eq!(losses(&dir.path().join("absent"), &new), []);
+    }
+}
