@@ -321,7 +321,7 @@ impl Receipt {
         self.remaining.allotment
     }
 
-    /// What the key may still do.
+    /// How many calls the key has left.
     pub fn left(&self) -> PaceLeft {
         self.left
     }

@@ -1,9 +1,9 @@
-//! Why a call is not let in, and why a change is not made. Messages are for the caller and carry the way out.
+//! Why a call is refused, and why an administrative change is not made. How a client is told is decided in `api`.
 
 use std::fmt;
 
 use super::ids::Credits;
-use super::pace::{PaceWindow, TooFast};
+use super::pace::TooFast;
 use super::purse::Remaining;
 use super::scope::ScopeSet;
 use crate::state::StateError;
@@ -21,40 +21,20 @@ pub enum LedgerError {
     Closed,
 }
 
-impl LedgerError {
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Unavailable | Self::Closed => "ledger_unavailable",
-            Self::StorageFull => "storage_full",
-            Self::Overloaded => "overloaded",
-        }
-    }
-
-    pub const fn retry_after_sec(self) -> u64 {
-        match self {
-            Self::Overloaded => 1,
-            Self::Unavailable | Self::Closed => 2,
-            Self::StorageFull => 30,
-        }
-    }
-}
-
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cause = match self {
+        f.write_str(match self {
             Self::Unavailable => "the ledger cannot be written at the moment",
             Self::StorageFull => "the disk of the service is full",
             Self::Overloaded => "too many calls are waiting",
             Self::Closed => "the service is stopping",
-        };
-        let seconds = self.retry_after_sec();
-        write!(f, "{cause}; you were not charged, try again in {seconds} seconds")
+        })
     }
 }
 
 impl std::error::Error for LedgerError {}
 
-/// Why a key does not open the door. The caller is told the same for all of them; the log may tell them apart.
+/// Why a key is refused. Callers get the same answer for all but a missing key; the log may tell them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadKey {
     Missing,
@@ -64,7 +44,7 @@ pub enum BadKey {
     AccountNotApproved,
 }
 
-/// A call that is not let in.
+/// Why a call is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     Key(BadKey),
@@ -83,80 +63,6 @@ pub enum Refusal {
     SameRequestUnderWay,
     Ledger(LedgerError),
 }
-
-impl Refusal {
-    /// The machine-readable code of the contract.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Key(_) => "invalid_api_key",
-            Self::Scope { .. } => "insufficient_scope",
-            Self::TooFast(_) => "rate_limited",
-            Self::Credits { .. } => "insufficient_credits",
-            Self::OtherRequest => "validation_error",
-            Self::SameRequestUnderWay => "overloaded",
-            Self::Ledger(error) => error.code(),
-        }
-    }
-
-    pub const fn status(&self) -> u16 {
-        match self {
-            Self::Key(_) => 401,
-            Self::Scope { .. } => 403,
-            Self::TooFast(_) => 429,
-            Self::Credits { .. } => 402,
-            Self::OtherRequest => 422,
-            Self::SameRequestUnderWay | Self::Ledger(_) => 503,
-        }
-    }
-
-    pub const fn retry_after_sec(&self) -> Option<u64> {
-        match self {
-            Self::TooFast(too_fast) => Some(too_fast.retry_after_sec),
-            Self::SameRequestUnderWay => Some(1),
-            Self::Ledger(error) => Some(error.retry_after_sec()),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key(BadKey::Missing) => {
-                f.write_str("no API key was sent; send the header 'Authorization: Bearer YOUR_KEY'")
-            }
-            Self::Key(_) => f.write_str(
-                "the API key is not valid: it is mistyped, revoked, expired or not yet approved; check it in your settings",
-            ),
-            Self::Scope { has, needs_any_of } => write!(
-                f,
-                "this key has the scopes {has}, the call needs one of {needs_any_of}; create a key with that scope"
-            ),
-            Self::TooFast(TooFast { retry_after_sec, left, window }) => {
-                let (limit, window) = match window {
-                    PaceWindow::Minute => (left.limits.per_minute, "minute"),
-                    PaceWindow::Day => (left.limits.per_day, "day"),
-                };
-                write!(f, "the limit of {limit} calls a {window} is reached; wait {retry_after_sec} seconds")
-            }
-            Self::Credits { cost, remaining } => write!(
-                f,
-                "the call costs {cost} credits; {} are left in the wallet and {} in this month's allotment; buy a pack at \
-                 upgradeUrl or wait for the 1st of the month",
-                remaining.wallet, remaining.allotment
-            ),
-            Self::OtherRequest => {
-                f.write_str("this Idempotency-Key was used for another request; use a new one for a new request")
-            }
-            Self::SameRequestUnderWay => {
-                f.write_str("the first request with this Idempotency-Key is still being answered; try again in 1 second")
-            }
-            Self::Ledger(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 impl From<LedgerError> for Refusal {
     fn from(error: LedgerError) -> Self {
@@ -191,7 +97,7 @@ impl fmt::Display for ChangeError {
         match self {
             Self::NotFound { what, id } => write!(f, "there is no {what} {id}; '{what} list' shows those there are"),
             Self::Refused(why) => f.write_str(why),
-            Self::Ledger(error) => write!(f, "the change was not made: {}", error.code()),
+            Self::Ledger(error) => write!(f, "the change was not made: {error}"),
             Self::State(error) => write!(f, "the change was not made: {error}"),
             Self::OutcomeUnknown(error) => {
                 write!(f, "it is not known whether the change was made, look before you repeat it: {error}")

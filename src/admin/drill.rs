@@ -58,7 +58,7 @@ fn answer_calls(
         let mut words = line.split_whitespace();
         let (Some(number), Some(key), Some(cost)) = (words.next(), words.next(), words.next()) else { continue };
         let result = call(accounts, clock, number, key, Credits(cost.parse().unwrap_or(1)));
-        let code = result.as_ref().map_or_else(Refusal::code, |()| "ok");
+        let code = result.as_ref().map_or_else(refused, |()| "ok");
         let Ok(mut answers) = answers.lock() else { return };
         if writeln!(answers, "{number} {code}").and_then(|()| answers.flush()).is_err() {
             return;
@@ -74,4 +74,12 @@ fn call(accounts: &Accounts, clock: &dyn Clock, number: &str, key: &str, cost: C
         reservation.begin()?.settle_blocking()?;
     }
     Ok(())
+}
+
+fn refused(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Key(_) => "invalid_api_key",
+        Refusal::SameRequestUnderWay => "overloaded",
+        _ => "refused",
+    }
 }

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::accounts::error::{LedgerError, Refusal};
+use crate::accounts::error::{BadKey, LedgerError, Refusal};
+use crate::accounts::pace::{PaceWindow, TooFast};
 
 macro_rules! error_codes {
     ($($variant:ident, $status:literal, $code:literal, $meaning:literal;)*) => {
@@ -163,23 +164,65 @@ impl From<&Refusal> for ApiError {
             Refusal::Credits { .. } => ErrorCode::InsufficientCredits,
             Refusal::OtherRequest => ErrorCode::ValidationError,
             Refusal::SameRequestUnderWay => ErrorCode::Overloaded,
-            Refusal::Ledger(error) => ledger_code(*error),
+            Refusal::Ledger(error) => return Self::from(*error),
         };
-        Self { retry_after_sec: refusal.retry_after_sec(), ..Self::new(code, refusal.to_string()) }
+        Self { retry_after_sec: retry_after_sec(refusal), ..Self::new(code, message(refusal)) }
+    }
+}
+
+const fn retry_after_sec(refusal: &Refusal) -> Option<u64> {
+    match refusal {
+        Refusal::TooFast(too_fast) => Some(too_fast.retry_after_sec),
+        Refusal::SameRequestUnderWay => Some(1),
+        _ => None,
+    }
+}
+
+/// What the client is told: what is wrong and what to do next.
+fn message(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Key(BadKey::Missing) => {
+            "no API key was sent; send the header 'Authorization: Bearer YOUR_KEY'".to_owned()
+        }
+        Refusal::Key(_) => {
+            "the API key is not valid: it is mistyped, revoked, expired or not yet approved; check it in \
+                            your settings"
+                .to_owned()
+        }
+        Refusal::Scope { has, needs_any_of } => {
+            format!("this key has the scopes {has}, the call needs one of {needs_any_of}; create a key with that scope")
+        }
+        Refusal::TooFast(TooFast { retry_after_sec, left, window }) => {
+            let (limit, window) = match window {
+                PaceWindow::Minute => (left.limits.per_minute, "minute"),
+                PaceWindow::Day => (left.limits.per_day, "day"),
+            };
+            format!("the limit of {limit} calls a {window} is reached; wait {retry_after_sec} seconds")
+        }
+        Refusal::Credits { cost, remaining } => format!(
+            "the call costs {cost} credits; {} are left in the wallet and {} in this month's allotment; buy a pack at \
+             upgradeUrl or wait for the 1st of the month",
+            remaining.wallet, remaining.allotment
+        ),
+        Refusal::OtherRequest => {
+            "this Idempotency-Key was used for another request; use a new one for a new request".to_owned()
+        }
+        Refusal::SameRequestUnderWay => {
+            "the first request with this Idempotency-Key is still being answered; try again in 1 second".to_owned()
+        }
+        Refusal::Ledger(error) => error.to_string(),
     }
 }
 
 impl From<LedgerError> for ApiError {
     fn from(error: LedgerError) -> Self {
-        Self::from(&Refusal::Ledger(error))
-    }
-}
-
-fn ledger_code(error: LedgerError) -> ErrorCode {
-    match error {
-        LedgerError::Overloaded => ErrorCode::Overloaded,
-        LedgerError::StorageFull => ErrorCode::StorageFull,
-        LedgerError::Unavailable | LedgerError::Closed => ErrorCode::LedgerUnavailable,
+        let (code, seconds) = match error {
+            LedgerError::Overloaded => (ErrorCode::Overloaded, 1),
+            LedgerError::StorageFull => (ErrorCode::StorageFull, 30),
+            LedgerError::Unavailable | LedgerError::Closed => (ErrorCode::LedgerUnavailable, 2),
+        };
+        let message = format!("{error}; you were not charged, try again in {seconds} seconds");
+        Self { retry_after_sec: Some(seconds), ..Self::new(code, message) }
     }
 }
 
@@ -209,6 +252,10 @@ pub struct ErrorObject<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::ids::Credits;
+    use crate::accounts::pace::{PaceLeft, PaceLimits};
+    use crate::accounts::purse::Remaining;
+    use crate::accounts::scope::{Scope, ScopeSet};
 
     #[test]
     fn a_refusal_lists_sixteen_violations_and_counts_the_others() {
@@ -229,14 +276,46 @@ mod tests {
         assert_eq!(shortened(&format!("a{}", "é".repeat(24))), format!("a{}…", "é".repeat(23)));
     }
 
+    /// The contract's pairs, written out.
     #[test]
-    fn a_refusal_keeps_its_code_and_status() {
-        let ledger = [LedgerError::Unavailable, LedgerError::StorageFull, LedgerError::Overloaded, LedgerError::Closed];
-        let others = [Refusal::OtherRequest, Refusal::SameRequestUnderWay];
-        for refusal in ledger.map(Refusal::Ledger).into_iter().chain(others) {
+    fn each_refusal_has_the_status_and_code_of_the_contract() {
+        let remaining = Remaining { wallet: 0, allotment: 0 };
+        let left = PaceLeft {
+            limits: PaceLimits { per_minute: 30, per_day: 1000 },
+            in_minute: 0,
+            minute_reset_sec: 7,
+            in_day: 970,
+            day_reset_sec: 900,
+        };
+        let too_fast = TooFast { retry_after_sec: 7, left, window: PaceWindow::Minute };
+        let scope = Refusal::Scope { has: ScopeSet::of(&[Scope::Node]), needs_any_of: ScopeSet::of(&[Scope::Gis]) };
+        let expected: [(Refusal, u16, &str, Option<u64>); 11] = [
+            (Refusal::Key(BadKey::Missing), 401, "invalid_api_key", None),
+            (Refusal::Key(BadKey::AccountNotApproved), 401, "invalid_api_key", None),
+            (Refusal::Credits { cost: Credits(5), remaining }, 402, "insufficient_credits", None),
+            (scope, 403, "insufficient_scope", None),
+            (Refusal::OtherRequest, 422, "validation_error", None),
+            (Refusal::TooFast(too_fast), 429, "rate_limited", Some(7)),
+            (Refusal::SameRequestUnderWay, 503, "overloaded", Some(1)),
+            (Refusal::Ledger(LedgerError::Overloaded), 503, "overloaded", Some(1)),
+            (Refusal::Ledger(LedgerError::Unavailable), 503, "ledger_unavailable", Some(2)),
+            (Refusal::Ledger(LedgerError::Closed), 503, "ledger_unavailable", Some(2)),
+            (Refusal::Ledger(LedgerError::StorageFull), 503, "storage_full", Some(30)),
+        ];
+        for (refusal, status, code, retry_after_sec) in expected {
             let error = ApiError::from(&refusal);
-            assert_eq!((error.code.status(), error.code.code()), (refusal.status(), refusal.code()));
-            assert_eq!(error.retry_after_sec, refusal.retry_after_sec());
+            assert_eq!((error.code.status(), error.code.code()), (status, code), "{refusal:?}");
+            assert_eq!(error.retry_after_sec, retry_after_sec, "{refusal:?}");
         }
+    }
+
+    #[test]
+    fn bad_keys_are_told_apart_from_no_key_only() {
+        let told = |why| ApiError::from(&Refusal::Key(why)).message;
+        let bad = [BadKey::Malformed, BadKey::Unknown, BadKey::RevokedOrExpired, BadKey::AccountNotApproved];
+        for why in bad {
+            assert_eq!(told(why), told(BadKey::Malformed));
+        }
+        assert!(told(BadKey::Missing).contains("Authorization"));
     }
 }

@@ -301,7 +301,7 @@ impl App {
         }
         match self.service.accounts().health() {
             Ok(()) => answer::probe(StatusCode::OK, "ready"),
-            Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, error.code()),
+            Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, ApiError::from(error).code.code()),
         }
     }
 }
