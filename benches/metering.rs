@@ -74,7 +74,7 @@ fn settings(durability: Durability) -> Settings {
     let mut tariff = Tariff::CONTRACT;
     (tariff.free.limits.per_minute, tariff.free.limits.per_day) = (300, u32::MAX);
     tariff.free.monthly_units = 0;
-    Settings { tariff, durability, rollup_after_days: None }
+    Settings { tariff, durability, ..Settings::default() }
 }
 
 impl Bench<'_> {

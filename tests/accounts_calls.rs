@@ -9,7 +9,7 @@ use hornbook::accounts::admission::{Receipt, Reserved};
 use hornbook::accounts::changes::KeyWish;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, Refusal};
-use hornbook::accounts::idempotency::Idempotency;
+use hornbook::accounts::idempotency::{Idempotency, REPLAYS_MAX};
 use hornbook::accounts::ids::Credits;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
@@ -209,16 +209,69 @@ fn a_retry_is_replayed_and_another_request_refused() {
     call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     let second = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
     assert!(second.is_replay() && !first.is_replay());
-    assert_eq!((first.credits_remaining(), first.entry()), (second.credits_remaining(), second.entry()));
+    assert_eq!((first.entry(), first.charged()), (second.entry(), second.charged()));
+    assert_eq!((first.credits_remaining(), second.credits_remaining()), (95, 94), "the balance of now");
     let other = Some(Idempotency::new("abc", "GET /api/v1/search?q=b"));
     assert_eq!(call(&accounts, &owner.keys[0], 5, other, now).unwrap_err(), Refusal::OtherRequest);
     // Another API key has its own.
     assert!(!call(&accounts, &owner.keys[1], 5, other, now).unwrap().is_replay());
 
-    clock.advance_millis(24 * 3_600_000);
+    clock.advance_millis(599_999);
+    accounts.maintain(read(&clock)).unwrap();
+    assert!(call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
+    clock.advance_millis(1);
     accounts.maintain(read(&clock)).unwrap();
     assert!(!call(&accounts, &owner.keys[0], 5, other, read(&clock)).unwrap().is_replay());
     assert_eq!(accounts.verify_ledger().unwrap().books.wallets, 100 - 5 - 1 - 5 - 5);
+}
+
+#[test]
+fn a_charged_call_is_answered_five_times_again_and_each_counts_against_the_rate() {
+    let clock = noon();
+    let now = read(&clock);
+    for durability in [Durability::Strict, Durability::Window] {
+        let accounts = start(Disk::with_schema().medium(), fast_settings(durability, 0), now);
+        let owner = customer(&accounts, 100, 1, now);
+        let retry = Some(Idempotency::new("abc", "same"));
+        let first = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+        let reserve = || {
+            let paced = accounts.authenticate(Some(&owner.keys[0]), now)?.require(ScopeSet::ALL)?.pace(now)?;
+            paced.reserve("search", Credits(5), retry, now)
+        };
+        // Neither a replay that never begins nor one whose work fails is one of the five.
+        for _ in 0..REPLAYS_MAX {
+            assert!(matches!(reserve(), Ok(Reserved::Replay(_))));
+            let Ok(Reserved::Replay(failing)) = reserve() else { panic!("the call was charged") };
+            failing.begin().give_back();
+        }
+        for round in 1..REPLAYS_MAX {
+            let again = call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
+            assert!(again.is_replay());
+            let [before, after] = [first, again].map(|receipt| receipt.left().in_minute);
+            assert_eq!(before - after, 2 * REPLAYS_MAX + round, "every attempt counts");
+        }
+        // A client that hangs up while the work runs has used its replay.
+        let Ok(Reserved::Replay(hung_up)) = reserve() else { panic!("the call was charged") };
+        drop(hung_up.begin());
+        assert_eq!(call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
+        accounts.approve_account(owner.account, &act(now)).unwrap();
+        assert_eq!(call(&accounts, &owner.keys[0], 5, retry, now).unwrap_err(), Refusal::TooManyReplays);
+        assert_eq!(accounts.verify_ledger().unwrap().books.spent, 5);
+    }
+}
+
+#[test]
+fn the_retry_horizon_is_a_setting() {
+    let clock = noon();
+    let settings = Settings { retry_horizon_sec: 2, ..fast_settings(Durability::Strict, 0) };
+    let accounts = start(Disk::with_schema().medium(), settings, read(&clock));
+    let owner = customer(&accounts, 100, 1, read(&clock));
+    let retry = Some(Idempotency::new("abc", "same"));
+    call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap();
+    clock.advance_millis(1999);
+    assert!(call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
+    clock.advance_millis(1);
+    assert!(!call(&accounts, &owner.keys[0], 5, retry, read(&clock)).unwrap().is_replay());
 }
 
 /// In `window` mode the first answer comes before its commit, and so may the retry.
@@ -291,7 +344,7 @@ fn a_copy_waits_until_the_first_has_ended_well_or_badly() {
     let Ok(Reserved::Fresh(second)) = reserve() else { panic!("the first was given back, so the copy is charged") };
     let receipt = second.begin().unwrap().settle_blocking().unwrap();
     let Ok(Reserved::Replay(replay)) = reserve() else { panic!("the second was charged") };
-    assert_eq!((receipt.credits_remaining(), replay.entry()), (95, receipt.entry()));
+    assert_eq!((receipt.credits_remaining(), replay.begin().settle().entry()), (95, receipt.entry()));
     // A client that hangs up has paid, and may ask again.
     let hung_up = Some(Idempotency::new("def", "same"));
     let paced = accounts.authenticate(Some(&owner.keys[0]), now).unwrap().require(ScopeSet::ALL).unwrap();

@@ -29,6 +29,8 @@ const PER_MINUTE: u32 = 12;
 const PER_DAY: u32 = 50;
 const UNITS: u32 = 15;
 const UNITS_AFTER_FORMATION: u32 = 40;
+const HORIZON_MILLIS: i64 = 600_000;
+const REPLAYS_MAX: u32 = 5;
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
@@ -61,7 +63,7 @@ fn status(refusal: &Refusal) -> u16 {
         Refusal::Key(_) => 401,
         Refusal::Credits { .. } => 402,
         Refusal::Scope { .. } => 403,
-        Refusal::OtherRequest => 422,
+        Refusal::OtherRequest | Refusal::TooManyReplays => 422,
         Refusal::TooFast(_) => 429,
         Refusal::SameRequestUnderWay | Refusal::Ledger(_) => 503,
     }
@@ -94,8 +96,7 @@ struct ModelEntry {
 struct Replayed {
     request: u64,
     at: i64,
-    wallet: u64,
-    allotment: u32,
+    replays: u32,
 }
 
 struct Run {
@@ -257,6 +258,8 @@ impl Run {
     /// The windows of uncharged calls are not kept across a restart, so a minute passes first.
     fn restart(&mut self) {
         self.clock.advance_millis(60_000);
+        // So is how often a charged call was answered again.
+        self.retries.values_mut().for_each(|first| first.replays = 0);
         self.real = None;
         self.real = Some(start(self.disk.medium(), self.settings, self.now()));
     }
@@ -279,7 +282,7 @@ impl Run {
     fn call(&mut self, context: &str) {
         let key = self.random.below(self.keys.len() as u64) as usize;
         let cost = [1, 1, 1, 5, 0][self.random.below(5) as usize];
-        let retry = (self.random.below(4) == 0).then(|| (self.random.below(6), self.random.below(3)));
+        let retry = (self.random.below(4) == 0).then(|| (self.random.below(4), self.random.below(5) / 4));
         let ending = self.random.below(6);
         let expected = self.foresee(key, cost, retry, ending);
         let found = self.call_for_real(key, cost, retry, ending);
@@ -296,15 +299,26 @@ impl Run {
         if !self.within_pace(key, now) {
             return (429, 0, 0);
         }
-        if let Some((name, request)) = retry
-            && let Some(first) = self.retries.get(&(key, name))
-            && now.wall.0 - first.at < 86_400_000
-        {
-            return if first.request == request { (200, first.wallet, first.allotment) } else { (422, 0, 0) };
-        }
         let month = now.wall.month().0;
         let limit = if self.accounts[account].formed { UNITS_AFTER_FORMATION } else { UNITS };
         let used = *self.accounts[account].used.get(&month).unwrap_or(&0);
+        if let Some((name, request)) = retry
+            && let Some(first) = self.retries.get_mut(&(key, name))
+            && now.wall.0 - first.at < HORIZON_MILLIS
+        {
+            if first.request != request || first.replays == REPLAYS_MAX {
+                return (422, 0, 0);
+            }
+            // A replay that is given up before its work begins does not count, nor does one whose work fails.
+            return match ending {
+                0 => (0, 0, 0),
+                1 => (500, 0, 0),
+                _ => {
+                    first.replays += 1;
+                    (200, self.accounts[account].wallet as u64, limit.saturating_sub(used))
+                }
+            };
+        }
         let from_allotment = limit.saturating_sub(used).min(cost);
         if self.accounts[account].wallet < i64::from(cost - from_allotment) {
             return (402, 0, 0);
@@ -333,7 +347,7 @@ impl Run {
         if let Some((name, request)) = retry
             && cost > 0
         {
-            self.retries.insert((key, name), Replayed { request, at: now.wall.0, wallet, allotment });
+            self.retries.insert((key, name), Replayed { request, at: now.wall.0, replays: 0 });
         }
         (200, wallet, allotment)
     }
@@ -359,7 +373,13 @@ impl Run {
         let result = (|| -> Result<_, Refusal> {
             let paced = accounts.authenticate(Some(secret), now)?.require(ScopeSet::ALL)?.pace(now)?;
             let reservation = match paced.reserve("search", Credits(cost), retry, now)? {
-                Reserved::Replay(receipt) => {
+                Reserved::Replay(_) if ending == 0 => return Ok((0, 0, 0)),
+                Reserved::Replay(replay) if ending == 1 => {
+                    replay.begin().give_back();
+                    return Ok((500, 0, 0));
+                }
+                Reserved::Replay(replay) => {
+                    let receipt = replay.begin().settle();
                     return Ok((200, receipt.credits_remaining(), receipt.allotment_remaining()));
                 }
                 Reserved::Fresh(reservation) => reservation,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::changes::CREDITS_MAX;
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
-use super::idempotency::{Charged, Claim, Claimed, Idempotency};
+use super::idempotency::{Claim, Claimed, Idempotency, Replaying};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::key::PlainKey;
 use super::pace::PaceLeft;
@@ -97,7 +97,7 @@ pub struct Paced {
 pub enum Reserved {
     Fresh(Reservation),
     /// The debit of this idempotency key was made before; answer again without another.
-    Replay(Receipt),
+    Replay(Replay),
 }
 
 impl Paced {
@@ -126,22 +126,53 @@ impl Paced {
         let Self { shared, key, left } = self;
         assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than an entry can hold");
         shared.queue.check_open()?;
+        let month = now.wall.month().0;
+        let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);
+        let units = MonthlyUnits { month, limit };
         let claim = match idempotency {
             None => None,
             Some(idempotency) => match Claim::take(&shared, key.id, idempotency, now.wall)? {
                 Claimed::First(claim) => Some(claim),
-                Claimed::Replay(Charged { cost: charged, remaining, entry }) => {
-                    return Ok(Reserved::Replay(Receipt { left, remaining, charged, entry, replayed: true }));
-                }
+                Claimed::Replay(replaying) => return Ok(Reserved::Replay(Replay { replaying, key, units, left })),
             },
         };
-        let month = now.wall.month().0;
-        let limit = shared.settings.tariff.monthly_units(key.account.standing().company_formed);
-        let units = MonthlyUnits { month, limit };
         let held = key.account.purse.hold(cost.0, units);
         let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;
         let call = Call { operation, cost, hold, units, remaining, left, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
+    }
+}
+
+/// A call that was charged before and is answered again. Dropped before it begins, it does not count.
+pub struct Replay {
+    replaying: Replaying,
+    key: Arc<KeyState>,
+    units: MonthlyUnits,
+    left: PaceLeft,
+}
+
+impl Replay {
+    /// The work begins; from here on a client that hangs up has used one of its replays.
+    pub fn begin(mut self) -> BegunReplay {
+        self.replaying.count();
+        BegunReplay(self)
+    }
+}
+
+/// A replay whose work is under way.
+pub struct BegunReplay(Replay);
+
+impl BegunReplay {
+    /// The work succeeded: the receipt of the first call, with the balance of now.
+    pub fn settle(self) -> Receipt {
+        let Replay { replaying, key, units, left } = self.0;
+        let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
+        Receipt { left, remaining: key.account.purse.remaining(units), charged, entry, replayed: true }
+    }
+
+    /// The work failed: this replay does not count.
+    pub fn give_back(self) {
+        self.0.replaying.give_back();
     }
 }
 
@@ -192,7 +223,7 @@ impl Reservation {
         let placed = Placed::default();
         if call.cost.0 == 0 {
             let receipt = call.receipt(call.remaining, None);
-            return Ok(PendingDebit { call, placed, outcome: Outcome::Known(receipt), claim: None });
+            return Ok(PendingDebit { call, placed, debit: Debit::Answered(receipt), claim: None });
         }
         let claim = self.claim.take().map(Arc::new);
         let mut awaited = None;
@@ -204,15 +235,15 @@ impl Reservation {
             });
             Post { claim: claim.clone(), promise, ..call.post(PostKind::Debit, &placed) }
         });
-        let outcome = match queued.map(|_| awaited) {
-            Ok(Some(ticket)) => Outcome::Awaited(ticket),
-            Ok(None) => Outcome::Known(call.receipt(call.remaining, None)),
+        let debit = match queued.map(|_| awaited) {
+            Ok(Some(ticket)) => Debit::Awaited(ticket),
+            Ok(None) => Debit::Answered(call.receipt(call.remaining, None)),
             Err(error) => {
                 call.key.account.purse.release(call.hold);
                 return Err(error);
             }
         };
-        Ok(PendingDebit { call, placed, outcome, claim })
+        Ok(PendingDebit { call, placed, debit, claim })
     }
 }
 
@@ -224,8 +255,9 @@ impl Drop for Reservation {
     }
 }
 
-enum Outcome {
-    Known(Receipt),
+enum Debit {
+    /// Free, or answered before its commit.
+    Answered(Receipt),
     Awaited(Ticket<Result<Posting, LedgerError>>),
 }
 
@@ -233,7 +265,7 @@ enum Outcome {
 pub struct PendingDebit {
     call: Call,
     placed: Placed,
-    outcome: Outcome,
+    debit: Debit,
     /// Kept until the call has ended: see [`Post::claim`].
     claim: Option<Arc<Claim>>,
 }
@@ -246,17 +278,17 @@ impl PendingDebit {
 
     /// The work succeeded: the receipt, once the debit is as durable as the mode asks.
     pub async fn settle(self) -> Result<Receipt, LedgerError> {
-        match self.outcome {
-            Outcome::Known(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
-            Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.await),
+        match self.debit {
+            Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
+            Debit::Awaited(ticket) => receipt_of(&self.call, ticket.await),
         }
     }
 
     /// The same for a caller who may block.
     pub fn settle_blocking(self) -> Result<Receipt, LedgerError> {
-        match self.outcome {
-            Outcome::Known(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
-            Outcome::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
+        match self.debit {
+            Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
+            Debit::Awaited(ticket) => receipt_of(&self.call, ticket.wait()),
         }
     }
 
@@ -291,7 +323,7 @@ impl PendingDebit {
 /// Until the commit the claim alone can tell a retry what was charged.
 fn answered_early(receipt: Receipt, claim: Option<&Claim>) -> Receipt {
     if let Some(claim) = claim {
-        claim.answered(Charged { cost: receipt.charged, remaining: receipt.remaining, entry: receipt.entry });
+        claim.answered(receipt.charged);
     }
     receipt
 }

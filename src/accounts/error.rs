@@ -61,6 +61,8 @@ pub enum Refusal {
     OtherRequest,
     /// The first request with this idempotency key is still being answered.
     SameRequestUnderWay,
+    /// The request was answered again as often as [`super::idempotency::REPLAYS_MAX`] allows.
+    TooManyReplays,
     Ledger(LedgerError),
 }
 

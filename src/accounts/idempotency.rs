@@ -1,25 +1,28 @@
-//! A retry that carries the same `Idempotency-Key` is answered without a second debit, for 24 hours and per API key.
+//! A retry that carries the same `Idempotency-Key` is answered again without a second debit: within a short horizon, a
+//! few times, per API key.
 //!
-//! The record of a debit is written in the debit's own commit. Until the call has ended a [`Claim`] in memory stands
-//! before it: two copies of a request under way at once cannot both be charged, and a copy cannot be answered from the
-//! record of a call whose work then fails and whose debit is given back. A call that is answered before its commit
-//! (`window` mode) leaves its receipt in the claim, so that a retry need not wait for the disk either.
+//! The record of a debit is written in the debit's own commit. [`Retries`] mirrors these records in memory, so that a
+//! call never reads the file. While a call is under way its [`Claim`] blocks copies of it: two copies at once cannot
+//! both be charged, and a copy cannot be answered from the record of a call whose work then fails and whose debit is
+//! given back. A call that is answered before its commit (`window` mode) leaves its charge in the claim, so that a retry
+//! need not wait for the disk either.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::Shared;
 use super::directory::lock;
-use super::error::{LedgerError, Refusal};
+use super::error::Refusal;
 use super::ids::{Credits, EntryNumber, KeyId};
 use super::ledger::poster::Poster;
-use super::purse::Remaining;
 use super::records::IdempotencyRecord;
 use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table, Writing};
 
-const KEPT_MILLIS: i64 = 24 * 60 * 60 * 1000;
+/// A charged call is answered again at most so often. The count is kept in memory: a restart begins it anew.
+pub const REPLAYS_MAX: u32 = 5;
 
 /// A caller's idempotency key with the request it came with, both as digests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +62,95 @@ fn age_key(at: UnixMillis, record: &RecordKey) -> [u8; 28] {
     bytes
 }
 
+/// What a retry is told of the debit that was made before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Charged {
+    request: [u8; 16],
+    at: UnixMillis,
+    pub(crate) cost: Credits,
+    /// None while its commit is still to come.
+    pub(crate) entry: Option<EntryNumber>,
+    replays: u32,
+}
+
+impl Charged {
+    fn of(record: &IdempotencyRecord, replays: u32) -> Self {
+        let IdempotencyRecord { at, request, entry, cost } = *record;
+        Self { request, at, cost, entry: Some(entry), replays }
+    }
+
+    fn replay(&mut self) -> Result<Self, Refusal> {
+        if self.replays >= REPLAYS_MAX {
+            return Err(Refusal::TooManyReplays);
+        }
+        self.replays += 1;
+        Ok(*self)
+    }
+}
+
+/// A call under way.
+struct UnderWay {
+    request: [u8; 16],
+    /// Set once the call was answered, while its record is not yet in the file.
+    answered: Option<Charged>,
+}
+
+#[derive(Default)]
+struct Slot {
+    under_way: Option<UnderWay>,
+    /// As the file has it.
+    charged: Option<Charged>,
+}
+
+/// Every idempotency key that is under way or has a record in the file.
+#[derive(Default)]
+pub(crate) struct Retries {
+    slots: HashMap<RecordKey, Slot>,
+    /// The records by time, for their expiry.
+    ages: BTreeSet<(UnixMillis, RecordKey)>,
+}
+
+impl Retries {
+    /// Takes over what the file says. Calls under way stay, and so does the count of replays.
+    pub(crate) fn reload(&mut self, records: impl IntoIterator<Item = (RecordKey, IdempotencyRecord)>) {
+        let mut replays = HashMap::new();
+        for (key, slot) in &mut self.slots {
+            if let Some(charged) = slot.charged.take() {
+                replays.insert((*key, charged.entry), charged.replays);
+            }
+        }
+        self.slots.retain(|_, slot| slot.under_way.is_some());
+        self.ages.clear();
+        for (key, record) in records {
+            let before = replays.get(&(key, Some(record.entry))).copied().unwrap_or(0);
+            self.record(key, Charged::of(&record, before));
+        }
+    }
+
+    fn record(&mut self, key: RecordKey, charged: Charged) {
+        self.ages.insert((charged.at, key));
+        self.slots.entry(key).or_default().charged = Some(charged);
+    }
+
+    /// Forgets up to `most` records from before `before`; true when more may be left.
+    pub(crate) fn expire(&mut self, before: UnixMillis, most: usize) -> bool {
+        for _ in 0..most {
+            let Some((at, key)) = self.ages.first().copied().filter(|(at, _)| *at < before) else { return false };
+            self.ages.remove(&(at, key));
+            // The key may have been used again since; then its record is younger than this age.
+            if let Some(slot) = self.slots.get_mut(&key)
+                && slot.charged.is_some_and(|charged| charged.at == at)
+            {
+                slot.charged = None;
+                if slot.under_way.is_none() {
+                    self.slots.remove(&key);
+                }
+            }
+        }
+        true
+    }
+}
+
 /// The right to be the one debit of an idempotency key; dropped, it is free again.
 pub(crate) struct Claim {
     shared: Arc<Shared>,
@@ -69,30 +161,7 @@ pub(crate) struct Claim {
 
 pub(crate) enum Claimed {
     First(Claim),
-    Replay(Charged),
-}
-
-/// What a retry is told of the debit that was made before it.
-#[derive(Clone, Copy)]
-pub(crate) struct Charged {
-    pub(crate) cost: Credits,
-    pub(crate) remaining: Remaining,
-    /// None where its commit is still to come.
-    pub(crate) entry: Option<EntryNumber>,
-}
-
-impl From<&IdempotencyRecord> for Charged {
-    fn from(record: &IdempotencyRecord) -> Self {
-        let remaining = Remaining { wallet: record.wallet, allotment: record.allotment };
-        Self { cost: record.cost, remaining, entry: Some(record.entry) }
-    }
-}
-
-/// A claim as others see it.
-pub(crate) struct Claiming {
-    request: [u8; 16],
-    /// Set once the call was answered, while its record is not yet in the file.
-    answered: Option<Charged>,
+    Replay(Replaying),
 }
 
 impl Claim {
@@ -104,44 +173,41 @@ impl Claim {
     ) -> Result<Claimed, Refusal> {
         let record = record_key(api_key, idempotency.key);
         let request = idempotency.request;
-        match lock(&shared.claims).entry(record) {
-            std::collections::hash_map::Entry::Occupied(other) => {
-                let Claiming { request: claimed, answered } = other.get();
-                return match answered {
-                    _ if *claimed != request => Err(Refusal::OtherRequest),
-                    Some(charged) => Ok(Claimed::Replay(*charged)),
-                    None => Err(Refusal::SameRequestUnderWay),
-                };
-            }
-            std::collections::hash_map::Entry::Vacant(free) => free.insert(Claiming { request, answered: None }),
+        let horizon_millis = shared.settings.retry_horizon_millis();
+        let mut retries = lock(&shared.retries);
+        let slot = retries.slots.entry(record).or_default();
+        let known = match &mut slot.under_way {
+            Some(other) if other.request != request => return Err(Refusal::OtherRequest),
+            Some(other) => Some(other.answered.as_mut().ok_or(Refusal::SameRequestUnderWay)?),
+            None => slot.charged.as_mut().filter(|charged| now.0.saturating_sub(charged.at.0) < horizon_millis),
         };
-        let claim = Self { shared: Arc::clone(shared), record, request, at: now };
-        match claim.find(now)? {
-            None => Ok(Claimed::First(claim)),
-            Some(found) if found.request == request => Ok(Claimed::Replay((&found).into())),
-            Some(_) => Err(Refusal::OtherRequest),
+        if let Some(charged) = known {
+            if charged.request != request {
+                return Err(Refusal::OtherRequest);
+            }
+            let charged = charged.replay()?;
+            return Ok(Claimed::Replay(Replaying { shared: Arc::clone(shared), record, charged, is_counted: false }));
+        }
+        slot.under_way = Some(UnderWay { request, answered: None });
+        Ok(Claimed::First(Self { shared: Arc::clone(shared), record, request, at: now }))
+    }
+
+    /// The call was answered before its commit; from here on a retry is answered again.
+    pub(crate) fn answered(&self, cost: Credits) {
+        let charged = Charged { request: self.request, at: self.at, cost, entry: None, replays: 0 };
+        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record)
+            && let Some(under_way) = &mut slot.under_way
+        {
+            under_way.answered = Some(charged);
         }
     }
 
-    fn find(&self, now: UnixMillis) -> Result<Option<IdempotencyRecord>, Refusal> {
-        let found = self.shared.with_reading(|reading| read(reading, &self.record));
-        let found = found.map_err(|_| Refusal::Ledger(LedgerError::Unavailable))?;
-        Ok(found.filter(|record| now.0.saturating_sub(record.at.0) < KEPT_MILLIS))
-    }
-
-    /// The call was answered before its commit; from here on a retry gets the same receipt.
-    pub(crate) fn answered(&self, charged: Charged) {
-        if let Some(claiming) = lock(&self.shared.claims).get_mut(&self.record) {
-            claiming.answered = Some(charged);
-        }
-    }
-
-    pub(crate) fn request(&self) -> [u8; 16] {
-        self.request
+    /// What the debit's commit stores.
+    pub(crate) fn record_of(&self, entry: EntryNumber, cost: Credits) -> IdempotencyRecord {
+        IdempotencyRecord { at: self.at, request: self.request, entry, cost }
     }
 
     pub(crate) fn store(&self, poster: &mut Poster<'_>, record: &IdempotencyRecord) -> Result<(), StateError> {
-        debug_assert_eq!(record.at, self.at, "the record expires by the time under which it is filed");
         poster.writing.put(Table::Idempotency, &self.record, &record.to_bytes())?;
         poster.writing.put(Table::IdempotencyAges, &age_key(record.at, &self.record), &[])
     }
@@ -150,23 +216,84 @@ impl Claim {
     pub(crate) fn forget(&self, poster: &mut Poster<'_>) -> Result<(), StateError> {
         poster.writing.remove(Table::Idempotency, &self.record)
     }
+
+    /// The commit that stored this record is durable.
+    pub(crate) fn is_stored(&self, record: &IdempotencyRecord) {
+        let mut retries = lock(&self.shared.retries);
+        let under_way = retries.slots.get(&self.record).and_then(|slot| slot.under_way.as_ref());
+        let replays = under_way.and_then(|under_way| under_way.answered).map_or(0, |charged| charged.replays);
+        retries.record(self.record, Charged::of(record, replays));
+    }
+
+    /// The commit that took the record back is durable.
+    pub(crate) fn is_forgotten(&self) {
+        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record) {
+            slot.charged = None;
+        }
+    }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        lock(&self.shared.claims).remove(&self.record);
+        let mut retries = lock(&self.shared.retries);
+        if let Some(slot) = retries.slots.get_mut(&self.record) {
+            slot.under_way = None;
+            if slot.charged.is_none() {
+                retries.slots.remove(&self.record);
+            }
+        }
     }
 }
 
-fn read(reading: &Reading, key: &RecordKey) -> Result<Option<IdempotencyRecord>, StateError> {
-    let Some(bytes) = reading.get(Table::Idempotency, key)? else { return Ok(None) };
-    let record = IdempotencyRecord::from_bytes(&bytes);
-    record.map(Some).map_err(|_| StateError::bad_record(Table::Idempotency.name(), key))
+/// One of the replays that a charged call has. Dropped before its work begins, it is given back.
+pub(crate) struct Replaying {
+    shared: Arc<Shared>,
+    record: RecordKey,
+    pub(crate) charged: Charged,
+    is_counted: bool,
 }
 
-/// Removes up to `most` records older than a day; true when more may be left.
-pub(crate) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Result<bool, StateError> {
-    let limit = ((now.0.saturating_sub(KEPT_MILLIS)) as u64 ^ 1 << 63).to_be_bytes();
+impl Replaying {
+    /// The work begins: a client that hangs up from here on has used this replay.
+    pub(crate) fn count(&mut self) {
+        self.is_counted = true;
+    }
+
+    /// The work failed, and a failed answer is no replay.
+    pub(crate) fn give_back(mut self) {
+        self.is_counted = false;
+    }
+}
+
+impl Drop for Replaying {
+    fn drop(&mut self) {
+        if self.is_counted {
+            return;
+        }
+        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record) {
+            let answered = slot.under_way.as_mut().and_then(|under_way| under_way.answered.as_mut());
+            for charged in answered.into_iter().chain(&mut slot.charged) {
+                charged.replays = charged.replays.saturating_sub(1);
+            }
+        }
+    }
+}
+
+/// Every record, for [`Retries::reload`].
+pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyRecord)>, StateError> {
+    let mut records = Vec::new();
+    reading.scan(Table::Idempotency, &[], &mut |key, payload| {
+        let damaged = || StateError::bad_record(Table::Idempotency.name(), key);
+        let record = IdempotencyRecord::from_bytes(payload).map_err(|_| damaged())?;
+        records.push((key.try_into().map_err(|_| damaged())?, record));
+        Ok(true)
+    })?;
+    Ok(records)
+}
+
+/// Removes from the file up to `most` records from before `before`; true when more may be left.
+pub(crate) fn expire(writing: &mut Writing, before: UnixMillis, most: usize) -> Result<bool, StateError> {
+    let limit = (before.0 as u64 ^ 1 << 63).to_be_bytes();
     let mut expired: Vec<Vec<u8>> = Vec::new();
     writing.scan(Table::IdempotencyAges, &[], &mut |key, _| {
         let due = key.len() == 28 && key[..8] < limit[..] && expired.len() < most;
@@ -180,7 +307,7 @@ pub(crate) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Res
         // The key may have been used again since; then its record is younger than this age.
         let stored = writing.get(Table::Idempotency, record)?;
         let stored = stored.and_then(|bytes| IdempotencyRecord::from_bytes(&bytes).ok());
-        if stored.is_some_and(|found| ((found.at.0 as u64) ^ 1 << 63).to_be_bytes() < limit) {
+        if stored.is_some_and(|found| found.at < before) {
             writing.remove(Table::Idempotency, record)?;
         }
         writing.remove(Table::IdempotencyAges, age)?;

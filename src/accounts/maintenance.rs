@@ -20,7 +20,10 @@ impl Accounts {
     /// To be called every half minute. Each piece is a change of its own, between which debits go on.
     pub fn maintain(&self, now: Now) -> Result<(), ChangeError> {
         self.store_counters()?;
-        while self.step(move |writing| idempotency::expire(writing, now.wall, STEP))? {}
+        let retried_before = now.wall.plus_millis(-self.settings().retry_horizon_millis());
+        while self.step(move |writing| idempotency::expire(writing, retried_before, STEP))? {}
+        // In small steps, for calls wait for this lock.
+        while lock(&self.shared.retries).expire(retried_before, STEP / 10) {}
         while self.step(move |writing| expire_sessions(writing, now.wall))? {}
         if let Some(days) = self.settings().rollup_after_days {
             let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);

@@ -30,7 +30,6 @@ pub mod tracking;
 pub mod views;
 mod writer;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
@@ -41,7 +40,7 @@ use crate::clock::Now;
 use crate::state::{DataLock, Medium, Reading, State, StateError};
 use directory::{Directory, lock};
 use error::LedgerError;
-use idempotency::{Claiming, RecordKey};
+use idempotency::Retries;
 use ledger::load::Posted;
 use queue::Queue;
 use tier::Tariff;
@@ -54,11 +53,27 @@ pub struct Settings {
     pub durability: Durability,
     /// Usage entries older than this many days become daily rows; none keeps them for ever.
     pub rollup_after_days: Option<u32>,
+    /// How long a charged call is answered again to the same idempotency key.
+    pub retry_horizon_sec: u32,
 }
+
+/// Ten minutes.
+pub const RETRY_HORIZON_SEC: u32 = 600;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tariff: Tariff::CONTRACT, durability: Durability::Strict, rollup_after_days: None }
+        Self {
+            tariff: Tariff::CONTRACT,
+            durability: Durability::Strict,
+            rollup_after_days: None,
+            retry_horizon_sec: RETRY_HORIZON_SEC,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn retry_horizon_millis(&self) -> i64 {
+        i64::from(self.retry_horizon_sec) * 1000
     }
 }
 
@@ -76,8 +91,7 @@ pub(crate) struct Shared {
     /// Empty while the writer reopens the file.
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn Medium>,
-    /// Idempotency keys whose debit is not durable yet, with the request each belongs to.
-    pub(crate) claims: Mutex<HashMap<RecordKey, Claiming>>,
+    pub(crate) retries: Mutex<Retries>,
     trouble: Mutex<Option<String>>,
 }
 
@@ -97,6 +111,8 @@ impl Accounts {
         let posted = Posted::load(&reading)?;
         let directory = Directory::load(&reading, &posted)?;
         directory.refill_windows(&reading, now)?;
+        let mut retries = Retries::default();
+        retries.reload(idempotency::read_all(&reading)?);
         drop(reading);
         let medium = Arc::clone(state.medium());
         medium.set_mark(posted.head.mark());
@@ -106,7 +122,7 @@ impl Accounts {
             queue: Queue::new(settings.durability),
             store: RwLock::new(Some(state)),
             medium,
-            claims: Mutex::default(),
+            retries: Mutex::new(retries),
             trouble: Mutex::default(),
         });
         let writer = Writer::new(Arc::clone(&shared), posted);

@@ -226,15 +226,13 @@ impl CounterRecord {
     }
 }
 
-/// The debit an idempotency key made, and what the answer said then.
+/// The debit that an idempotency key made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IdempotencyRecord {
     pub(crate) at: UnixMillis,
     pub(crate) request: [u8; 16],
     pub(crate) entry: EntryNumber,
     pub(crate) cost: Credits,
-    pub(crate) wallet: i64,
-    pub(crate) allotment: u32,
 }
 
 impl IdempotencyRecord {
@@ -244,8 +242,6 @@ impl IdempotencyRecord {
         encoder.signed(self.at.0);
         encoder.unsigned(self.entry.0);
         encoder.unsigned(self.cost.0.into());
-        encoder.signed(self.wallet);
-        encoder.unsigned(self.allotment.into());
         encoder.bytes
     }
 
@@ -256,8 +252,6 @@ impl IdempotencyRecord {
             at: UnixMillis(decoder.signed()?),
             entry: EntryNumber(decoder.unsigned()?),
             cost: Credits(decoder.number()?),
-            wallet: decoder.signed()?,
-            allotment: decoder.number()?,
         };
         decoder.finish()?;
         Ok(record)
@@ -275,14 +269,7 @@ mod tests {
             days: vec![DayCount { day: Day(-3), calls: 7 }, DayCount { day: Day(20_000), calls: 1000 }],
         };
         assert_eq!(CounterRecord::from_bytes(&counter.to_bytes()), Ok(counter));
-        let record = IdempotencyRecord {
-            at: UnixMillis(5),
-            request: [3; 16],
-            entry: EntryNumber(9),
-            cost: Credits(5),
-            wallet: 12,
-            allotment: 995,
-        };
+        let record = IdempotencyRecord { at: UnixMillis(5), request: [3; 16], entry: EntryNumber(9), cost: Credits(5) };
         assert_eq!(IdempotencyRecord::from_bytes(&record.to_bytes()), Ok(record));
         assert_eq!(IdempotencyRecord::from_bytes(&record.to_bytes()[1..]), Err(Malformed));
     }

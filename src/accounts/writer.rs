@@ -19,7 +19,6 @@ use super::ledger::load::Posted;
 use super::ledger::poster::{Changes, Poster};
 use super::purse::{Hold, MonthlyUnits};
 use super::queue::Batch;
-use super::records::IdempotencyRecord;
 use super::ticket::Promise;
 use crate::clock::{Month, UnixMillis};
 use crate::state::{Mark, State, StateError, Table};
@@ -351,22 +350,11 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
         post.placed.set(Some(entry.number));
     }
     match (post.kind, &post.claim) {
-        (PostKind::Debit, Some(claim)) => claim.store(poster, &record_of(claim, post, &posting))?,
+        (PostKind::Debit, Some(claim)) => claim.store(poster, &claim.record_of(posting.number, post.cost))?,
         (PostKind::Refund, Some(claim)) => claim.forget(poster)?,
         (_, None) => {}
     }
     Ok(Some(posting))
-}
-
-fn record_of(claim: &Claim, post: &Post, posting: &Posting) -> IdempotencyRecord {
-    IdempotencyRecord {
-        at: post.at,
-        request: claim.request(),
-        entry: posting.number,
-        cost: post.cost,
-        wallet: posting.wallet,
-        allotment: posting.allotment,
-    }
 }
 
 /// One counter for each key of the batch, in the same commit as its debits.
@@ -390,7 +378,13 @@ fn settle(mut post: Post, posting: Option<Posting>) {
         (PostKind::Refund, None) => {}
     }
     // Before the answer: a caller who has it may send the request again, and finds the record.
-    drop(post.claim.take());
+    if let Some(claim) = post.claim.take() {
+        match (post.kind, posting) {
+            (PostKind::Debit, Some(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
+            (PostKind::Debit, None) => {}
+            (PostKind::Refund, _) => claim.is_forgotten(),
+        }
+    }
     if let Some(promise) = post.promise.take() {
         let nothing = Posting { number: EntryNumber(0), wallet: 0, allotment: 0 };
         promise.answer(Ok(posting.unwrap_or(nothing)));

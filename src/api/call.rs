@@ -216,7 +216,16 @@ impl Payment<'_> {
         let turn = service.turn(prepared.weight).await?;
         let work = turn.work(prepared.work, &service.given_up);
         match reserved {
-            Reserved::Replay(receipt) => Ok((work.await?, receipt)),
+            Reserved::Replay(replay) => {
+                let replay = replay.begin();
+                match work.await {
+                    Ok(reply) => Ok((reply, replay.settle())),
+                    Err(error) => {
+                        replay.give_back();
+                        Err(error)
+                    }
+                }
+            }
             // Charged before the work runs: a client that disconnects must not search for free.
             Reserved::Fresh(reservation) => {
                 let debit = reservation.begin()?;
@@ -232,7 +241,7 @@ impl Payment<'_> {
         let mut reply = turn.work(prepared.work, &self.service.given_up).await?;
         let progress = self.call.progress;
         let receipt = match self.reserve()? {
-            Reserved::Replay(receipt) => receipt,
+            Reserved::Replay(replay) => replay.begin().settle(),
             Reserved::Fresh(reservation) => {
                 let debit = reservation.begin()?;
                 progress.charge(debit.cost().0);

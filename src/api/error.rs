@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::accounts::error::{BadKey, LedgerError, Refusal};
+use crate::accounts::idempotency::REPLAYS_MAX;
 use crate::accounts::pace::{PaceWindow, TooFast};
 
 macro_rules! error_codes {
@@ -162,7 +163,7 @@ impl From<&Refusal> for ApiError {
             Refusal::Scope { .. } => ErrorCode::InsufficientScope,
             Refusal::TooFast(_) => ErrorCode::RateLimited,
             Refusal::Credits { .. } => ErrorCode::InsufficientCredits,
-            Refusal::OtherRequest => ErrorCode::ValidationError,
+            Refusal::OtherRequest | Refusal::TooManyReplays => ErrorCode::ValidationError,
             Refusal::SameRequestUnderWay => ErrorCode::Overloaded,
             Refusal::Ledger(error) => return Self::from(*error),
         };
@@ -210,6 +211,10 @@ fn message(refusal: &Refusal) -> String {
         Refusal::SameRequestUnderWay => {
             "the first request with this Idempotency-Key is still being answered; try again in 1 second".to_owned()
         }
+        Refusal::TooManyReplays => format!(
+            "this Idempotency-Key was answered {REPLAYS_MAX} times again, which is all it can be; use a new one for a new \
+             request"
+        ),
         Refusal::Ledger(error) => error.to_string(),
     }
 }
@@ -289,12 +294,13 @@ mod tests {
         };
         let too_fast = TooFast { retry_after_sec: 7, left, window: PaceWindow::Minute };
         let scope = Refusal::Scope { has: ScopeSet::of(&[Scope::Node]), needs_any_of: ScopeSet::of(&[Scope::Gis]) };
-        let expected: [(Refusal, u16, &str, Option<u64>); 11] = [
+        let expected: [(Refusal, u16, &str, Option<u64>); 12] = [
             (Refusal::Key(BadKey::Missing), 401, "invalid_api_key", None),
             (Refusal::Key(BadKey::AccountNotApproved), 401, "invalid_api_key", None),
             (Refusal::Credits { cost: Credits(5), remaining }, 402, "insufficient_credits", None),
             (scope, 403, "insufficient_scope", None),
             (Refusal::OtherRequest, 422, "validation_error", None),
+            (Refusal::TooManyReplays, 422, "validation_error", None),
             (Refusal::TooFast(too_fast), 429, "rate_limited", Some(7)),
             (Refusal::SameRequestUnderWay, 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Overloaded), 503, "overloaded", Some(1)),

@@ -12,6 +12,7 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         tariff: config.tariff(),
         durability: config.ledger.durability,
         rollup_after_days: config.ledger.rollup_after_days,
+        retry_horizon_sec: config.ledger.retry_horizon_sec,
     }
 }
 

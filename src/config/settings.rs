@@ -61,6 +61,8 @@ settings! {
         durability: Durability = Preset::Text("strict"),
             "strict: an answer waits until its debit is on disk; window: a crash may forget 50 ms of debits";
         rollup_after_days: Option<u32> = Preset::None, "usage entries older than this become daily rows; none: keep all";
+        retry_horizon_sec: u32 = Preset::Text("600"),
+            "how long a repeated Idempotency-Key is answered again without a charge, in seconds";
     }
     free: Free {
         profile: FreeProfile = Preset::Text("monthly"), "free tier: units that renew monthly, or credits granted once";

@@ -90,7 +90,7 @@ impl House {
         change: impl FnOnce(&mut HttpSettings),
     ) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let settings = Settings { tariff, durability: Durability::Window, rollup_after_days: None };
+        let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
         let corpus = Arc::new(Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap());
         let here = "127.0.0.1:0".parse().unwrap();

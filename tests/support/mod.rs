@@ -34,7 +34,7 @@ pub(crate) fn fast_settings(durability: Durability, monthly_units: u32) -> Setti
     tariff.free.limits.per_minute = u32::MAX;
     tariff.free.limits.per_day = u32::MAX;
     tariff.free.monthly_units = monthly_units;
-    Settings { tariff, durability, rollup_after_days: None }
+    Settings { tariff, durability, ..Settings::default() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "callers make the medium in the call")]
@@ -79,7 +79,7 @@ pub(crate) fn call(
     let paced = accounts.authenticate(Some(key), now)?.require(ScopeSet::ALL)?.pace(now)?;
     match paced.reserve("search", Credits(cost), retry, now)? {
         Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),
-        Reserved::Replay(receipt) => Ok(receipt),
+        Reserved::Replay(replay) => Ok(replay.begin().settle()),
     }
 }
 

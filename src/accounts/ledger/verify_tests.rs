@@ -29,7 +29,7 @@ fn history(data: &Path) -> Proof {
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits = tariff.packs[2].limits;
     tariff.free.monthly_units = 100;
-    let settings = Settings { tariff, durability: Durability::Window, rollup_after_days: None };
+    let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
     let accounts = Accounts::open(data, settings, clock.now()).unwrap();
     let act = Act { actor: "test".to_owned(), at: clock.now().wall };
     let id = accounts.create_account("test".to_owned(), &act).unwrap().id;
