@@ -14,32 +14,37 @@ mod error;
 mod lock;
 mod mark;
 mod medium;
+mod owed;
 mod schema;
 mod transaction;
 
 pub(crate) use copy::restore;
 pub use error::{DamageKind, StateError};
-pub use lock::DataLock;
+pub use lock::{DataLock, exposure};
 pub use mark::{Mark, MarkFile};
-pub use medium::{FileMedium, Medium};
+pub use medium::{FileMedium, Medium, create_data_directory};
 pub use schema::{SCHEMA_VERSION, Table, create_schema};
 pub(crate) use transaction::{Reading, Writing};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{Database, ReadableDatabase};
 
 /// File names inside the data directory.
 pub const STATE_FILE: &str = "state.redb";
 pub const MARK_FILE: &str = "state.mark";
+pub const OWED_FILE: &str = "state.owed";
 const LOCK_FILE: &str = "state.lock";
 
 /// An open and checked state file.
 pub struct State {
     database: Database,
     medium: Arc<dyn Medium>,
+    /// Set when the file is to be closed: long readings give up.
+    is_abandoned: Arc<AtomicBool>,
 }
 
 impl State {
@@ -61,7 +66,7 @@ impl State {
         let mut database = medium.open()?;
         schema::check_and_migrate(&mut database, &*medium, &schema::STEPS)?;
         check::not_older_than_mark(&database, &*medium)?;
-        Ok(Self { database, medium })
+        Ok(Self { database, medium, is_abandoned: Arc::default() })
     }
 
     pub(crate) fn write(&self) -> Result<Writing, StateError> {
@@ -70,7 +75,12 @@ impl State {
 
     pub(crate) fn read(&self) -> Result<Reading, StateError> {
         let transaction = self.database.begin_read().map_err(|e| StateError::storage("start reading", e.into()))?;
-        Ok(Reading::new(transaction))
+        Ok(Reading::new(transaction).until(&self.is_abandoned))
+    }
+
+    /// Makes readings under way give up at their next record.
+    pub(crate) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
     }
 
     pub fn medium(&self) -> &Arc<dyn Medium> {

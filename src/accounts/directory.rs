@@ -153,15 +153,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn load(reading: &Reading, posted: &Posted) -> Result<Self, StateError> {
-        let mut directory = Self::default();
-        directory.reload(reading, posted)?;
-        Ok(directory)
+    /// The keys that are stored and not known here.
+    pub(crate) fn missing(&self, stored: &Stored) -> Vec<KeyId> {
+        stored.keys.iter().map(|record| record.id).filter(|id| !self.keys.contains_key(id)).collect()
     }
 
-    /// Takes over what is stored; calls under way keep the states they hold.
-    pub(crate) fn reload(&mut self, reading: &Reading, posted: &Posted) -> Result<(), StateError> {
-        for record in read_all_json::<AccountRecord>(reading, Table::Accounts)? {
+    /// Takes over what is stored; calls under way keep the states they hold. `counters` are those of the missing keys.
+    pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &Posted) {
+        for record in stored.accounts {
             let id = record.id;
             let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
             match self.accounts.get(&id) {
@@ -172,16 +171,15 @@ impl Directory {
                 None => self.add_account(AccountState::new(record, Purse::new(balance, posted.months(id)))),
             }
         }
-        for record in read_all_json::<KeyRecord>(reading, Table::Keys)? {
+        for record in stored.keys {
             match self.keys.get(&record.id) {
                 Some(state) => state.replace(record),
                 None => {
-                    let counter = read_counter(reading, record.id)?;
+                    let counter = counters.get(&record.id).cloned().unwrap_or_default();
                     self.add_key(record, &counter);
                 }
             }
         }
-        Ok(())
     }
 
     pub(crate) fn add_account(&mut self, state: AccountState) {
@@ -218,7 +216,23 @@ impl Directory {
     }
 }
 
-fn read_counter(reading: &Reading, key: KeyId) -> Result<CounterRecord, StateError> {
-    let Some(bytes) = reading.get(Table::Counters, &key.to_key())? else { return Ok(CounterRecord::default()) };
-    CounterRecord::from_bytes(&bytes).map_err(|_| StateError::bad_record(Table::Counters.name(), &key.to_key()))
+/// Accounts and keys as the file has them: read before the directory is locked, which calls wait for.
+pub(crate) struct Stored {
+    accounts: Vec<AccountRecord>,
+    keys: Vec<KeyRecord>,
+}
+
+pub(crate) fn read_stored(reading: &Reading) -> Result<Stored, StateError> {
+    Ok(Stored { accounts: read_all_json(reading, Table::Accounts)?, keys: read_all_json(reading, Table::Keys)? })
+}
+
+pub(crate) fn read_counters(reading: &Reading, keys: &[KeyId]) -> Result<HashMap<KeyId, CounterRecord>, StateError> {
+    let mut counters = HashMap::with_capacity(keys.len());
+    for key in keys {
+        if let Some(bytes) = reading.get(Table::Counters, &key.to_key())? {
+            let damaged = |_| StateError::bad_record(Table::Counters.name(), &key.to_key());
+            counters.insert(*key, CounterRecord::from_bytes(&bytes).map_err(damaged)?);
+        }
+    }
+    Ok(counters)
 }

@@ -8,11 +8,14 @@ use super::purse::Remaining;
 use super::scope::ScopeSet;
 use crate::state::StateError;
 
-/// The ledger cannot take the debit now. Nothing was charged, or what was charged is given back.
+/// The ledger cannot take the debit now. But for [`LedgerError::OutcomeUnknown`] nothing was charged, or what was charged
+/// is given back, even if the program ends before that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LedgerError {
     /// A commit failed; the writer is reopening the file.
     Unavailable,
+    /// The commit of this debit failed, and what would be owed for it could not be written down either.
+    OutcomeUnknown,
     /// The disk is full.
     StorageFull,
     /// Too many debits wait already.
@@ -25,6 +28,9 @@ impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unavailable => "the ledger cannot be written at the moment",
+            Self::OutcomeUnknown => {
+                "the ledger failed while the call was being charged, and it is not known yet whether it was charged"
+            }
             Self::StorageFull => "the disk of the service is full",
             Self::Overloaded => "too many calls are waiting",
             Self::Closed => "the service is stopping",

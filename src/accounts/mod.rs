@@ -7,6 +7,7 @@
 //! This module knows neither HTTP nor the corpus.
 
 pub mod admission;
+pub mod blocking;
 pub mod changes;
 mod directory;
 pub mod entropy;
@@ -16,6 +17,7 @@ pub mod ids;
 pub mod key;
 pub mod ledger;
 mod maintenance;
+mod owed;
 pub mod pace;
 pub mod purse;
 #[cfg(test)]
@@ -37,7 +39,7 @@ use std::thread::JoinHandle;
 pub use queue::Durability;
 
 use crate::clock::Now;
-use crate::state::{DataLock, Medium, Reading, State, StateError};
+use crate::state::{DataLock, Medium, Reading, State, StateError, create_data_directory};
 use directory::{Directory, lock};
 use error::LedgerError;
 use idempotency::Retries;
@@ -98,7 +100,7 @@ pub(crate) struct Shared {
 impl Accounts {
     /// Takes the data directory and opens what is in it.
     pub fn open(data: &Path, settings: Settings, now: Now) -> Result<Self, StateError> {
-        std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
+        create_data_directory(data)?;
         let owner = DataLock::acquire(data)?;
         let mut accounts = Self::start(State::open(data)?, settings, now)?;
         accounts._owner = Some(owner);
@@ -107,14 +109,20 @@ impl Accounts {
 
     /// Starts on an open state.
     pub fn start(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
+        let medium = Arc::clone(state.medium());
+        // What callers were told before the program ended stays true.
+        owed::repay(&state, &owed::noted(&*medium)?)?;
+        medium.clear_owed()?;
         let reading = state.read()?;
         let posted = Posted::load(&reading)?;
-        let directory = Directory::load(&reading, &posted)?;
+        let mut directory = Directory::default();
+        let stored = directory::read_stored(&reading)?;
+        let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
+        directory.take_over(stored, &counters, &posted);
         directory.refill_windows(&reading, now)?;
         let mut retries = Retries::default();
         retries.reload(idempotency::read_all(&reading)?);
         drop(reading);
-        let medium = Arc::clone(state.medium());
         medium.set_mark(posted.head.mark());
         let shared = Arc::new(Shared {
             settings,
@@ -170,12 +178,17 @@ impl Shared {
         self.directory.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads one consistent moment of the file.
+    pub(crate) fn store(&self) -> RwLockReadGuard<'_, Option<State>> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads one consistent moment of the file. While the file is being repaired, this waits.
     pub(crate) fn with_reading<T>(
         &self,
         read: impl FnOnce(&Reading) -> Result<T, StateError>,
     ) -> Result<T, StateError> {
-        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        blocking::assert_allowed();
+        let store = self.store();
         let closed =
             || StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) };
         read(&store.as_ref().ok_or_else(closed)?.read()?)

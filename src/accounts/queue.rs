@@ -49,6 +49,8 @@ struct Waiting {
     oldest_under_way: Option<SteadyMicros>,
     closed: Option<LedgerError>,
     stopping: bool,
+    /// The writer has ended: nothing is answered any more.
+    gone: bool,
 }
 
 pub(crate) enum Batch {
@@ -102,14 +104,15 @@ impl Queue {
         Ok(queued)
     }
 
-    /// Queues a refund: accepted even while the ledger is down, because it is owed. But then nobody waits for it: an
-    /// outage may last.
+    /// Queues a refund: accepted even while the ledger is down, because it is owed. Then the writer notes it, and its
+    /// caller does not wait for the end of the outage.
     pub(crate) fn refund(&self, mut post: Post) {
         let mut waiting = self.lock();
-        if let Some(error) = waiting.closed
-            && let Some(promise) = post.promise.take()
-        {
-            promise.answer(Err(error));
+        if waiting.gone {
+            if let Some(promise) = post.promise.take() {
+                promise.answer(Err(LedgerError::Closed));
+            }
+            return;
         }
         waiting.urgent = true;
         waiting.jobs.push_back(Job::Post(post));
@@ -145,17 +148,17 @@ impl Queue {
         while waiting.jobs.is_empty() && !waiting.stopping {
             waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        let (wanted, patience) = match self.durability {
+        let (wanted, longest) = match self.durability {
             Durability::Window if !waiting.urgent => (usize::MAX, WINDOW),
             _ => (expected, REGATHER),
         };
         if waiting.jobs.len() < wanted && !waiting.stopping {
             waiting.wanted = wanted;
-            let enough = |waiting: &mut Waiting| {
+            let too_few = |waiting: &mut Waiting| {
                 let window_over = waiting.urgent && wanted == usize::MAX;
                 waiting.jobs.len() < wanted && !window_over && !waiting.stopping
             };
-            let gathered = self.arrived.wait_timeout_while(waiting, patience, enough);
+            let gathered = self.arrived.wait_timeout_while(waiting, longest, too_few);
             waiting = gathered.unwrap_or_else(PoisonError::into_inner).0;
         }
         // While the writer works nobody needs to wake it.
@@ -196,18 +199,23 @@ impl Queue {
         waiting.jobs.drain(..).collect()
     }
 
-    pub(crate) fn put_first(&self, owed: Vec<Post>) {
+    /// Takes out what waits, and refuses everything from now on.
+    pub(crate) fn end(&self) -> Vec<Job> {
         let mut waiting = self.lock();
-        for post in owed.into_iter().rev() {
-            waiting.jobs.push_front(Job::Post(post));
-        }
+        self.set_closed(&mut waiting, Some(LedgerError::Closed));
+        waiting.gone = true;
+        waiting.jobs.drain(..).collect()
     }
 
-    /// Sleeps until it is time to try again; false when the server stops meanwhile.
+    /// Sleeps until it is time to try again or a refund has arrived; false when the server stops meanwhile.
     pub(crate) fn pause(&self, time: Duration) -> bool {
-        let waiting = self.lock();
-        let slept = self.arrived.wait_timeout_while(waiting, time, |waiting| !waiting.stopping);
-        !slept.unwrap_or_else(PoisonError::into_inner).0.stopping
+        let mut waiting = self.lock();
+        waiting.wanted = 1;
+        let nothing_new = |waiting: &mut Waiting| !waiting.stopping && waiting.jobs.is_empty();
+        let slept = self.arrived.wait_timeout_while(waiting, time, nothing_new);
+        let mut waiting = slept.unwrap_or_else(PoisonError::into_inner).0;
+        waiting.wanted = usize::MAX;
+        !waiting.stopping
     }
 }
 

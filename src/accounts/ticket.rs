@@ -66,6 +66,7 @@ impl<T> Drop for Promise<T> {
 
 impl<T> Ticket<T> {
     pub(crate) fn wait(self) -> Option<T> {
+        super::blocking::assert_allowed();
         let mut answer = self.0.lock();
         loop {
             match &mut *answer {

@@ -1,22 +1,23 @@
 //! The one thread that writes: it gathers what waits, makes one commit of it, then answers everybody.
 //!
 //! Debits and refunds share commits; an administrative change has one of its own, so that refusing it takes nothing
-//! else down. When a commit fails, whether it happened is unknown: the writer refuses everything, reopens the file,
-//! takes over what the file says, gives back what was charged to callers who were told that they were not, and goes on.
+//! else down. When a commit fails, whether it happened is unknown: the writer notes beside the file what it may owe,
+//! refuses everything, reopens the file, repays what the file holds of that, takes over what the file says, and goes on.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::Shared;
-use super::directory::{AccountState, Directory, KeyState, lock};
+use super::directory::{AccountState, Directory, KeyState, lock, read_counters, read_stored};
 use super::error::{ChangeError, LedgerError};
-use super::idempotency::Claim;
+use super::idempotency::{self, Claim};
 use super::ids::{Credits, EntryNumber};
-use super::ledger::entry::{Draft, EntryKind, Note, Reference};
-use super::ledger::load::Posted;
+use super::ledger::entry::{Draft, EntryKind, Reference};
+use super::ledger::load::{Head, Posted};
 use super::ledger::poster::{Changes, Poster};
+use super::owed::{self, OwedRefund};
 use super::purse::{Hold, MonthlyUnits};
 use super::queue::Batch;
 use super::ticket::Promise;
@@ -79,7 +80,7 @@ pub(crate) struct Posting {
 pub(crate) struct Placed(Arc<AtomicU64>);
 
 impl Placed {
-    fn get(&self) -> Option<EntryNumber> {
+    pub(super) fn get(&self) -> Option<EntryNumber> {
         let number = self.0.load(Ordering::Acquire);
         (number > 0).then_some(EntryNumber(number))
     }
@@ -152,10 +153,7 @@ impl Writer {
                     settle(post, posting);
                 }
             }
-            Err(failure) => {
-                let owed = self.recover(&failure, posts);
-                self.shared.queue.put_first(owed);
-            }
+            Err(failure) => self.recover(&failure, posts),
         }
     }
 
@@ -194,10 +192,9 @@ impl Writer {
                 // Closed before the answer, answered before the repair: the operator may be the one who has to make room.
                 self.shared.queue.close(failure.as_ledger_error());
                 change.promise.answer(Err(ChangeError::OutcomeUnknown(unknown)));
-                let owed = self.recover(&failure, Vec::new());
+                self.recover(&failure, Vec::new());
                 // What the change held goes back only now: until the file had been read it may have been spent.
                 drop(after);
-                self.shared.queue.put_first(owed);
             }
         }
     }
@@ -207,88 +204,176 @@ impl Writer {
         self.shared.medium.set_mark(self.posted.head.mark());
     }
 
-    /// From a failed commit back to work. Returns the refunds that are owed.
-    fn recover(&mut self, failure: &Failure, posts: Vec<Post>) -> Vec<Post> {
+    /// From a failed commit back to work.
+    fn recover(&mut self, failure: &Failure, batch: Vec<Post>) {
         let error = failure.as_ledger_error();
         self.shared.note_trouble(&failure.error);
         self.shared.queue.close(error);
         self.answered = 0;
-        let mut unsure = Vec::new();
-        for mut post in posts {
-            // The caller need not wait for the repair to learn that the outcome is unknown.
-            let told = answer_failed(&mut post, error);
-            unsure.push((post, told));
+        let mut outage = Outage::new(error, failure.attempted);
+        for post in batch {
+            outage.take_in(post);
         }
-        let mut owed = Vec::new();
-        for job in self.shared.queue.drain() {
-            match job {
-                Job::Change(change) => change.promise.answer(Err(ChangeError::Ledger(error))),
-                Job::Post(mut post) => {
-                    answer_failed(&mut post, error);
-                    match post.kind {
-                        PostKind::Refund => owed.push(post),
-                        PostKind::Debit => post.account.purse.release(post.hold),
-                    }
-                }
-            }
-        }
-        let reopened =
-            self.reopen(error == LedgerError::StorageFull, &mut |posted| failure.attempted == Some(posted.head.mark()));
-        let Some(happened) = reopened else { return Vec::new() };
-        let mut refunds = owed_after(unsure, happened);
-        refunds.append(&mut owed);
+        self.refuse_waiting(&mut outage);
+        let Some(happened) = self.reopen(&mut outage) else { return };
+        outage.end(happened);
         self.shared.queue.open();
-        refunds
     }
 
-    /// Opens the file afresh until it works; `None` when the server stops meanwhile. What `happened` says of the posted
-    /// state is returned.
-    fn reopen(&mut self, was_full: bool, happened: &mut dyn FnMut(&Posted) -> bool) -> Option<bool> {
+    /// Answers everybody who waits. What they may be owed is written down before they are told.
+    fn refuse_waiting(&self, outage: &mut Outage) {
+        let mut new = outage.owed_for_debits();
+        let in_doubt = !new.is_empty();
+        for job in self.shared.queue.drain() {
+            match job {
+                Job::Change(change) => change.promise.answer(Err(ChangeError::Ledger(outage.error))),
+                Job::Post(mut post) => match post.kind {
+                    PostKind::Refund => outage.refunds.push(post),
+                    // Never came to a commit.
+                    PostKind::Debit => {
+                        post.account.purse.release(post.hold);
+                        answer(&mut post, outage.error);
+                    }
+                },
+            }
+        }
+        let unanswered = outage.refunds.iter().filter(|post| post.promise.is_some());
+        new.extend(unanswered.filter_map(OwedRefund::of));
+        let mut told = outage.error;
+        if let Err(unnoted) = owed::note(&*self.shared.medium, &new) {
+            self.shared.note_trouble(&unnoted);
+            told = if in_doubt { LedgerError::OutcomeUnknown } else { told };
+        }
+        outage.owed.append(&mut new);
+        outage.debits.iter_mut().for_each(|debit| answer(&mut debit.post, told));
+        let error = outage.error;
+        outage.refunds.iter_mut().for_each(|post| answer(post, error));
+    }
+
+    /// Opens the file afresh until it works; `None` when the server stops meanwhile. Returns whether the commit that
+    /// failed happened.
+    fn reopen(&mut self, outage: &mut Outage) -> Option<bool> {
         let mut pause = FIRST_PAUSE;
-        let mut was_full = was_full;
+        let mut happened = None;
         loop {
+            // Whoever reads the file for long gives up: nobody else can have it until it is closed.
+            self.shared.store().as_ref().inspect(|state| state.abandon());
             let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
             // Closed first: an engine that failed once answers nothing any more.
             *store = None;
             self.shared.medium.forget_cached_pages();
-            let attempt = State::open_medium(&self.shared.medium).and_then(|state| self.take_stock(state, was_full));
-            match attempt {
+            let attempt = State::open_medium(&self.shared.medium);
+            match attempt.and_then(|state| self.take_stock(state, outage, &mut happened)) {
                 Ok((state, posted)) => {
                     *store = Some(state);
-                    let happened = happened(&posted);
                     self.posted = posted;
-                    return Some(happened);
+                    return Some(happened == Some(true));
                 }
                 Err(error) => {
-                    was_full |= error.is_disk_full();
-                    self.shared.queue.close(if was_full { LedgerError::StorageFull } else { LedgerError::Unavailable });
+                    if error.is_disk_full() {
+                        outage.error = LedgerError::StorageFull;
+                    }
+                    self.shared.queue.close(outage.error);
                     self.shared.note_trouble(&error);
                 }
             }
             drop(store);
-            if !self.shared.queue.pause(pause) {
+            let goes_on = self.shared.queue.pause(pause);
+            // Refunds that arrived meanwhile.
+            self.refuse_waiting(outage);
+            if !goes_on {
                 return None;
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
-    /// Proves that the reopened file can be written, and takes over what it says.
-    fn take_stock(&self, state: State, was_full: bool) -> Result<(State, Posted), StateError> {
+    /// Proves that the reopened file can be written, repays what is owed, and takes over what the file says.
+    fn take_stock(
+        &self,
+        state: State,
+        outage: &Outage,
+        happened: &mut Option<bool>,
+    ) -> Result<(State, Posted), StateError> {
+        // Decided once, before anything is appended: a repayment that fails in its turn may leave entries of its own.
+        if happened.is_none() {
+            let head = Head::read(&state.read()?)?;
+            *happened = Some(outage.attempted == Some(head.mark()));
+        }
         // On a disk that was full a small record may still find a gap; the next batch would not.
-        let headroom = if was_full { HEADROOM_BYTES } else { 0 };
+        let headroom = if outage.error == LedgerError::StorageFull { HEADROOM_BYTES } else { 0 };
         for size in [headroom, 0] {
             let mut probe = state.write()?;
             probe.put(Table::Meta, b"probe", &vec![0; size])?;
             probe.commit()?;
         }
+        owed::repay(&state, &outage.owed)?;
+        self.shared.medium.clear_owed()?;
         let reading = state.read()?;
         let posted = Posted::load(&reading)?;
-        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
-        directory.reload(&reading, &posted)?;
-        drop(directory);
+        let stored = read_stored(&reading)?;
+        let counters = read_counters(&reading, &self.shared.directory().missing(&stored))?;
+        let retries = idempotency::read_all(&reading)?;
         drop(reading);
+        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
+        directory.take_over(stored, &counters, &posted);
+        drop(directory);
+        lock(&self.shared.retries).reload(retries);
+        self.shared.medium.set_mark(posted.head.mark());
         Ok((state, posted))
+    }
+}
+
+/// From a failed commit until the file works again.
+struct Outage {
+    /// What callers are told.
+    error: LedgerError,
+    /// The head that the failed commit would have left, if it got that far.
+    attempted: Option<Mark>,
+    /// The debits of the failed commit, which hold their credits until it is known whether it happened.
+    debits: Vec<DebitInDoubt>,
+    /// Refunds that arrived, kept for their claims: until the file was repaired a copy of these calls has to wait.
+    refunds: Vec<Post>,
+    /// What is to be given back if the file holds the debits.
+    owed: Vec<OwedRefund>,
+}
+
+struct DebitInDoubt {
+    post: Post,
+    /// Whether somebody waits for the answer. One who was answered before the commit, in `window` mode, owes the debit.
+    is_awaited: bool,
+}
+
+impl Outage {
+    fn new(error: LedgerError, attempted: Option<Mark>) -> Self {
+        Self { error, attempted, debits: Vec::new(), refunds: Vec::new(), owed: Vec::new() }
+    }
+
+    fn take_in(&mut self, post: Post) {
+        match post.kind {
+            PostKind::Debit => {
+                let is_awaited = post.promise.is_some();
+                self.debits.push(DebitInDoubt { post, is_awaited });
+            }
+            PostKind::Refund => self.refunds.push(post),
+        }
+    }
+
+    /// What the callers are owed who are about to be told that they were not charged.
+    fn owed_for_debits(&self) -> Vec<OwedRefund> {
+        let is_unanswered = |debit: &&DebitInDoubt| self.attempted.is_some() && debit.post.promise.is_some();
+        self.debits.iter().filter(is_unanswered).filter_map(|debit| OwedRefund::of(&debit.post)).collect()
+    }
+
+    /// The purses were reset to what the file says, with these holds still in place.
+    fn end(self, happened: bool) {
+        for DebitInDoubt { post, is_awaited } in self.debits {
+            post.account.purse.release(post.hold);
+            // There is nothing for a refund that is still to come: either the debit never was, or it was repaid.
+            if !happened || is_awaited {
+                post.placed.set(None);
+            }
+        }
     }
 }
 
@@ -337,10 +422,7 @@ fn place(poster: &mut Poster<'_>, post: &Post) -> Result<Option<Posting>, StateE
     };
     if post.kind == PostKind::Refund {
         let Some(debit) = post.placed.get() else { return Ok(None) };
-        draft.kind = EntryKind::Refund;
-        (draft.credits, draft.from_allotment) = (cost, -from_allotment);
-        draft.reference = Reference::Entry(debit);
-        draft.note = Some(Note { actor: "system".to_owned(), reason: "the call was not answered with 200".to_owned() });
+        draft = draft.refunded(debit);
     }
     let entry = poster.append(draft);
     let used = poster.allotment_used(post.account.id, Month(post.units.month));
@@ -391,53 +473,10 @@ fn settle(mut post: Post, posting: Option<Posting>) {
     }
 }
 
-/// Whether somebody waited for the answer, and now takes the call for failed.
-fn answer_failed(post: &mut Post, error: LedgerError) -> bool {
-    match post.promise.take() {
-        Some(promise) => {
-            promise.answer(Err(error));
-            true
-        }
-        None => false,
+fn answer(post: &mut Post, error: LedgerError) {
+    if let Some(promise) = post.promise.take() {
+        promise.answer(Err(error));
     }
-}
-
-/// What is owed for a batch whose commit failed, now that the file tells whether it happened. A caller who was told that
-/// the call failed must not have paid; one who was answered before the commit, in `window` mode, has.
-fn owed_after(unsure: Vec<(Post, bool)>, happened: bool) -> Vec<Post> {
-    let numbers = |kind: PostKind| -> HashSet<EntryNumber> {
-        unsure.iter().filter(|(post, _)| post.kind == kind).filter_map(|(post, _)| post.placed.get()).collect()
-    };
-    let (refunded, debited) = (numbers(PostKind::Refund), numbers(PostKind::Debit));
-    let mut owed = Vec::new();
-    for (mut post, told) in unsure {
-        let number = post.placed.get();
-        match (post.kind, happened) {
-            (PostKind::Debit, true) => {
-                // The purse was reset to what the file says, with this hold still in place.
-                post.account.purse.release(post.hold);
-                if told && number.is_some_and(|number| !refunded.contains(&number)) {
-                    // A refund of the same call that is still to come must find nothing to give back.
-                    post.placed.set(None);
-                    post.placed = Placed::default();
-                    post.placed.set(number);
-                    post.kind = PostKind::Refund;
-                    owed.push(post);
-                }
-            }
-            (PostKind::Debit, false) => {
-                post.placed.set(None);
-                post.account.purse.release(post.hold);
-            }
-            (PostKind::Refund, true) => {}
-            (PostKind::Refund, false) => {
-                if number.is_some_and(|number| !debited.contains(&number)) {
-                    owed.push(post);
-                }
-            }
-        }
-    }
-    owed
 }
 
 /// Whatever ends the writer, nobody may wait for it afterwards.
@@ -445,7 +484,11 @@ struct CloseWhenGone(Arc<Shared>);
 
 impl Drop for CloseWhenGone {
     fn drop(&mut self) {
-        self.0.queue.close(LedgerError::Closed);
-        drop(self.0.queue.drain());
+        let refunds = self.0.queue.end().into_iter().filter_map(Job::into_post);
+        let owed: Vec<OwedRefund> =
+            refunds.filter(|post| post.kind == PostKind::Refund).filter_map(|post| OwedRefund::of(&post)).collect();
+        if let Err(unnoted) = owed::note(&*self.0.medium, &owed) {
+            self.0.note_trouble(&unnoted);
+        }
     }
 }

@@ -58,7 +58,7 @@ error_codes! {
     HeadersTooLarge, 431, "request_too_large", "The headers are longer than 16 KB.";
     Internal, 500, "internal_error", "An error in the service; `requestId` identifies it in the log.";
     Overloaded, 503, "overloaded", "The service is overloaded; try again.";
-    LedgerUnavailable, 503, "ledger_unavailable", "The ledger cannot be written now; nothing was charged.";
+    LedgerUnavailable, 503, "ledger_unavailable", "The ledger cannot be written now; nothing was charged, unless `message` says that this is not known yet.";
     StorageFull, 503, "storage_full", "The disk of the service is full; nothing was charged.";
     VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported.";
 }
@@ -224,9 +224,16 @@ impl From<LedgerError> for ApiError {
         let (code, seconds) = match error {
             LedgerError::Overloaded => (ErrorCode::Overloaded, 1),
             LedgerError::StorageFull => (ErrorCode::StorageFull, 30),
-            LedgerError::Unavailable | LedgerError::Closed => (ErrorCode::LedgerUnavailable, 2),
+            LedgerError::Unavailable | LedgerError::OutcomeUnknown | LedgerError::Closed => {
+                (ErrorCode::LedgerUnavailable, 2)
+            }
         };
-        let message = format!("{error}; you were not charged, try again in {seconds} seconds");
+        let message = match error {
+            LedgerError::OutcomeUnknown => format!(
+                "{error}; try again in {seconds} seconds: with the same Idempotency-Key the call is charged once at most"
+            ),
+            _ => format!("{error}; you were not charged, try again in {seconds} seconds"),
+        };
         Self { retry_after_sec: Some(seconds), ..Self::new(code, message) }
     }
 }
@@ -294,7 +301,7 @@ mod tests {
         };
         let too_fast = TooFast { retry_after_sec: 7, left, window: PaceWindow::Minute };
         let scope = Refusal::Scope { has: ScopeSet::of(&[Scope::Node]), needs_any_of: ScopeSet::of(&[Scope::Gis]) };
-        let expected: [(Refusal, u16, &str, Option<u64>); 12] = [
+        let expected: [(Refusal, u16, &str, Option<u64>); 13] = [
             (Refusal::Key(BadKey::Missing), 401, "invalid_api_key", None),
             (Refusal::Key(BadKey::AccountNotApproved), 401, "invalid_api_key", None),
             (Refusal::Credits { cost: Credits(5), remaining }, 402, "insufficient_credits", None),
@@ -305,6 +312,7 @@ mod tests {
             (Refusal::SameRequestUnderWay, 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Overloaded), 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Unavailable), 503, "ledger_unavailable", Some(2)),
+            (Refusal::Ledger(LedgerError::OutcomeUnknown), 503, "ledger_unavailable", Some(2)),
             (Refusal::Ledger(LedgerError::Closed), 503, "ledger_unavailable", Some(2)),
             (Refusal::Ledger(LedgerError::StorageFull), 503, "storage_full", Some(30)),
         ];

@@ -8,7 +8,10 @@ use redb::Builder;
 
 use super::medium::{create_private, publish};
 use super::transaction::{Reading, Writing};
-use super::{DataLock, FileMedium, MARK_FILE, MarkFile, Medium, STATE_FILE, State, StateError, Table, create_schema};
+use super::{
+    DataLock, FileMedium, MARK_FILE, MarkFile, Medium, STATE_FILE, State, StateError, Table, create_data_directory,
+    create_schema,
+};
 
 /// Writes one consistent moment to a new file beside `to` and returns its path; [`finish`] checks and names it.
 /// Copied record by record: the pages of a live file do not hold still for a plain copy.
@@ -76,7 +79,7 @@ pub(crate) fn restore<E: From<StateError>>(
     backup: &Path,
     check: impl FnOnce(&State) -> Result<(), E>,
 ) -> Result<(), E> {
-    std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
+    create_data_directory(data)?;
     let _owner = DataLock::acquire(data)?;
     let state = data.join(STATE_FILE);
     let part = with_suffix(&state, ".restore");

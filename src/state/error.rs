@@ -19,6 +19,8 @@ pub enum StateError {
     OlderThanMark { place: String, entries: u64, marked: u64 },
     /// The disk or the storage engine failed.
     Storage { doing: &'static str, source: Box<redb::Error> },
+    /// The file had to be closed and reopened while it was read.
+    Abandoned,
     /// A file beside the database failed.
     File { doing: &'static str, path: PathBuf, source: io::Error },
 }
@@ -97,7 +99,10 @@ impl fmt::Display for StateError {
                  {marked}; put the right file back, or run 'hornbook restore BACKUP --force' to accept an older one"
             ),
             Self::Storage { doing, source } => {
-                write!(f, "cannot {doing}: {source}; check the disk, the service resumes by itself once it works")
+                write!(f, "cannot {doing}: {source}; check the disk and the space left on it")
+            }
+            Self::Abandoned => {
+                f.write_str("the disk failed and the state file had to be reopened; run the command again")
             }
             Self::File { doing, path, source } => {
                 write!(f, "cannot {doing} {}: {source}; check the disk and the permissions", path.display())

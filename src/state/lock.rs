@@ -1,9 +1,11 @@
-//! One process owns a data directory. The owner's pid stands in the lock file, so that a second one can be told.
+//! One process owns a data directory. Its process id is in the lock file, so that a second one can name it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use super::medium::own_like_directory;
 use super::{LOCK_FILE, StateError};
 
 /// Held as long as the data directory is ours; the system releases it when the process ends, however it ends.
@@ -20,8 +22,13 @@ impl DataLock {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(&path)
             .map_err(|e| StateError::file("open the lock file", &path, e))?;
+        own_like_directory(&file, &path);
+        // Who can open the file can lock it, and so keep the service from starting. Made by an older version it may be
+        // open to all; `exposure` says so where this fails.
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -34,6 +41,20 @@ impl DataLock {
             .map_err(|e| StateError::file("write the process id to", &path, e))?;
         Ok(Self { _file: file })
     }
+}
+
+/// What other users could do in a data directory, if its permissions let them in; for a warning.
+pub fn exposure(data: &Path) -> Option<String> {
+    let mode = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o777);
+    let (directory, lock) = (mode(data), mode(&data.join(LOCK_FILE)));
+    let is_open = |mode: u32| mode & 0o077 != 0;
+    (is_open(directory) || is_open(lock)).then(|| {
+        let place = data.display();
+        format!(
+            "other users can enter the data directory {place} (mode {directory:04o}) or open its {LOCK_FILE} (mode \
+             {lock:04o}); run 'chmod 700 {place}' and 'chmod 600 {place}/{LOCK_FILE}'"
+        )
+    })
 }
 
 fn pid_in(file: &mut File) -> Option<u32> {

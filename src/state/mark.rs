@@ -6,12 +6,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::StateError;
 use super::codec::{seal, unseal};
+use super::medium::own_like_directory;
 
 /// How many ledger entries there are, and the hash of the last of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +58,9 @@ impl MarkFile {
     pub fn write(&self, mark: Mark) {
         let Ok(mut file) = self.file.lock() else { return };
         if file.is_none() {
-            *file = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path).ok();
+            let mut options = OpenOptions::new();
+            *file = options.write(true).create(true).truncate(false).mode(0o600).open(&self.path).ok();
+            file.iter().for_each(|made| own_like_directory(made, &self.path));
         }
         if let Some(open) = &*file
             && open.write_all_at(&mark.to_bytes(), 0).is_err()

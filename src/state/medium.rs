@@ -1,14 +1,15 @@
 //! Where the state's bytes live: a file in the data directory, or what a test puts in its place.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use redb::{Builder, Database};
 
 use super::mark::{Mark, MarkFile};
-use super::{MARK_FILE, STATE_FILE, StateError, schema};
+use super::owed::OwedFile;
+use super::{MARK_FILE, OWED_FILE, STATE_FILE, StateError, schema};
 
 /// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
@@ -28,18 +29,33 @@ pub trait Medium: Send + Sync {
 
     /// Called between a failed commit and the next `open`.
     fn forget_cached_pages(&self) {}
+
+    /// Writes down, apart from the database, what callers are owed; it is durable when this returns.
+    fn note_owed(&self, _record: &[u8]) -> Result<(), StateError> {
+        Err(StateError::file("write what is owed to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
+    }
+
+    /// Every such record since the last `clear_owed`.
+    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        Ok(Vec::new())
+    }
+
+    fn clear_owed(&self) -> Result<(), StateError> {
+        Ok(())
+    }
 }
 
 /// `state.redb` in a data directory.
 pub struct FileMedium {
     path: PathBuf,
     mark: MarkFile,
+    owed: OwedFile,
 }
 
 impl FileMedium {
     /// The state file of `data`, created with its schema if absent.
     pub(super) fn in_directory(data: &Path) -> Result<Self, StateError> {
-        std::fs::create_dir_all(data).map_err(|e| StateError::file("create the data directory", data, e))?;
+        create_data_directory(data)?;
         let path = data.join(STATE_FILE);
         if !path.try_exists().map_err(|e| StateError::file("look for", &path, e))? {
             // A mark that remembers entries is a state file that was lost: an empty one must not take its place.
@@ -49,14 +65,20 @@ impl FileMedium {
             }
             create_whole(&path)?;
         }
-        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), path })
+        let owed = OwedFile::at(data.join(OWED_FILE));
+        owed.reserve();
+        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, path })
     }
 
     /// One state file anywhere, such as a backup: it must exist and has no mark.
     pub fn standalone(path: &Path) -> Self {
-        let mut mark = path.as_os_str().to_owned();
-        mark.push(".mark");
-        Self { path: path.to_owned(), mark: MarkFile::at(mark.into()) }
+        let beside = |suffix: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        let (mark, owed) = (MarkFile::at(beside(".mark")), OwedFile::at(beside(".owed")));
+        Self { path: path.to_owned(), mark, owed }
     }
 }
 
@@ -84,16 +106,46 @@ impl Medium for FileMedium {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
         }
     }
+
+    fn note_owed(&self, record: &[u8]) -> Result<(), StateError> {
+        self.owed.append(record)
+    }
+
+    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        self.owed.read()
+    }
+
+    fn clear_owed(&self) -> Result<(), StateError> {
+        self.owed.clear()
+    }
 }
 
-/// An empty file in the place of any that is there, for its owner's eyes only: a state tells names and orders.
+/// Creates the data directory for its owner alone, unless it is there already.
+pub fn create_data_directory(data: &Path) -> Result<(), StateError> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
+    created.map_err(|e| StateError::file("create the data directory", data, e))
+}
+
+/// A file made in a directory belongs to whom the directory belongs: a command run as root must not lock the service's
+/// user out. Who may not give files away owns the directory, or could not have written to it.
+pub(super) fn own_like_directory(file: &File, path: &Path) {
+    if let (Ok(directory), Ok(found)) = (std::fs::metadata(parent_of(path)), file.metadata())
+        && (directory.uid(), directory.gid()) != (found.uid(), found.gid())
+    {
+        let _ = std::os::unix::fs::fchown(file, Some(directory.uid()), Some(directory.gid()));
+    }
+}
+
+/// An empty file in the place of any that is there, readable by its owner alone: a state holds names and orders.
 pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StateError::file("replace", path, e)),
         _ => {}
     }
     let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
-    created.map_err(|e| StateError::file("create", path, e))
+    let file = created.map_err(|e| StateError::file("create", path, e))?;
+    own_like_directory(&file, path);
+    Ok(file)
 }
 
 /// Creates a state file so that it exists with its schema or not at all: redb's own first milliseconds leave a file
@@ -117,6 +169,9 @@ pub(crate) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
 }
 
 fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent)?.sync_all()
+    File::open(parent_of(path))?.sync_all()
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,5 +1,8 @@
 //! Reading and writing sealed records. A `Writing` that is dropped changes nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMetadata, TableError, WriteTransaction};
 
 use super::codec::{seal, unseal};
@@ -31,6 +34,13 @@ impl Writing {
             .set_durability(Durability::Immediate)
             .map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
         Ok(Self { transaction, changed: false })
+    }
+
+    /// Removes every record of a table.
+    pub(super) fn empty(&mut self, table: Table) -> Result<(), StateError> {
+        self.changed = true;
+        self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        self.create(table)
     }
 
     pub(super) fn create(&mut self, table: Table) -> Result<(), StateError> {
@@ -91,11 +101,17 @@ impl Writing {
 
 pub(crate) struct Reading {
     transaction: ReadTransaction,
+    is_abandoned: Arc<AtomicBool>,
 }
 
 impl Reading {
     pub(super) fn new(transaction: ReadTransaction) -> Self {
-        Self { transaction }
+        Self { transaction, is_abandoned: Arc::default() }
+    }
+
+    /// Scans give up once this is set.
+    pub(super) fn until(self, is_abandoned: &Arc<AtomicBool>) -> Self {
+        Self { is_abandoned: Arc::clone(is_abandoned), ..self }
     }
 
     fn open(&self, table: Table) -> Result<OpenTable, StateError> {
@@ -116,7 +132,12 @@ impl Reading {
     }
 
     pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
-        visit_all(&self.open(table)?, table, start, visit)
+        visit_all(&self.open(table)?, table, start, &mut |key, payload| {
+            if self.is_abandoned.load(Ordering::Relaxed) {
+                return Err(StateError::Abandoned);
+            }
+            visit(key, payload)
+        })
     }
 
     /// The last record at or before `key`.

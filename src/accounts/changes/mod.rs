@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 pub use keys::{IssuedKey, KeyWish};
 pub use orders::OrderWish;
 
+use super::blocking;
 use super::error::ChangeError;
 use super::ids::{AccountId, Credits};
 use super::ledger::entry::Note;
@@ -53,6 +54,7 @@ impl Shared {
         &self,
         run: impl FnOnce(&mut Poster<'_>) -> Result<(T, After), ChangeError> + Send + 'static,
     ) -> Result<T, ChangeError> {
+        blocking::assert_allowed();
         let made = Arc::new(OnceLock::new());
         let makes = Arc::clone(&made);
         let (promise, ticket) = ticket();

@@ -70,6 +70,18 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// What gives this debit back, given the debit's number.
+    pub(crate) fn refunded(self, debit: EntryNumber) -> Self {
+        Self {
+            kind: EntryKind::Refund,
+            credits: -self.credits,
+            from_allotment: -self.from_allotment,
+            reference: Reference::Entry(debit),
+            note: Some(Note { actor: "system".to_owned(), reason: "the call was not answered with 200".to_owned() }),
+            ..self
+        }
+    }
+
     /// What the wallet gained.
     pub(crate) fn to_wallet(&self) -> i64 {
         self.credits + self.from_allotment

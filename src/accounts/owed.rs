@@ -1,0 +1,117 @@
+//! Refunds that are owed for debits whose callers were told that the call failed.
+//!
+//! When a commit fails, whether it happened is not known until the file was read again, and its callers do not wait for
+//! that. What they may be owed is noted beside the database before they are told ([`Medium::note_owed`]), and repaid
+//! from the file: when the ledger is repaired, or when the program starts again.
+//!
+//! [`Medium::note_owed`]: crate::state::Medium::note_owed
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::idempotency;
+use super::ids::{AccountId, Credits, EntryNumber, KeyId};
+use super::ledger::entry::{Draft, Entry, EntryKind, Reference};
+use super::ledger::load::{Posted, block_entries};
+use super::ledger::poster::Poster;
+use super::writer::Post;
+use crate::clock::UnixMillis;
+use crate::state::codec::{Decoder, Encoder, Malformed};
+use crate::state::{Medium, State, StateError, Table};
+
+/// A debit that is to be given back if the file holds it. The fields beside its number tell it apart from another debit
+/// that took the number after this one's commit did not happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OwedRefund {
+    entry: EntryNumber,
+    account: AccountId,
+    key: KeyId,
+    at: UnixMillis,
+    cost: Credits,
+}
+
+impl OwedRefund {
+    /// None for a debit that never got a number: nothing can be owed for it.
+    pub(crate) fn of(post: &Post) -> Option<Self> {
+        let Post { account, key, at, cost, .. } = post;
+        post.placed.get().map(|entry| Self { entry, account: account.id, key: key.id, at: *at, cost: *cost })
+    }
+
+    fn is_for(&self, entry: &Entry) -> bool {
+        let Draft { at, kind, account, key, credits, .. } = entry.draft;
+        (kind, account, key, at) == (EntryKind::Usage, self.account, Some(self.key), self.at)
+            && credits == -i64::from(self.cost.0)
+    }
+}
+
+/// Writes them down; they are durable when this returns.
+pub(crate) fn note(medium: &dyn Medium, owed: &[OwedRefund]) -> Result<(), StateError> {
+    if owed.is_empty() {
+        return Ok(());
+    }
+    let mut encoder = Encoder::default();
+    for refund in owed {
+        encoder.unsigned(refund.entry.0);
+        encoder.unsigned(refund.account.0.into());
+        encoder.unsigned(refund.key.0.into());
+        encoder.signed(refund.at.0);
+        encoder.unsigned(refund.cost.0.into());
+    }
+    medium.note_owed(&encoder.bytes)
+}
+
+/// What was written down and not repaid yet.
+pub(crate) fn noted(medium: &dyn Medium) -> Result<Vec<OwedRefund>, StateError> {
+    let mut owed = Vec::new();
+    for record in medium.owed()? {
+        decode(&record, &mut owed).map_err(|_| StateError::bad_record("owed", &[]))?;
+    }
+    Ok(owed)
+}
+
+fn decode(record: &[u8], owed: &mut Vec<OwedRefund>) -> Result<(), Malformed> {
+    let mut decoder = Decoder::new(record);
+    while !decoder.is_empty() {
+        owed.push(OwedRefund {
+            entry: EntryNumber(decoder.unsigned()?),
+            account: AccountId(decoder.number()?),
+            key: KeyId(decoder.number()?),
+            at: UnixMillis(decoder.signed()?),
+            cost: Credits(decoder.number()?),
+        });
+    }
+    Ok(())
+}
+
+/// Gives back what the file holds of it and has not given back yet, with the idempotency records of these debits. To be
+/// done before anything else is appended.
+pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError> {
+    let by_entry: BTreeMap<EntryNumber, &OwedRefund> = owed.iter().map(|refund| (refund.entry, refund)).collect();
+    let Some(first) = by_entry.keys().next() else { return Ok(()) };
+    let reading = state.read()?;
+    let Some((start, _)) = reading.at_or_before(Table::Ledger, &first.to_key())? else { return Ok(()) };
+    let (mut due, mut refunded) = (Vec::new(), HashSet::new());
+    reading.scan(Table::Ledger, &start, &mut |key, payload| {
+        for entry in block_entries(key, payload)? {
+            if let Reference::Entry(debit) = entry.draft.reference {
+                refunded.insert(debit);
+            }
+            if by_entry.get(&entry.number).is_some_and(|refund| refund.is_for(&entry)) {
+                due.push(entry);
+            }
+        }
+        Ok(true)
+    })?;
+    due.retain(|entry| !refunded.contains(&entry.number));
+    let given_back: HashSet<EntryNumber> = due.iter().map(|entry| entry.number).collect();
+    let records = idempotency::read_all(&reading)?;
+    let posted = Posted::load(&reading)?;
+    drop(reading);
+    let mut poster = Poster::new(state.write()?, &posted);
+    for entry in due {
+        poster.append(entry.draft.refunded(entry.number));
+    }
+    for (key, _) in records.iter().filter(|(_, record)| given_back.contains(&record.entry)) {
+        poster.writing.remove(Table::Idempotency, key)?;
+    }
+    poster.commit().map(drop)
+}
