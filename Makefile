@@ -5,8 +5,11 @@ FUZZ_TARGETS := native geojson mapped citation
 # The folder with the source files for benches/plans.
 SOURCES ?= ../shared/corpora
 
-# How often the program is killed under load; the tests do it 100 times.
-KILLS ?= 1000
+# How often the server is killed under HTTP load; the tests do it 12 times.
+KILLS ?= 100
+
+# How many power cuts of the state file are tried; the tests try 20,000.
+CUTS ?= 100000
 
 # How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
@@ -14,12 +17,13 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance' checks; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills slow-clients smuggling unit-score documents conformance bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents conformance bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
-	@echo 'make kills         kill the program KILLS ($(KILLS)) times under 16 concurrent callers with retries'
+	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 concurrent HTTP clients'
+	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
@@ -39,6 +43,10 @@ deny:
 
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test -p hornbook --test accounts_process -- --nocapture killed_under_load
+
+power-cuts:
+	HORNBOOK_TEST_CUTS=$(CUTS) cargo test -p hornbook --test accounts_power_cuts
+	HORNBOOK_TEST_FAULTS=every cargo test -p hornbook --test accounts_faults -- the_nth_write_or_sync_fails
 
 slow-clients:
 	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test -p hornbook --test cli -- --nocapture slow_clients

@@ -5,7 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
-use hornbook::accounts::admission::{Receipt, Reserved};
+use hornbook::accounts::admission::Reserved;
 use hornbook::accounts::changes::KeyWish;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, Refusal};
@@ -57,7 +57,7 @@ fn the_steps_refuse_in_the_order_of_the_contract() {
     // The narrow key has expired by now.
     let expired = accounts.authenticate(Some(&secret), read(&clock)).err().unwrap();
     assert_eq!(expired, Refusal::Key(BadKey::RevokedOrExpired));
-    accounts.disable_account(owner.account).unwrap();
+    accounts.disable_account(owner.account, &act(now)).unwrap();
     let disabled = accounts.authenticate(Some(&owner.keys[0]), now).err().unwrap();
     assert_eq!(disabled, Refusal::Key(BadKey::AccountNotApproved));
     accounts.verify_ledger().unwrap();
@@ -315,6 +315,8 @@ fn copies_of_one_request_at_once_are_charged_once() {
                         charged.fetch_add(u32::from(!receipt.is_replay()), Ordering::Relaxed);
                         break;
                     }
+                    // Fifteen copies, of which five are answered again.
+                    Err(Refusal::TooManyReplays) => break,
                     Err(refusal) => assert_eq!(refusal, Refusal::SameRequestUnderWay),
                 }
             }

@@ -96,7 +96,7 @@ fn approval_grants_once_and_further_keys_grant_nothing() {
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
     let accounts = start(Disk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
     let owner = customer(&accounts, 0, 3, now);
-    accounts.disable_account(owner.account).unwrap();
+    accounts.disable_account(owner.account, &act(now)).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
     let receipt = call(&accounts, &owner.keys[2], 1, None, now).unwrap();
     let limit = receipt.left().limits.per_minute;

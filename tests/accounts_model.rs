@@ -241,7 +241,7 @@ impl Run {
         let id = self.owners[account].account;
         let shut_out = self.random.below(3) == 0;
         if shut_out {
-            self.real().disable_account(id).unwrap();
+            self.real().disable_account(id, &act).unwrap();
         } else {
             self.real().approve_account(id, &act).unwrap();
         }

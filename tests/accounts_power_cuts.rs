@@ -17,6 +17,7 @@ use hornbook::clock::{Now, UnixMillis};
 use support::disk::{Disk, Event, SECTOR_BYTES};
 use support::{act, call, customer, failing_call, fast_settings, noon, read, start};
 
+/// As many as a test may take; `HORNBOOK_TEST_CUTS` sets another number.
 const CUTS: u64 = 20_000;
 const WORKLOADS: u64 = 16;
 const CALLERS: u64 = 6;
@@ -26,7 +27,9 @@ const CREDITS: u32 = 10_000;
 const ALWAYS_DURABLE: u64 = 1 << 32;
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
 fn no_acknowledged_debit_is_lost_and_none_doubled() {
+    let cuts = std::env::var("HORNBOOK_TEST_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(CUTS);
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -36,7 +39,7 @@ fn no_acknowledged_debit_is_lost_and_none_doubled() {
                     if seed >= WORKLOADS {
                         return;
                     }
-                    cut_workload(seed, CUTS / WORKLOADS);
+                    cut_workload(seed, cuts / WORKLOADS);
                 }
             });
         }

@@ -1,23 +1,27 @@
-//! The real program: administered while it runs and while it does not, backed up under load, and killed again and again.
+//! The real program: administered while it serves and while it does not, backed up under load, and killed again and
+//! again while clients call it over HTTP.
 //!
-//! `HORNBOOK_TEST_KILLS` sets how often it is killed under load; 100 unless told.
+//! `HORNBOOK_TEST_KILLS` sets how often it is killed under load; 12 unless told.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hornbook::accounts::entropy::SeededEntropy;
 use serde_json::Value;
 
-const CALLERS: u64 = 16;
+const CALLERS: usize = 16;
 const FIRST_BOOT_KILLS: u64 = 300;
-const BACKUPS: usize = 50;
+const BACKUPS: usize = 20;
+/// A metered call of one credit.
+const CALL: &str = "/api/v1/code-bodies";
 
 struct Place {
     directory: tempfile::TempDir,
@@ -33,10 +37,14 @@ impl Place {
     }
 
     fn command(&self, data: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_hornbook")), data)
+    }
+
+    fn command_of(&self, program: &Path, data: &Path) -> Command {
+        let mut command = Command::new(program);
         // No limits on the pace and no allotment: every call is a debit from the wallet.
-        for name in ["free.per_minute=4000000000", "free.per_day=4000000000", "free.monthly_units=0"] {
-            command.args(["--set", name]);
+        for setting in ["free.per_minute=4000000000", "free.per_day=4000000000", "free.monthly_units=0"] {
+            command.args(["--set", setting]);
         }
         command.args(["--json", "--data"]).arg(data).current_dir(self.directory.path()).env_clear();
         command
@@ -60,49 +68,93 @@ impl Place {
 
     /// An account with a key and credits.
     fn customer(&self, data: &Path, credits: &str) -> String {
-        self.json(data, &["account", "create", "Test", "--approve"]);
-        self.json(data, &["grant", "acct-1", credits, "--reason", "test"]);
-        let key = self.json(data, &["key", "create", "acct-1", "--test"]);
+        let account = self.json(data, &["account", "create", "Test", "--approve"]);
+        let account = account["id"].as_str().unwrap();
+        self.json(data, &["grant", account, credits, "--reason", "test"]);
+        let key = self.json(data, &["key", "create", account, "--test"]);
         key["key"].as_str().unwrap().to_owned()
     }
 
+    fn credits_left(&self, data: &Path, account: &str) -> u64 {
+        self.json(data, &["account", "show", account])["creditsRemaining"].as_u64().unwrap()
+    }
+
+    /// Puts the sample corpus into the data directory.
+    fn build(&self, data: &Path) {
+        let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml");
+        let output = self.command(data).arg("build").arg(plan).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     fn serve(&self, data: &Path) -> Server {
-        let mut child = self.command(data).arg("drill").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (calls, answers) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let (sender, receiver) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(answers).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Server { child, calls, answers: receiver }
+        Server::start(self.command(data), Stdio::null())
     }
 }
 
+/// A running server; killed when dropped.
 struct Server {
     child: Child,
-    calls: ChildStdin,
-    answers: Receiver<String>,
+    address: String,
 }
 
 impl Server {
-    /// False once the server is gone.
-    fn send(&mut self, number: u64, key: &str) -> bool {
-        writeln!(self.calls, "{number} {key} 1").is_ok()
+    fn start(mut command: Command, log: Stdio) -> Self {
+        command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
+        Self { child, address: address.expect("a server that listens") }
     }
 
-    fn stop(self) {
-        let Self { mut child, calls, .. } = self;
-        drop(calls);
-        assert!(child.wait().unwrap().success());
+    /// The status of one call.
+    fn call(&self, key: &str) -> u16 {
+        Client::connect(&self.address).and_then(|mut client| client.call(key, None)).unwrap()
     }
 
-    fn kill(mut self) -> Receiver<String> {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        self.answers
+    fn stop(mut self) {
+        let told = Command::new("kill").args(["-s", "TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success() && self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A kept connection.
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn connect(address: &str) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    /// One whole answer, or an error if any of it is missing.
+    fn call(&mut self, key: &str, idempotency_key: Option<&str>) -> std::io::Result<u16> {
+        let retry = idempotency_key.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
+        let request = format!("GET {CALL} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n{retry}\r\n");
+        self.0.get_mut().write_all(request.as_bytes())?;
+        let torn = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        let (mut status, mut length) = (None, 0);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line)? == 0 {
+                return Err(torn());
+            }
+            let line = line.trim_end().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            status = status.or_else(|| line.split(' ').nth(1)?.parse().ok());
+            length = line.strip_prefix("content-length: ").map_or(length, |text| text.parse().unwrap());
+        }
+        self.0.read_exact(&mut vec![0; length])?;
+        status.ok_or_else(torn)
     }
 }
 
@@ -113,37 +165,133 @@ fn commands_work_with_and_without_a_server() {
     let key = place.customer(&data, "100");
     assert!(key.starts_with("hb_test_"));
 
-    let mut server = place.serve(&data);
-    assert!(server.send(1, &key));
-    assert_eq!(server.answers.recv_timeout(Duration::from_secs(20)).unwrap(), "1 ok");
-    let mode = std::fs::metadata(data.join("admin.sock")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 99);
-    let bought = place.json(&data, &["purchase", "request", "acct-1", "pro"]);
+    place.build(&data);
+    let server = place.serve(&data);
+    assert_eq!(server.call(&key), 200);
+    let mode = |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("admin.sock"), 0o600);
+    // By its name as well as by its id.
+    assert_eq!(place.credits_left(&data, "Test"), 99);
+    let bought = place.json(&data, &["purchase", "request", "Test", "pro"]);
     let id = bought["id"].as_str().unwrap();
     place.json(&data, &["purchase", "approve", id]);
     let shown = place.json(&data, &["account", "show", "acct-1"]);
     assert_eq!((&shown["tier"], &shown["creditsRemaining"]), (&"pro".into(), &5099.into()));
     assert!(!shown.to_string().contains(&key) && !shown.to_string().contains("digest"));
-    assert!(place.refusal(&data, &["restore", "nothing.redb", "--force"]).contains(&server.child.id().to_string()));
+    assert!(place.refusal(&data, &["restore", "nothing.redb", "--yes"]).contains(&server.child.id().to_string()));
     assert!(place.refusal(&data, &["key", "revoke", "key-9"]).contains("no key key-9"));
-    place.json(&data, &["key", "revoke", "key-1"]);
-    assert!(server.send(2, &key));
-    assert_eq!(server.answers.recv_timeout(Duration::from_secs(20)).unwrap(), "2 invalid_api_key");
+    let missing = place.refusal(&data, &["account", "show", "Nobody"]);
+    assert!(missing.contains("no account with the id or name 'Nobody'"), "{missing}");
+    place.json(&data, &["key", "revoke", &key[..12]]);
+    assert_eq!(server.call(&key), 401);
     std::fs::remove_file(data.join("admin.sock")).unwrap();
     let message = place.refusal(&data, &["account", "list"]);
     assert!(message.contains(&format!("process {}", server.child.id())), "{message}");
     server.stop();
 
     assert_eq!(place.json(&data, &["ledger", "verify"])["books"]["wallets"], 5099);
-    place.json(&data, &["ledger", "adjust", "acct-1", "-99", "--reason", "correction"]);
-    assert_eq!(place.json(&data, &["ledger", "show", "acct-1"])[0]["balanceAfter"], 5000);
-    let order = place.json(&data, &["order", "create", "acct-1", "Acme LLC", "--jurisdiction", "us-de"]);
+    place.json(&data, &["--actor", "jane", "ledger", "adjust", "acct-1", "-99", "--reason", "correction"]);
+    let newest = place.json(&data, &["ledger", "show", "acct-1"])[0].clone();
+    assert_eq!((&newest["balanceAfter"], &newest["actor"]), (&5000.into(), &"jane".into()));
+    let order = place.json(&data, &["order", "create", "Test", "Acme LLC", "--jurisdiction", "us-de"]);
+    assert_eq!(order["jurisdiction"], "DE");
     let id = order["id"].as_str().unwrap();
     assert_eq!(place.json(&data, &["order", "advance", id, "completed"])["state"], "completed");
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["allotmentRemaining"], 5000);
+    place.json(&data, &["account", "create", "Test"]);
+    let several = place.refusal(&data, &["account", "approve", "Test"]);
+    assert!(several.contains("acct-1, acct-2"), "{several}");
     let table = place.command(&data).args(["account", "list"]).output().unwrap();
     assert!(table.status.success());
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_when_it_is_typed() {
+    let place = Place::new();
+    let data = place.path("data");
+    place.customer(&data, "100");
+    let order = |words: [&str; 2]| {
+        let given = ["order", "create", "acct-1", "Acme", "--jurisdiction"];
+        place.refusal(&data, &[&given[..], &[words[0], "--entity-type", words[1]]].concat())
+    };
+    assert!(order(["ZZ", "llc"]).contains("'ZZ' is not a state"));
+    assert!(order(["DE", "spaceship"]).contains("'spaceship' is not a kind of company"));
+    assert!(place.refusal(&data, &["key", "create", "acct-1", "--expires-in-days", "0"]).contains("1..=36500"));
+    assert!(place.refusal(&data, &["account", "create", "acct-7"]).contains("reads as an account id"));
+    assert!(place.refusal(&data, &["--actor", "", "key", "revoke", "key-1"]).contains("the actor has 0 characters"));
+}
+
+#[test]
+fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
+    let place = Place::new();
+    let (data, copy, log) = (place.path("data"), place.path("copy.redb"), place.path("log"));
+    place.customer(&data, "100");
+    place.build(&data);
+    let server = Server::start(place.command(&data), std::fs::File::create_new(&log).unwrap().into());
+    place.json(&data, &["--actor", "jane", "key", "revoke", "key-1"]);
+    place.json(&data, &["--actor", "jane", "account", "disable", "Test"]);
+    place.json(&data, &["backup", copy.to_str().unwrap()]);
+    place.json(&data, &["reload"]);
+    place.refusal(&data, &["--actor", "mallory", "key", "revoke", "key-9"]);
+    server.stop();
+    let written = std::fs::read_to_string(&log).unwrap();
+    let told: Vec<&str> = written.lines().filter(|line| line.contains("administrative act")).collect();
+    assert_eq!(told.len(), 4, "{written}");
+    assert!(told[0].contains("jane") && told[0].contains("key revoke") && told[0].contains("key-1"), "{}", told[0]);
+
+    let acts = place.json(&data, &["audit"]);
+    let line = |act: &Value| ["actor", "act", "on"].map(|field| act[field].as_str().unwrap().to_owned()).join(" | ");
+    let lines: Vec<String> = acts.as_array().unwrap().iter().map(line).collect();
+    let expected = [
+        "operator | account create | acct-1, Test",
+        "operator | account approve | acct-1",
+        "operator | grant | acct-1, 100 credits: test",
+        "operator | key create | key-1 of acct-1, search,node,browse,gis,formation",
+        "jane | key revoke | key-1 of acct-1",
+        "jane | account disable | acct-1",
+    ];
+    assert_eq!(lines[..6], expected);
+    assert!(lines[6].starts_with("operator | backup | ") && lines[7].starts_with("operator | reload | "), "{lines:?}");
+    assert_eq!(lines.len(), 8, "what was refused is no act");
+    assert!(acts[0]["at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(place.json(&data, &["audit", "--count", "1"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
+    let place = Place::new();
+    let data = place.path("data");
+    place.customer(&data, "100");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    for file in ["state.redb", "state.lock", "state.mark", "state.owed"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+    place.build(&data);
+    // As made by an older version: the lock is closed, and the directory is for its owner to decide about.
+    let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    open(&data);
+    open(&data.join("state.lock"));
+    open(place.directory.path());
+    let program = place.path("hornbook");
+    std::fs::copy(env!("CARGO_BIN_EXE_hornbook"), &program).unwrap();
+    let log = place.path("log");
+    let mut command = place.command_of(&program, &data);
+    let is_root = std::fs::metadata(place.directory.path()).unwrap().uid() == 0;
+    if is_root {
+        // Only of somebody else's process can be seen that it is closed to its own user.
+        let given = Command::new("chown").args(["-R", "65534:65534"]).arg(&data).status().unwrap();
+        assert!(given.success());
+        std::os::unix::process::CommandExt::uid(&mut command, 65534);
+        std::os::unix::process::CommandExt::gid(&mut command, 65534);
+    }
+    let server = Server::start(command, std::fs::File::create_new(&log).unwrap().into());
+    assert_eq!(mode(&data.join("state.lock")), 0o600);
+    let process = std::fs::metadata(format!("/proc/{}", server.child.id())).unwrap();
+    assert_eq!(process.uid(), 0, "the process can be dumped and traced by its user");
+    server.stop();
+    let written = std::fs::read_to_string(&log).unwrap();
+    assert!(written.contains("run 'chmod 700 "), "{written}");
 }
 
 #[test]
@@ -171,15 +319,15 @@ fn a_restore_asks_first_and_fails_without_harm() {
     place.json(&data, &["backup", copy_text]);
     assert!(place.refusal(&data, &["backup", copy_text]).contains("is there already"));
     place.json(&data, &["grant", "acct-1", "11", "--reason", "after the backup"]);
-    assert!(place.refusal(&data, &["restore", copy_text]).contains("--force"));
+    assert!(place.refusal(&data, &["restore", copy_text]).contains("--yes"));
 
     let broken = place.path("broken.redb");
     let mut bytes = std::fs::read(&copy).unwrap();
     let middle = bytes.len() / 2;
     bytes.truncate(middle);
     std::fs::write(&broken, bytes).unwrap();
-    place.refusal(&data, &["restore", broken.to_str().unwrap(), "--force"]);
-    place.refusal(&data, &["restore", "missing.redb", "--force"]);
+    place.refusal(&data, &["restore", broken.to_str().unwrap(), "--yes"]);
+    place.refusal(&data, &["restore", "missing.redb", "--yes"]);
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 111);
     let beside = |name: &OsStr| [".restore", ".part", ".new"].iter().any(|end| name.to_string_lossy().ends_with(end));
     let left: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -188,9 +336,80 @@ fn a_restore_asks_first_and_fails_without_harm() {
         assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
     }
 
-    place.json(&data, &["restore", copy_text, "--force"]);
+    place.json(&data, &["restore", copy_text, "--yes"]);
     assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 100);
     assert!(data.join("state.redb.replaced").exists());
+}
+
+#[test]
+fn a_restore_lists_what_it_changes_and_revives_nothing() {
+    let place = Place::new();
+    let (data, copy) = (place.path("data"), place.path("copy.redb"));
+    let key = place.customer(&data, "100");
+    for name in ["Shut out", "Gone"] {
+        place.json(&data, &["account", "create", name, "--approve"]);
+    }
+    for account in ["Test", "Shut out", "Gone"] {
+        place.json(&data, &["key", "create", account]);
+    }
+    let copy_text = copy.to_str().unwrap();
+    place.json(&data, &["backup", copy_text]);
+    place.json(&data, &["--actor", "jane", "key", "revoke", "key-2"]);
+    place.json(&data, &["key", "rotate", "key-4", "--overlap-sec", "0"]);
+    place.json(&data, &["account", "disable", "Shut out"]);
+    place.json(&data, &["account", "create", "Late", "--approve"]);
+    place.json(&data, &["grant", "Late", "7", "--reason", "test"]);
+    place.json(&data, &["grant", "Test", "11", "--reason", "test"]);
+
+    let list = place.refusal(&data, &["restore", copy_text]);
+    let expected = [
+        "account acct-1 (Test) has 100 credits instead of 111",
+        "account acct-2 (Shut out) stays disabled",
+        "account acct-4 (Late) is lost, with 7 credits",
+        "key key-2 of acct-1 (hb_live_",
+        "stays revoked",
+        "key key-4 of acct-3",
+        "still ends when it does now",
+        "key key-5 of acct-3",
+        "add --yes to do it",
+    ];
+    for part in expected {
+        assert!(list.contains(part), "{part} is not in:\n{list}");
+    }
+    assert!(!list.contains("key-1 ") && !list.contains("resumes"), "{list}");
+    assert_eq!(place.credits_left(&data, "Late"), 7, "nothing was changed");
+
+    let is_root = std::fs::metadata(&data).unwrap().uid() == 0;
+    if is_root {
+        let given = Command::new("chown").args(["-R", "12345:12345"]).arg(&data).status().unwrap();
+        assert!(given.success());
+    }
+    let owner = std::fs::metadata(data.join("state.redb")).unwrap();
+    std::fs::set_permissions(data.join("state.redb"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    let restored = place.json(&data, &["--actor", "joe", "restore", copy_text, "--yes"]);
+    assert!(list.contains(restored["changes"][0].as_str().unwrap()), "{restored}");
+    for file in std::fs::read_dir(&data).unwrap().map(Result::unwrap) {
+        let made = file.metadata().unwrap();
+        assert_eq!((made.uid(), made.gid()), (owner.uid(), owner.gid()), "{}", file.path().display());
+    }
+    assert_eq!(std::fs::metadata(data.join("state.redb")).unwrap().permissions().mode() & 0o777, 0o640);
+
+    let keys = place.json(&data, &["key", "list"]);
+    let works = |at: usize| keys[at]["revokedAt"].is_null() && keys[at]["expiresAt"].is_null();
+    assert_eq!([0, 1, 2, 3].map(works), [true, false, true, false], "{keys}");
+    assert_eq!(keys[0]["prefix"], key[..12]);
+    assert_eq!(place.json(&data, &["account", "show", "Shut out"])["status"], "disabled");
+    let acts = place.json(&data, &["audit"]);
+    let acts = acts.as_array().unwrap();
+    let last = acts.last().unwrap();
+    assert_eq!((&last["actor"], &last["act"]), (&"joe".into(), &"restore".into()));
+    assert!(acts.iter().any(|act| act["actor"] == "jane" && act["act"] == "key revoke"), "acts are not taken back");
+    place.json(&data, &["ledger", "verify"]);
+
+    // Where the present state cannot be read, what the backup brings back is all there is to say.
+    std::fs::write(data.join("state.redb"), "not a state file").unwrap();
+    let blind = place.refusal(&data, &["restore", copy_text]);
+    assert!(blind.contains("the present state cannot be read") && blind.contains("key key-2 of acct-1"), "{blind}");
 }
 
 #[test]
@@ -246,102 +465,138 @@ fn backups_under_load_open_and_add_up() {
     let place = Place::new();
     let data = place.path("data");
     let key = place.customer(&data, "1000000");
-    let mut server = place.serve(&data);
-    let mut number = 0;
-    for _ in 0..CALLERS {
-        number += 1;
-        assert!(server.send(number, &key));
-    }
-    // Until the server has the state open, a backup would open it itself, and the server would find it taken.
-    let first = server.answers.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert!(first.ends_with(" ok"), "{first}");
-    number += 1;
-    assert!(server.send(number, &key));
-    let (finished, backups) = channel();
-    let mut last = 0;
+    place.build(&data);
+    let server = place.serve(&data);
+    let (calls, done) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let (place, data) = (&place, &data);
-        scope.spawn(move || {
-            for round in 0..BACKUPS {
-                let copy = place.path(&format!("copy-{round}.redb"));
-                let proof = place.json(data, &["backup", copy.to_str().unwrap()])["proof"].clone();
-                finished.send((copy, proof)).unwrap();
-            }
-        });
-        for _ in 0..BACKUPS {
-            let (copy, proof) = loop {
-                if let Ok(done) = backups.try_recv() {
-                    break done;
+        for _ in 0..CALLERS {
+            scope.spawn(|| {
+                let mut client = Client::connect(&server.address).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    assert_eq!(client.call(&key, None).unwrap(), 200);
+                    calls.fetch_add(1, Ordering::Relaxed);
                 }
-                let answer = server.answers.recv_timeout(Duration::from_secs(20)).unwrap();
-                assert!(answer.ends_with(" ok"), "{answer}");
-                number += 1;
-                assert!(server.send(number, &key));
-            };
-            let books = &proof["books"];
-            let sum = |name: &str| books[name].as_i64().unwrap();
+            });
+        }
+        let mut last = 0;
+        for round in 0..BACKUPS {
+            // Each backup is of another moment.
+            let before = calls.load(Ordering::Relaxed);
+            while calls.load(Ordering::Relaxed) < before + 10 {
+                std::thread::yield_now();
+            }
+            let copy = place.path(&format!("copy-{round}.redb"));
+            let proof = place.json(&data, &["backup", copy.to_str().unwrap()])["proof"].clone();
+            let sum = |name: &str| proof["books"][name].as_i64().unwrap();
             assert_eq!(sum("wallets") + sum("spent"), 1_000_000, "{proof}");
-            assert!(sum("spent") >= last, "{proof}");
+            assert!(sum("spent") > last, "{proof}");
             last = sum("spent");
             std::fs::remove_file(copy).unwrap();
         }
+        done.store(true, Ordering::Relaxed);
     });
-    assert!(last > 0, "no load while backing up");
     server.stop();
 }
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
-fn killed_under_load_every_call_is_charged_exactly_once() {
-    let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let place = Place::new();
-    let data = place.path("data");
-    let key = place.customer(&data, "100000000");
-    let mut random = SeededEntropy(kills);
-    let mut waiting: HashSet<u64> = (1..=CALLERS).collect();
-    let mut last_number = CALLERS;
-    for kill in 0..=kills {
-        let mut server = place.serve(&data);
-        for number in &waiting {
-            server.send(*number, &key);
-        }
-        // Now and then during recovery, before the first answer.
-        let answers_before_kill = if kill % 8 == 0 { 0 } else { random.below(60) };
-        let is_last = kill == kills;
-        let mut answered = 0;
-        while !waiting.is_empty() && (is_last || answered < answers_before_kill) {
-            let answer = server.answers.recv_timeout(Duration::from_secs(30)).unwrap();
-            answered += 1;
-            if take(&mut waiting, &answer) && !is_last {
-                last_number += 1;
-                waiting.insert(last_number);
-                server.send(last_number, &key);
-            } else if let Some(number) = answer.strip_suffix(" overloaded") {
-                // Its first copy is under way still.
-                server.send(number.parse().unwrap(), &key);
-            }
-        }
-        if is_last {
-            server.stop();
-            break;
-        }
-        std::thread::sleep(Duration::from_micros(random.below(4000)));
-        for answer in server.kill() {
-            // Answered before the kill, read after it.
-            if take(&mut waiting, &answer) {
-                last_number += 1;
-                waiting.insert(last_number);
+/// What all callers share with the test that kills the server.
+#[derive(Default)]
+struct Load {
+    /// Where the server listens, while there is one.
+    address: Mutex<Option<String>>,
+    /// Calls begun, and calls answered with 200, of those without a retry and of those with retries.
+    sent: [AtomicU64; 2],
+    answered: [AtomicU64; 2],
+    ending: AtomicBool,
+}
+
+impl Load {
+    /// Calls again and again, as a client does that meets a dead server. With retries every call is repeated under its
+    /// idempotency key until it is answered; without, a call that got no answer is given up.
+    fn call(&self, key: &str, caller: usize, retries: bool) {
+        let kind = usize::from(retries);
+        let mut client: Option<Client> = None;
+        let mut number = 0;
+        while !self.ending.load(Ordering::Relaxed) {
+            number += 1;
+            let name = format!("{caller}-{number}");
+            self.sent[kind].fetch_add(1, Ordering::Relaxed);
+            loop {
+                let Some(open) = &mut client else {
+                    let address = self.address.lock().unwrap().clone();
+                    client = address.and_then(|address| Client::connect(&address).ok());
+                    std::thread::yield_now();
+                    continue;
+                };
+                match open.call(key, retries.then_some(&*name)) {
+                    Ok(200) => {
+                        self.answered[kind].fetch_add(1, Ordering::Relaxed);
+                        break;
+                    }
+                    // Its first copy is under way still, or more is asked than can be answered.
+                    Ok(503) => {}
+                    Ok(other) => panic!("call {name} was answered with {other}"),
+                    Err(_) => {
+                        client = None;
+                        if !retries {
+                            break;
+                        }
+                    }
+                }
             }
         }
     }
-    let proof = place.json(&data, &["ledger", "verify"]);
-    assert_eq!(proof["books"]["spent"], last_number, "{proof}");
-    println!("{kills} kills, {last_number} calls");
+
+    fn total_answered(&self) -> u64 {
+        self.answered.iter().map(|answered| answered.load(Ordering::Relaxed)).sum()
+    }
 }
 
-fn take(waiting: &mut HashSet<u64>, answer: &str) -> bool {
-    let number = answer.strip_suffix(" ok").and_then(|number| number.parse().ok());
-    number.is_some_and(|number: u64| waiting.remove(&number))
+const CREDITS: u64 = 100_000_000;
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how long to test is the tester's choice")]
+fn killed_under_load_every_answered_call_is_charged_exactly_once() {
+    let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let place = Place::new();
+    let data = place.path("data");
+    let keys = [(); 2].map(|()| place.customer(&data, &CREDITS.to_string()));
+    place.build(&data);
+    let load = Load::default();
+    let mut random = SeededEntropy(kills);
+    std::thread::scope(|scope| {
+        let call = |caller: usize| {
+            let (load, keys) = (&load, &keys);
+            scope.spawn(move || load.call(&keys[caller % 2], caller, caller % 2 == 1))
+        };
+        let mut callers: Vec<_> = (0..CALLERS).map(call).collect();
+        for kill in 0..=kills {
+            let server = place.serve(&data);
+            *load.address.lock().unwrap() = Some(server.address.clone());
+            // Now and then before the first answer.
+            let wanted = if kill % 8 == 7 { 0 } else { random.below(300) };
+            let before = load.total_answered();
+            while load.total_answered() < before + wanted {
+                std::thread::yield_now();
+            }
+            if kill == kills {
+                load.ending.store(true, Ordering::Relaxed);
+                // The last calls end with the server still there.
+                callers.drain(..).for_each(|caller| caller.join().unwrap());
+                server.stop();
+            } else {
+                std::thread::sleep(Duration::from_micros(random.below(4000)));
+                *load.address.lock().unwrap() = None;
+                drop(server);
+            }
+        }
+    });
+    let charged = ["acct-1", "acct-2"].map(|account| CREDITS - place.credits_left(&data, account));
+    let sent = load.sent.map(AtomicU64::into_inner);
+    let answered = load.answered.map(AtomicU64::into_inner);
+    println!("{kills} kills; without retries {sent:?} sent, {answered:?} answered, {charged:?} charged");
+    assert!(answered[0] <= charged[0] && charged[0] <= sent[0], "an answered call was not charged, or one twice");
+    assert_eq!((answered[1], charged[1]), (sent[1], sent[1]), "with retries each call is answered and charged once");
+    assert_eq!(place.json(&data, &["ledger", "verify"])["books"]["spent"], charged[0] + charged[1]);
 }
 
 #[test]

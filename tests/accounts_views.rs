@@ -138,7 +138,7 @@ fn the_demo_account_is_made_once_and_whole() {
     for after in 0..4 {
         let disk = Disk::with_schema();
         let accounts = start(disk.medium(), settings, now);
-        disk.fail(Some(Fault { after, on: FaultOn::Sync, error: EIO, lasting: false }));
+        disk.fail(Some(Fault { after, on: FaultOn::Sync, error: EIO, lasting: false, everywhere: false }));
         let made = accounts.create_demo_account(&act(now), &mut SeededEntropy(1));
         disk.fail(None);
         wait_until_healthy(&accounts).unwrap();
@@ -218,7 +218,7 @@ fn a_signed_in_browser_is_known_until_it_leaves_or_its_time_is_up() {
     // Going back in time does not bring the one back that was cleared away.
     clock.set_wall(read(&clock).wall.plus_millis(-60_000));
     assert_eq!(known(&accounts), [false, true, false]);
-    accounts.disable_account(owner.account).unwrap();
+    accounts.disable_account(owner.account, &act(read(&clock))).unwrap();
     assert_eq!(known(&accounts), [false, false, false]);
     assert!(accounts.session(KeyDigest::of_secret("guess"), read(&clock)).unwrap().is_none());
 }

@@ -7,11 +7,13 @@
 //! This module knows neither HTTP nor the corpus.
 
 pub mod admission;
+pub mod audit;
 pub mod blocking;
 pub mod changes;
 mod directory;
 pub mod entropy;
 pub mod error;
+pub mod formation;
 pub mod idempotency;
 pub mod ids;
 pub mod key;
@@ -33,7 +35,7 @@ pub mod views;
 mod writer;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 
 pub use queue::Durability;
@@ -95,6 +97,7 @@ pub(crate) struct Shared {
     pub(crate) medium: Arc<dyn Medium>,
     pub(crate) retries: Mutex<Retries>,
     trouble: Mutex<Option<String>>,
+    tell_act: OnceLock<Box<audit::TellAct>>,
 }
 
 impl Accounts {
@@ -132,6 +135,7 @@ impl Accounts {
             medium,
             retries: Mutex::new(retries),
             trouble: Mutex::default(),
+            tell_act: OnceLock::new(),
         });
         let writer = Writer::new(Arc::clone(&shared), posted);
         let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());

@@ -48,6 +48,10 @@ pub struct EntryView {
     pub balance_after: i64,
     pub key_prefix: Option<String>,
     pub note: Option<String>,
+    /// Who made it; for operators alone.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub actor: Option<String>,
 }
 
 impl Accounts {
@@ -72,7 +76,11 @@ impl Accounts {
     pub fn keys(&self, account: Option<AccountId>) -> Vec<KeyView> {
         let directory = self.shared.directory();
         let wanted = directory.keys().filter(|key| account.is_none_or(|account| key.account.id == account));
+        // Records are copied after the lock is given back: calls wait for it.
+        let wanted: Vec<_> = wanted.cloned().collect();
+        drop(directory);
         let mut keys: Vec<KeyView> = wanted
+            .into_iter()
             .map(|key| {
                 let last_used = Some(key.last_used()).filter(|at| *at > UnixMillis(0));
                 KeyView { record: key.record(), last_used }
@@ -121,6 +129,7 @@ impl Accounts {
             .with_reading(|reading| Ok((newest_entries(reading, account, count)?, read_operations(reading)?)))?;
         let view = |entry: Entry| {
             let draft = entry.draft;
+            let (actor, note) = draft.note.map(|note| (note.actor, note.reason)).unzip();
             EntryView {
                 id: entry.number,
                 at: draft.at,
@@ -130,7 +139,8 @@ impl Accounts {
                 from_allotment: draft.from_allotment,
                 balance_after: entry.balance_after,
                 key_prefix: draft.key.and_then(|key| self.key_record(key).ok()).map(|key| key.prefix),
-                note: draft.note.map(|note| note.reason),
+                note,
+                actor,
             }
         };
         Ok(entries.into_iter().map(view).collect())

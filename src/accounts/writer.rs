@@ -176,10 +176,14 @@ impl Writer {
         let result = try_change(&store, &self.posted, change.run);
         drop(store);
         match result {
-            Ok((changes, after)) => {
+            Ok((mut changes, after)) => {
+                let acts = std::mem::take(&mut changes.acts);
                 self.take_over(changes);
                 // In effect for every later call before the answer is sent: a revoked key stays out.
                 after(&mut self.shared.directory.write().unwrap_or_else(PoisonError::into_inner));
+                if let Some(tell) = self.shared.tell_act.get() {
+                    acts.iter().for_each(tell);
+                }
                 change.promise.answer(Ok(()));
             }
             Err(NotChanged::Refused(error)) => change.promise.answer(Err(error)),

@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::command::AdminCommand;
 use super::execute::{Desk, no_server};
+use super::restore::restore;
 use super::{AdminError, render, socket};
 use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::{Accounts, Settings};
 use crate::clock::Clock;
-use crate::state::{STATE_FILE, StateError};
+use crate::state::StateError;
 
 /// How a command is run.
 pub struct Invocation {
     pub data: PathBuf,
     pub settings: Settings,
-    /// Who is named in the ledger.
+    /// Who is named in the ledger and in the audit log.
     pub actor: String,
     /// JSON for scripts instead of tables for people.
     pub json: bool,
@@ -34,7 +34,7 @@ const PAUSE_WHILE_IN_USE: Duration = Duration::from_millis(50);
 /// Runs one command and writes its answer.
 pub fn run(command: AdminCommand, invocation: &Invocation, out: &mut dyn Write) -> Result<(), AdminError> {
     let value = match command {
-        AdminCommand::Restore { from, force } => restore(&invocation.data, &from, force)?,
+        AdminCommand::Restore { from, yes } => restore(invocation, &from, yes, out)?,
         // The paths in a command are relative to here, not to where the server was started.
         AdminCommand::Backup { to } => carry_out(AdminCommand::Backup { to: absolute(&to)? }, invocation)?,
         // Nothing to do on the file itself.
@@ -66,20 +66,6 @@ fn carry_out(command: AdminCommand, invocation: &Invocation) -> Result<Value, Ad
     let mut desk =
         Desk { accounts: &accounts, reload: None, actor: actor.clone(), now: clock.now(), entropy: &mut SystemEntropy };
     desk.execute(command)
-}
-
-fn restore(data: &Path, from: &Path, force: bool) -> Result<Value, AdminError> {
-    let state = data.join(STATE_FILE);
-    if state.exists() && !force {
-        let state = state.display();
-        return Err(AdminError::Refused(format!("{state} is there already; add --force to replace it by the backup")));
-    }
-    let mut proof = None;
-    crate::state::restore(data, from, |copy| {
-        proof = Some(verify_state(copy)?);
-        Ok::<(), AdminError>(())
-    })?;
-    Ok(json!({ "restored": state.display().to_string(), "proof": proof }))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, AdminError> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::ids::{AccountId, KeyId, OrderId, PurchaseId};
+use crate::accounts::formation;
+use crate::accounts::ids::{OrderId, PurchaseId};
 use crate::accounts::records::OrderStage;
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
@@ -22,7 +23,7 @@ pub enum AdminCommand {
     /// Give credits to an account
     Grant {
         /// The account
-        account: AccountId,
+        account: AccountRef,
         /// How many credits
         credits: u32,
         /// Why, for the ledger
@@ -43,6 +44,12 @@ pub enum AdminCommand {
     /// The snapshot is verified first. A bad one is refused with the reason, and the server keeps the one it has. No request
     /// fails meanwhile, and each answer comes from one snapshot. Renewed TLS certificates are loaded too. SIGHUP does the same.
     Reload,
+    /// Show the newest administrative acts: when, by whom, what, on what
+    Audit {
+        /// How many acts
+        #[arg(long, default_value_t = 50)]
+        count: usize,
+    },
     /// Copy the state of accounts to a new file and verify the copy
     ///
     /// Works while the server runs and while it does not.
@@ -52,14 +59,48 @@ pub enum AdminCommand {
     },
     /// Replace the state of accounts by a backup; the server must be stopped
     ///
-    /// The backup is verified before anything is replaced.
+    /// Shows first which accounts and keys the restore brings back, loses or changes, and asks. Keys that are revoked now
+    /// stay revoked, and accounts that are disabled now stay disabled, as far as the present state can be read.
     Restore {
         /// The backup file
         from: PathBuf,
-        /// Replace the state that is there
+        /// Do not ask; for scripts
         #[arg(long)]
-        force: bool,
+        yes: bool,
     },
+}
+
+impl AdminCommand {
+    /// Whether it may take longer than a commit. Slow commands wait for each other, and no other waits for them.
+    pub(super) fn is_slow(&self) -> bool {
+        match self {
+            Self::Backup { .. } | Self::Restore { .. } | Self::Reload => true,
+            Self::Ledger(command) => matches!(command, LedgerCommand::Verify | LedgerCommand::RollUp { .. }),
+            _ => false,
+        }
+    }
+}
+
+/// An account by its id or, where only one account has it, by its name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccountRef(pub String);
+
+/// A key by its id or, where only one key has it, by its shown beginning.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyRef(pub String);
+
+impl From<String> for AccountRef {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<String> for KeyRef {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
 }
 
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
@@ -78,19 +119,19 @@ pub enum AccountCommand {
     /// The first approval gives the credits of the free tier, if its profile has any.
     Approve {
         /// The account
-        account: AccountId,
+        account: AccountRef,
     },
     /// Disable an account; its keys stop working at once
     Disable {
         /// The account
-        account: AccountId,
+        account: AccountRef,
     },
     /// List all accounts
     List,
     /// Show an account, its keys and its newest ledger entries
     Show {
         /// The account
-        account: AccountId,
+        account: AccountRef,
     },
 }
 
@@ -100,7 +141,7 @@ pub enum KeyCommand {
     /// Create a key; its text is shown only once
     Create {
         /// The account that the key belongs to
-        account: AccountId,
+        account: AccountRef,
         /// A name to tell the account's keys apart
         #[arg(long, default_value = "default")]
         name: String,
@@ -108,7 +149,7 @@ pub enum KeyCommand {
         #[arg(long, default_value_t = ScopeSet::ALL)]
         scopes: ScopeSet,
         /// Days until the key expires [default: it does not expire]
-        #[arg(long)]
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         expires_in_days: Option<u32>,
         /// Create a key that begins with hb_test_
         #[arg(long)]
@@ -117,7 +158,7 @@ pub enum KeyCommand {
     /// Replace a key by a new one with the same scopes
     Rotate {
         /// The key to replace
-        key: KeyId,
+        key: KeyRef,
         /// Seconds for which the old key still works
         #[arg(long, default_value_t = 86_400)]
         overlap_sec: u64,
@@ -125,12 +166,12 @@ pub enum KeyCommand {
     /// Revoke a key; it stops working at once
     Revoke {
         /// The key
-        key: KeyId,
+        key: KeyRef,
     },
     /// List the keys of an account, or of all accounts
     List {
         /// The account [default: all]
-        account: Option<AccountId>,
+        account: Option<AccountRef>,
     },
 }
 
@@ -140,7 +181,7 @@ pub enum PurchaseCommand {
     /// Record that an account wants to buy a pack
     Request {
         /// The account
-        account: AccountId,
+        account: AccountRef,
         /// The pack: starter, pro or bulk
         #[arg(value_parser = PackName::parse)]
         pack: PackName,
@@ -176,14 +217,14 @@ pub enum OrderCommand {
     /// Open an order; its tracking token is shown only once
     Create {
         /// The account that ordered
-        account: AccountId,
+        account: AccountRef,
         /// Name of the company to be formed
         entity_name: String,
         /// Type of the company
-        #[arg(long, default_value = "llc")]
+        #[arg(long, default_value = "llc", value_parser = formation::entity_type)]
         entity_type: String,
         /// State in which it is formed, such as DE
-        #[arg(long)]
+        #[arg(long, value_parser = formation::state)]
         jurisdiction: String,
     },
     /// Move an order to a later stage; completion raises the account's allotment
@@ -209,7 +250,7 @@ pub enum LedgerCommand {
     /// Show the newest entries of an account
     Show {
         /// The account
-        account: AccountId,
+        account: AccountRef,
         /// How many entries
         #[arg(long, default_value_t = 20)]
         count: usize,
@@ -219,7 +260,7 @@ pub enum LedgerCommand {
     /// Correct a balance, in either direction, but never below zero
     Adjust {
         /// The account
-        account: AccountId,
+        account: AccountRef,
         /// Credits to add, or to take away if negative
         #[arg(allow_hyphen_values = true)]
         credits: i64,

@@ -5,12 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::AdminError;
-use super::command::{AccountCommand, AdminCommand, KeyCommand, LedgerCommand, OrderCommand, PurchaseCommand};
+use super::command::{
+    AccountCommand, AccountRef, AdminCommand, KeyCommand, KeyRef, LedgerCommand, OrderCommand, PurchaseCommand,
+};
 use crate::accounts::Accounts;
 use crate::accounts::changes::{Act, IssuedKey, KeyWish, OrderWish};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::ids::{AccountId, Credits, KeyId};
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::records::{KeyRecord, OrderRecord, PurchaseRecord};
@@ -50,17 +52,26 @@ impl Desk<'_> {
             AdminCommand::Account(command) => self.account(command),
             AdminCommand::Key(command) => self.key(command),
             AdminCommand::Grant { account, credits, reason } => {
+                let account = self.account_id(&account)?;
                 let entry = self.accounts.grant(account, Credits(credits), reason, &act)?;
                 self.posted(account, entry.0)
             }
             AdminCommand::Purchase(command) => self.purchase(command),
             AdminCommand::Order(command) => self.order(command),
             AdminCommand::Ledger(command) => self.ledger(command),
-            AdminCommand::Reload => match self.reload {
-                Some(reload) => reload().map_err(AdminError::Refused),
-                None => Err(no_server()),
-            },
-            AdminCommand::Backup { to } => backup(self.accounts, &to),
+            AdminCommand::Reload => {
+                let reload = self.reload.ok_or_else(no_server)?;
+                let reloaded = reload().map_err(AdminError::Refused)?;
+                let snapshot = reloaded["snapshot"].as_str().unwrap_or_default().to_owned();
+                self.accounts.record_act(&act, "reload", snapshot)?;
+                Ok(reloaded)
+            }
+            AdminCommand::Audit { count } => Ok(json!(self.accounts.acts(count)?)),
+            AdminCommand::Backup { to } => {
+                let made = backup(self.accounts, &to)?;
+                self.accounts.record_act(&act, "backup", to.display().to_string())?;
+                Ok(made)
+            }
             AdminCommand::Restore { .. } => Err(AdminError::Refused(
                 "the state cannot be replaced while the server uses it; stop the server, then restore".to_owned(),
             )),
@@ -77,16 +88,17 @@ impl Desk<'_> {
                 }
                 id
             }
-            AccountCommand::Approve { account } => self.accounts.approve_account(account, &act)?.id,
-            AccountCommand::Disable { account } => self.accounts.disable_account(account)?.id,
+            AccountCommand::Approve { account } => self.accounts.approve_account(self.account_id(&account)?, &act)?.id,
+            AccountCommand::Disable { account } => self.accounts.disable_account(self.account_id(&account)?, &act)?.id,
             AccountCommand::List => {
                 let accounts = self.accounts.accounts(self.now)?;
                 return Ok(accounts.iter().map(account_json).collect());
             }
             AccountCommand::Show { account } => {
+                let account = self.account_id(&account)?;
                 let mut shown = account_json(&self.accounts.account(account, self.now)?);
                 shown["keys"] = self.accounts.keys(Some(account)).iter().map(key_json).collect();
-                shown["ledger"] = json!(self.accounts.recent_entries(account, 10)?);
+                shown["ledger"] = self.entries(account, 10)?;
                 return Ok(shown);
             }
         };
@@ -97,6 +109,7 @@ impl Desk<'_> {
         let act = self.act();
         match command {
             KeyCommand::Create { account, name, scopes, expires_in_days, test } => {
+                let account = self.account_id(&account)?;
                 let kind = if test { KeyKind::Test } else { KeyKind::Live };
                 let expires_at = expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY));
                 let wish = KeyWish { account, name, kind, scopes, expires_at };
@@ -104,10 +117,17 @@ impl Desk<'_> {
             }
             KeyCommand::Rotate { key, overlap_sec } => {
                 let overlap = overlap_sec.saturating_mul(1000);
+                let key = self.key_id(&key)?;
                 Ok(issued_json(&self.accounts.rotate_key(key, overlap, &act, self.entropy)?))
             }
-            KeyCommand::Revoke { key } => Ok(key_record_json(&self.accounts.revoke_key(key, &act)?)),
-            KeyCommand::List { account } => Ok(self.accounts.keys(account).iter().map(key_json).collect()),
+            KeyCommand::Revoke { key } => {
+                let key = self.key_id(&key)?;
+                Ok(key_record_json(&self.accounts.revoke_key(key, &act)?))
+            }
+            KeyCommand::List { account } => {
+                let account = account.map(|account| self.account_id(&account)).transpose()?;
+                Ok(self.accounts.keys(account).iter().map(key_json).collect())
+            }
         }
     }
 
@@ -115,7 +135,7 @@ impl Desk<'_> {
         let act = self.act();
         Ok(match command {
             PurchaseCommand::Request { account, pack } => {
-                purchase_json(&self.accounts.request_purchase(account, pack, &act)?)
+                purchase_json(&self.accounts.request_purchase(self.account_id(&account)?, pack, &act)?)
             }
             PurchaseCommand::Approve { purchase, reference } => {
                 purchase_json(&self.accounts.pay_purchase(purchase, reference, &act)?)
@@ -132,6 +152,7 @@ impl Desk<'_> {
         let act = self.act();
         Ok(match command {
             OrderCommand::Create { account, entity_name, entity_type, jurisdiction } => {
+                let account = self.account_id(&account)?;
                 let wish = OrderWish { account, entity_name, entity_type, jurisdiction, details: Value::Null };
                 let (order, token) = self.accounts.create_order(wish, &act, self.entropy)?;
                 let mut shown = order_json(&order);
@@ -149,22 +170,72 @@ impl Desk<'_> {
 
     fn ledger(&self, command: LedgerCommand) -> Result<Value, AdminError> {
         Ok(match command {
-            LedgerCommand::Show { account, count } => json!(self.accounts.recent_entries(account, count)?),
+            LedgerCommand::Show { account, count } => self.entries(self.account_id(&account)?, count)?,
             LedgerCommand::Verify => json!(self.accounts.verify_ledger()?),
             LedgerCommand::Adjust { account, credits, reason } => {
+                let account = self.account_id(&account)?;
                 let entry = self.accounts.adjust(account, credits, reason, &self.act())?;
                 return self.posted(account, entry.0);
             }
             LedgerCommand::RollUp { older_than_days } => {
                 let before = self.now.wall.plus_millis(-i64::from(older_than_days) * MILLIS_PER_DAY);
-                json!({ "rolledUp": self.accounts.roll_up(before, self.now.wall)? })
+                let rolled_up = self.accounts.roll_up(before, self.now.wall)?;
+                let on = format!("{rolled_up} entries older than {older_than_days} days");
+                self.accounts.record_act(&self.act(), "ledger roll-up", on)?;
+                json!({ "rolledUp": rolled_up })
             }
         })
+    }
+
+    fn account_id(&self, account: &AccountRef) -> Result<AccountId, AdminError> {
+        let AccountRef(text) = account;
+        if let Ok(id) = text.parse() {
+            return Ok(self.accounts.account(id, self.now)?.record.id);
+        }
+        let accounts = self.accounts.accounts(self.now)?;
+        let named = accounts.iter().filter(|view| view.record.name == *text).map(|view| view.record.id);
+        only("account", "name", text, named.collect())
+    }
+
+    fn key_id(&self, key: &KeyRef) -> Result<KeyId, AdminError> {
+        let KeyRef(text) = key;
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let keys = self.accounts.keys(None);
+        let shown = keys.iter().filter(|view| view.record.prefix == *text).map(|view| view.record.id);
+        only("key", "shown beginning", text, shown.collect())
+    }
+
+    /// An account's newest entries, with who made them.
+    fn entries(&self, account: AccountId, count: usize) -> Result<Value, AdminError> {
+        let entries = self.accounts.recent_entries(account, count)?;
+        let with_actor = entries.iter().map(|entry| {
+            let mut shown = json!(entry);
+            shown["actor"] = json!(entry.actor);
+            shown
+        });
+        Ok(with_actor.collect())
     }
 
     fn posted(&self, account: AccountId, entry: u64) -> Result<Value, AdminError> {
         let balance = self.accounts.account(account, self.now)?.remaining.wallet;
         Ok(json!({ "account": account, "entry": entry, "creditsRemaining": balance }))
+    }
+}
+
+/// The one that was meant, if it is one.
+fn only<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -> Result<T, AdminError> {
+    let several: Vec<String> = found.iter().map(T::to_string).collect();
+    match <[T; 1]>::try_from(found) {
+        Ok([one]) => Ok(one),
+        Err(_) if several.is_empty() => Err(AdminError::Refused(format!(
+            "there is no {what} with the id or {by} '{text}'; '{what} list' shows every {what}"
+        ))),
+        Err(_) => {
+            let several = several.join(", ");
+            Err(AdminError::Refused(format!("'{text}' is the {by} of {several}; give the id of the one you mean")))
+        }
     }
 }
 

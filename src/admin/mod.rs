@@ -5,9 +5,9 @@
 
 pub mod cli;
 pub mod command;
-pub mod drill;
 pub mod execute;
 mod render;
+mod restore;
 pub mod socket;
 
 use std::fmt;
@@ -45,7 +45,7 @@ impl fmt::Display for AdminError {
             Self::Socket { doing, path, source } => {
                 write!(
                     f,
-                    "cannot {doing} {}: {source}; check that the server of this data directory is well",
+                    "cannot {doing} {}: {source}; check that the server of this data directory runs well",
                     path.display()
                 )
             }

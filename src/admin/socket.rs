@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -66,12 +67,65 @@ impl AdminSocket {
         Ok(Self { path, listener })
     }
 
-    /// Serves one connection after another on this thread, for as long as the process lives.
+    /// Serves for as long as the process lives, each connection on a thread of its own: a key is revoked while a backup
+    /// is being written.
     pub fn serve(&self, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) {
-        for stream in self.listener.incoming().flatten() {
-            // A client that breaks off has only itself to answer to.
-            let _ = answer(&stream, accounts, clock, reload);
-        }
+        let lanes = Lanes::default();
+        std::thread::scope(|scope| {
+            for stream in self.listener.incoming().flatten() {
+                let lanes = &lanes;
+                let Some(place) = lanes.connection() else { continue };
+                // Without a thread the connection is closed, and its client says so.
+                let _ = std::thread::Builder::new().name("admin".to_owned()).spawn_scoped(scope, move || {
+                    let _place = place;
+                    // There is nobody to tell that a client broke off.
+                    let _ = answer(&stream, accounts, clock, reload, lanes);
+                });
+            }
+        });
+    }
+}
+
+/// More connections at once are closed.
+const CONNECTIONS_MAX: usize = 64;
+/// Of these so many may be for slow commands, so that there is always room for a fast one.
+const SLOW_MAX: usize = 8;
+
+/// How commands share the server: slow ones one after another, fast ones at once.
+#[derive(Default)]
+struct Lanes {
+    connections: AtomicUsize,
+    slow_waiting: AtomicUsize,
+    slow: Mutex<()>,
+}
+
+/// One of so many places; dropped, it is free again.
+struct Place<'l>(&'l AtomicUsize);
+
+impl<'l> Place<'l> {
+    fn take(places: &'l AtomicUsize, most: usize) -> Option<Self> {
+        let place = Self(places);
+        (places.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lanes {
+    fn connection(&self) -> Option<Place<'_>> {
+        Place::take(&self.connections, CONNECTIONS_MAX)
+    }
+
+    /// Waits until the slow commands before this one have ended.
+    fn slow(&self) -> Result<(Place<'_>, MutexGuard<'_, ()>), AdminError> {
+        let waiting = Place::take(&self.slow_waiting, SLOW_MAX).ok_or_else(|| {
+            AdminError::Refused(format!("{SLOW_MAX} slow commands are waiting already; try again when they are done"))
+        })?;
+        Ok((waiting, self.slow.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -81,16 +135,25 @@ impl Drop for AdminSocket {
     }
 }
 
-fn answer(stream: &UnixStream, accounts: &Accounts, clock: &Arc<dyn Clock>, reload: &Reload) -> std::io::Result<()> {
+fn answer(
+    stream: &UnixStream,
+    accounts: &Accounts,
+    clock: &Arc<dyn Clock>,
+    reload: &Reload,
+    lanes: &Lanes,
+) -> std::io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
     stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.take(REQUEST_BYTES_MAX)).read_line(&mut line)?;
     let reply = match serde_json::from_str::<Request>(&line) {
         Ok(Request { actor, command }) => {
-            let mut desk =
-                Desk { accounts, reload: Some(reload), actor, now: clock.now(), entropy: &mut SystemEntropy };
-            match desk.execute(command) {
+            let run = |command: AdminCommand| {
+                let _turn = if command.is_slow() { Some(lanes.slow()?) } else { None };
+                let now = clock.now();
+                Desk { accounts, reload: Some(reload), actor, now, entropy: &mut SystemEntropy }.execute(command)
+            };
+            match run(command) {
                 Ok(value) => Reply::Done(value),
                 Err(error) => Reply::Failed(error.to_string()),
             }

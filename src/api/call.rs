@@ -23,6 +23,7 @@ use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadShare;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
+use crate::accounts::blocking;
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
 use crate::accounts::ids::{AccountId, Credits};
@@ -317,7 +318,7 @@ impl Turn {
                 let thread = tokio::task::spawn_blocking(move || {
                     // Given back when the work ends, not when its caller disconnects.
                     let _permit = permit;
-                    unbroken(|| work(&watched))
+                    blocking::allowed(|| unbroken(|| work(&watched)))
                 });
                 let mut awaited = Awaited { thread, cancellation };
                 let done = (&mut awaited.thread).await;

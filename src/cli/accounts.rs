@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hornbook::admin::cli::{Invocation, run};
 use hornbook::admin::command::AdminCommand;
-use hornbook::admin::drill;
 use hornbook::clock::SystemClock;
 
 use crate::cli::output::Stdout;
@@ -12,10 +11,6 @@ use crate::cli::{CommandResult, Options, settings};
 
 pub(super) fn administer(command: AdminCommand, options: Options) -> CommandResult {
     Ok(run(command, &invocation(options)?, &mut Stdout)?)
-}
-
-pub(super) fn drill(options: Options) -> CommandResult {
-    Ok(drill::serve(&invocation(options)?, std::io::stdin().lock(), std::io::stdout())?)
 }
 
 fn invocation(options: Options) -> Result<Invocation, Box<dyn std::error::Error>> {

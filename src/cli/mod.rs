@@ -91,9 +91,6 @@ enum Command {
     /// Show and explain the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Serve metered calls from standard input, to be killed in tests
-    #[command(hide = true)]
-    Drill,
 }
 
 /// The command line, with its help.
@@ -118,7 +115,6 @@ impl Cli {
             Some(Command::Healthcheck(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
-            Some(Command::Drill) => accounts::drill(options),
         }
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hornbook::accounts::Accounts;
+use hornbook::accounts::blocking::forbid_on_this_thread;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::admin::socket::AdminSocket;
 use hornbook::api::corpus::Corpus;
@@ -21,7 +22,8 @@ use hornbook::config::Config;
 use hornbook::http::{HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use hornbook::state::exposure;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -95,14 +97,24 @@ impl Served {
         let Self { data, clock, accounts, corpus, log } = self;
         let settings = settings::http(config)?;
         warn_of_the_open(&settings, &log, &*clock);
+        if let Some(exposure) = exposure(&data) {
+            log.write(clock.now().wall, Level::Warning, &exposure, &[]);
+        }
+        keep_memory_private(&log, &*clock);
         make_room_for_connections(&settings, &log, &*clock);
         let metrics = Arc::new(Metrics::default());
         let observers =
             Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
         let maintenance = Maintenance::start(Arc::clone(&accounts), observers.clone());
         let socket = AdminSocket::bind(&data)?;
+        let acts = observers.clone();
+        accounts.on_act(move |act| {
+            let fields = [("actor", json!(act.actor)), ("act", json!(act.act)), ("on", json!(act.on))];
+            tell(&acts, Level::Info, "administrative act", &fields);
+        });
 
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let mut threads = tokio::runtime::Builder::new_multi_thread();
+        let runtime = threads.enable_all().on_thread_start(forbid_on_this_thread).build()?;
         let parts = |base_url| Parts {
             corpus,
             accounts: Arc::clone(&accounts),
@@ -192,6 +204,14 @@ fn warn_of_the_open(settings: &HttpSettings, log: &Log, clock: &dyn Clock) {
     if let Some(metrics) = settings.metrics.filter(|metrics| is_open(*metrics)) {
         let message = "metrics need no key and this is not a loopback address: anyone who can reach it can read them";
         log.write(clock.now().wall, Level::Warning, message, &[("address", json!(metrics))]);
+    }
+}
+
+/// Keys and the private key of TLS are in this process's memory: no core dumps, and nobody but root may trace it.
+fn keep_memory_private(log: &Log, clock: &dyn Clock) {
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        let message = "core dumps and tracing of this process cannot be turned off";
+        log.write(clock.now().wall, Level::Warning, message, &[("why", json!(error.to_string()))]);
     }
 }
 

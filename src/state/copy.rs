@@ -1,6 +1,7 @@
 //! Copies of a state: a backup while others write, and putting one back.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,12 +73,13 @@ fn open_copy(path: &Path) -> Result<State, StateError> {
     State::open_medium(&medium)
 }
 
-/// Puts `backup` in the place of a data directory's state. `check` sees the copy before anything is replaced; whatever
-/// fails leaves the old state as it was. The replaced file stays beside it as `state.redb.replaced`.
+/// Puts `backup` in the place of a data directory's state. `prepare` gets the copy, and the present state if there is
+/// one, before anything is replaced; whatever fails leaves the old state as it was. The replaced file stays beside it as
+/// `state.redb.replaced`; the new one gets its owner and mode.
 pub(crate) fn restore<E: From<StateError>>(
     data: &Path,
     backup: &Path,
-    check: impl FnOnce(&State) -> Result<(), E>,
+    prepare: impl FnOnce(&State, Option<Result<State, StateError>>) -> Result<(), E>,
 ) -> Result<(), E> {
     create_data_directory(data)?;
     let _owner = DataLock::acquire(data)?;
@@ -85,9 +87,21 @@ pub(crate) fn restore<E: From<StateError>>(
     let part = with_suffix(&state, ".restore");
     or_remove(&part, copy_bytes(backup, &part))?;
     finish(&part, &state, |copy| {
-        check(copy)?;
+        prepare(copy, state.exists().then(|| open_copy(&state)))?;
+        take_owner_and_mode(&part, &state)?;
         Ok(set_aside(data, &state)?)
     })
+}
+
+/// Where no state was, the copy has the owner of the directory already.
+fn take_owner_and_mode(part: &Path, state: &Path) -> Result<(), StateError> {
+    let Ok(before) = std::fs::metadata(state) else { return Ok(()) };
+    let failed = |e| StateError::file("give the owner and mode of the old state to", part, e);
+    let made = std::fs::metadata(part).map_err(failed)?;
+    if (made.uid(), made.gid()) != (before.uid(), before.gid()) {
+        std::os::unix::fs::chown(part, Some(before.uid()), Some(before.gid())).map_err(failed)?;
+    }
+    std::fs::set_permissions(part, before.permissions()).map_err(failed)
 }
 
 fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {

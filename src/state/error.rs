@@ -90,13 +90,13 @@ impl fmt::Display for StateError {
             ),
             Self::Damaged { place, what } => write!(
                 f,
-                "{place} is damaged: {what}; nothing was changed, run 'hornbook restore BACKUP --force' with the newest \
+                "{place} is damaged: {what}; nothing was changed, run 'hornbook restore BACKUP' with the newest \
                  backup that verifies"
             ),
             Self::OlderThanMark { place, entries, marked } => write!(
                 f,
                 "{place} is older than what was acknowledged: it holds {entries} ledger entries, its mark remembers \
-                 {marked}; put the right file back, or run 'hornbook restore BACKUP --force' to accept an older one"
+                 {marked}; put the right file back, or run 'hornbook restore BACKUP' to accept an older one"
             ),
             Self::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}; check the disk and the space left on it")

@@ -8,18 +8,25 @@ use super::medium::Medium;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [];
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts];
+
+/// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
+fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::Acts)?;
+    writing.empty(Table::Idempotency)?;
+    writing.empty(Table::IdempotencyAges)
+}
 
 /// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Table {
-    /// Single records: schema, ledger head, last ids, checkpoint.
+    /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
     Meta,
     /// Account number -> account, JSON.
     Accounts,
@@ -49,10 +56,12 @@ pub enum Table {
     Idempotency,
     /// Time, key number, digest -> nothing; the order in which idempotency records expire.
     IdempotencyAges,
+    /// Number -> administrative act, JSON.
+    Acts,
 }
 
 impl Table {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -68,6 +77,7 @@ impl Table {
         Self::Sessions,
         Self::Idempotency,
         Self::IdempotencyAges,
+        Self::Acts,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -87,6 +97,7 @@ impl Table {
             Self::Sessions => "sessions",
             Self::Idempotency => "idempotency",
             Self::IdempotencyAges => "idempotency_ages",
+            Self::Acts => "acts",
         }
     }
 
@@ -180,7 +191,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 1"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 2"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -190,10 +201,30 @@ mod tests {
     };
     const FAIL: Step = |_| Err(StateError::bad_record("meta", b"trail"));
 
+    /// A file of format 1.
     fn fresh(data: &std::path::Path) -> (Database, FileMedium) {
         drop(State::open(data).unwrap());
         let medium = FileMedium::standalone(&data.join(STATE_FILE));
-        (medium.open().unwrap(), medium)
+        let database = medium.open().unwrap();
+        let mut writing = Writing::begin(&database).unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &1u32.to_le_bytes()).unwrap();
+        writing.put(Table::Idempotency, b"record of format 1", b"with more fields").unwrap();
+        writing.commit().unwrap();
+        let writing = database.begin_write().unwrap();
+        assert!(writing.delete_table(Table::Acts.definition()).unwrap());
+        writing.commit().unwrap();
+        (database, medium)
+    }
+
+    #[test]
+    fn a_file_of_format_1_gets_an_audit_log_and_loses_its_idempotency_records() {
+        let data = tempfile::tempdir().unwrap();
+        let (database, _) = fresh(data.path());
+        drop(database);
+        let state = State::open(data.path()).unwrap();
+        let reading = state.read().unwrap();
+        assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
+        assert_eq!(format(&state.database).unwrap(), Some(2));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {
@@ -204,6 +235,9 @@ mod tests {
     fn older_formats_pass_through_every_step_that_is_due() {
         let data = tempfile::tempdir().unwrap();
         let (mut database, medium) = fresh(data.path());
+        let writing = database.begin_write().unwrap();
+        writing.open_table(Table::Acts.definition()).unwrap();
+        writing.commit().unwrap();
         let mut open = |steps: &[Step]| check_and_migrate(&mut database, &medium, steps);
         open(&[APPEND, APPEND]).unwrap();
         open(&[APPEND, APPEND]).unwrap();
@@ -221,7 +255,8 @@ mod tests {
         assert!(writing.delete_table(Table::Sessions.definition()).unwrap());
         writing.commit().unwrap();
         assert!(check_and_migrate(&mut database, &medium, &[]).is_err());
-        check_and_migrate(&mut database, &medium, &[|writing| writing.create(Table::Sessions)]).unwrap();
+        let add: Step = |writing| writing.create(Table::Sessions).and_then(|()| writing.create(Table::Acts));
+        check_and_migrate(&mut database, &medium, &[add]).unwrap();
         assert_eq!(format(&database).unwrap(), Some(2));
     }
 

@@ -149,6 +149,17 @@ impl Reading {
         Ok(Some((key.value().to_vec(), opened(table, key.value(), sealed.value())?)))
     }
 
+    /// Up to `count` records with the highest keys, the highest first.
+    pub(crate) fn last(&self, table: Table, count: usize) -> Result<Vec<StoredRecord>, StateError> {
+        let open = self.open(table)?;
+        let mut found = Vec::new();
+        for record in open.range::<&[u8]>(..).map_err(|e| StateError::storage(READING, e.into()))?.rev().take(count) {
+            let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
+            found.push((key.value().to_vec(), opened(table, key.value(), sealed.value())?));
+        }
+        Ok(found)
+    }
+
     pub(crate) fn count(&self, table: Table) -> Result<u64, StateError> {
         self.open(table)?.len().map_err(|e| StateError::storage(READING, e.into()))
     }

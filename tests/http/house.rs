@@ -133,7 +133,11 @@ impl House {
         let (told, tell) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .on_thread_start(hornbook::accounts::blocking::forbid_on_this_thread)
+                .build()
+                .unwrap();
             runtime.block_on(async move {
                 let server = Server::bind(http, &mut SystemEntropy).await.unwrap();
                 told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();

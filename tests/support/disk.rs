@@ -31,6 +31,8 @@ pub(crate) struct Fault {
     pub(crate) error: i32,
     /// Until it is taken back, or once.
     pub(crate) lasting: bool,
+    /// Whether what is owed cannot be written down either.
+    pub(crate) everywhere: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +50,11 @@ struct Contents {
     events: Vec<Event>,
     recording: bool,
     fault: Option<Fault>,
+    /// Faults that came to pass.
+    fired: u64,
     stalled: bool,
+    /// The file beside the database.
+    owed: Vec<Vec<u8>>,
 }
 
 /// The disk itself; it survives the database that is opened on it.
@@ -106,6 +112,11 @@ impl Disk {
         self.lock().fault = fault;
     }
 
+    /// How many writes and syncs failed so far.
+    pub(crate) fn faults_fired(&self) -> u64 {
+        self.lock().fired
+    }
+
     /// Lets no sync come to its end until told otherwise.
     pub(crate) fn stall(&self, stalled: bool) {
         self.lock().stalled = stalled;
@@ -134,6 +145,25 @@ impl Medium for Disk {
     fn describe(&self) -> String {
         "the simulated disk".to_owned()
     }
+
+    fn note_owed(&self, record: &[u8]) -> Result<(), StateError> {
+        let mut contents = self.lock();
+        if contents.fault.is_some_and(|fault| fault.everywhere) {
+            let source = io::Error::from_raw_os_error(EIO);
+            return Err(StateError::File { doing: "write what is owed to", path: "the simulated disk".into(), source });
+        }
+        contents.owed.push(record.to_vec());
+        Ok(())
+    }
+
+    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
+        Ok(self.lock().owed.clone())
+    }
+
+    fn clear_owed(&self) -> Result<(), StateError> {
+        self.lock().owed.clear();
+        Ok(())
+    }
 }
 
 struct Backend {
@@ -161,6 +191,7 @@ impl Backend {
                     if !fault.lasting {
                         contents.fault = None;
                     }
+                    contents.fired += 1;
                     return Err(error);
                 }
             }

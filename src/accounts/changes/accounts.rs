@@ -3,7 +3,8 @@
 use super::credits::correction;
 use super::keys::new_key;
 use super::{
-    Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, note, nothing_more, put_account, updated,
+    Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, note, nothing_more, put_account,
+    record as audit, updated,
 };
 use crate::accounts::Accounts;
 use crate::accounts::directory::{AccountState, Directory};
@@ -24,9 +25,13 @@ use crate::state::Table;
 impl Accounts {
     pub fn create_account(&self, name: String, act: &Act) -> Result<AccountRecord, ChangeError> {
         check_text("name", &name)?;
-        let at = act.at;
+        if name.parse::<AccountId>().is_ok() {
+            return Err(ChangeError::Refused(format!("'{name}' reads as an account id; give a name")));
+        }
+        let act = act.clone();
         self.change(move |poster| {
-            let record = new_account(poster, name, at)?;
+            let record = new_account(poster, name, act.at)?;
+            audit(poster, &act, "account create", format!("{}, {}", record.id, record.name))?;
             let added = record.clone();
             let after =
                 move |directory: &mut Directory| directory.add_account(AccountState::new(added, Purse::new(0, [])));
@@ -41,6 +46,7 @@ impl Accounts {
         self.change(move |poster| {
             let mut record = account(poster, id)?;
             let credits = approve(poster, &mut record, grant, &act)?;
+            audit(poster, &act, "account approve", id.to_string())?;
             Ok((record.clone(), updated(record, credits)))
         })
     }
@@ -60,6 +66,7 @@ impl Accounts {
             let (account, name, kind, scopes) = (owner.id, DEMO_NAME.to_owned(), KeyKind::Test, ScopeSet::ALL);
             let wish = KeyWish { account, name, kind, scopes, expires_at: None };
             let key = new_key(poster, &wish, digest, prefix, act.at, None)?;
+            audit(poster, &act, "demo account create", format!("{account}, {}", key.id))?;
             let added = key.clone();
             let after = move |directory: &mut Directory| {
                 directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
@@ -81,10 +88,12 @@ impl Accounts {
     }
 
     /// Shuts an account out; its keys stop working before this returns.
-    pub fn disable_account(&self, id: AccountId) -> Result<AccountRecord, ChangeError> {
+    pub fn disable_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
+        let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;
             record.status = AccountStatus::Disabled;
+            audit(poster, &act, "account disable", id.to_string())?;
             put_account(poster, &record)?;
             Ok((record.clone(), updated(record, 0)))
         })

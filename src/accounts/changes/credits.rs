@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Act, account, check_amount, note, updated};
+use super::{Act, account, check_amount, note, record as audit, updated};
 use crate::accounts::Accounts;
 use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
@@ -45,9 +45,10 @@ impl Accounts {
         act: &Act,
     ) -> Result<EntryNumber, ChangeError> {
         let note = note(act, reason)?;
-        let at = act.at;
+        let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
             let record = account(poster, id)?;
+            audit(poster, &act, command(kind), format!("{id}, {credits} credits: {}", note.reason))?;
             let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
             Ok((entry.number, updated(record, credits.0.into())))
         })
@@ -71,13 +72,28 @@ impl Accounts {
         let note = note(act, reason)?;
         let account = self.shared.directory().account(id).cloned();
         let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
-        let at = act.at;
+        let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
             also(poster)?;
+            let on = if let Reference::Purchase(purchase) = reference {
+                format!("{purchase} of {id}")
+            } else {
+                id.to_string()
+            };
+            audit(poster, &act, command(kind), format!("{on}, -{credits} credits: {}", note.reason))?;
             let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
             let after: After = Box::new(move |_| held.settle());
             Ok((entry.number, after))
         })
+    }
+}
+
+const fn command(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Usage | EntryKind::Adjustment => "ledger adjust",
+        EntryKind::Grant => "grant",
+        EntryKind::Purchase => "purchase approve",
+        EntryKind::Refund => "purchase refund",
     }
 }
 

@@ -1,6 +1,6 @@
 //! API keys: made, rotated, ended. A rotated key has the scopes of the old one; none is ever widened.
 
-use super::{Act, account, check_text, last_ids};
+use super::{Act, account, check_text, last_ids, record as audit};
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::entropy::Entropy;
@@ -34,10 +34,14 @@ impl Accounts {
     pub fn create_key(&self, wish: KeyWish, act: &Act, entropy: &mut dyn Entropy) -> Result<IssuedKey, ChangeError> {
         check_text("name", &wish.name)?;
         let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
-        let (digest, prefix, at) = (secret.digest(), secret.shown_prefix(), act.at);
+        let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
+        if wish.expires_at.is_some_and(|expires_at| expires_at <= act.at) {
+            return Err(ChangeError::Refused("the key would have expired already; let it expire later".to_owned()));
+        }
         let record = self.change(move |poster| {
             account(poster, wish.account)?;
-            let record = new_key(poster, &wish, digest, prefix, at, None)?;
+            let record = new_key(poster, &wish, digest, prefix, act.at, None)?;
+            audit(poster, &act, "key create", format!("{} of {}, {}", record.id, record.account, record.scopes))?;
             let added = record.clone();
             let after = move |directory: &mut Directory| directory.add_key(added, &CounterRecord::default());
             Ok((record, Box::new(after)))
@@ -55,7 +59,7 @@ impl Accounts {
     ) -> Result<IssuedKey, ChangeError> {
         let kind = self.key_record(id)?.kind;
         let secret = PlainKey::generate(kind, entropy).map_err(ChangeError::Entropy)?;
-        let (digest, prefix, at) = (secret.digest(), secret.shown_prefix(), act.at);
+        let (digest, prefix, at, act) = (secret.digest(), secret.shown_prefix(), act.at, act.clone());
         let ends_at = at.plus_millis(i64::try_from(overlap_millis).unwrap_or(i64::MAX));
         let record = self.change(move |poster| {
             let mut old = key(poster, id)?;
@@ -72,6 +76,7 @@ impl Accounts {
                 expires_at: old.expires_at,
             };
             let record = new_key(poster, &wish, digest, prefix, at, Some(id))?;
+            audit(poster, &act, "key rotate", format!("{id} of {}, replaced by {}", record.account, record.id))?;
             // An overlap never makes the old key live longer than it would have.
             old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
             put_json(&mut poster.writing, Table::Keys, &id.to_key(), &old)?;
@@ -87,10 +92,11 @@ impl Accounts {
 
     /// Ends a key. No call that authenticates after this returned gets in.
     pub fn revoke_key(&self, id: KeyId, act: &Act) -> Result<KeyRecord, ChangeError> {
-        let at = act.at;
+        let act = act.clone();
         self.change(move |poster| {
             let mut record = key(poster, id)?;
-            record.revoked_at.get_or_insert(at);
+            record.revoked_at.get_or_insert(act.at);
+            audit(poster, &act, "key revoke", format!("{id} of {}", record.account))?;
             put_json(&mut poster.writing, Table::Keys, &id.to_key(), &record)?;
             let revoked = record.clone();
             let after = move |directory: &mut Directory| replace_key(directory, revoked);

@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 pub use keys::{IssuedKey, KeyWish};
 pub use orders::OrderWish;
 
+use super::audit::ActRecord;
 use super::blocking;
 use super::error::ChangeError;
 use super::ids::{AccountId, Credits};
@@ -103,6 +104,19 @@ fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
         return Ok(());
     }
     Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
+}
+
+/// Puts an act into the audit log, in the transaction of its change.
+pub(super) fn record(
+    poster: &mut Poster<'_>,
+    act: &Act,
+    what: &'static str,
+    on: impl Into<String>,
+) -> Result<(), ChangeError> {
+    check_text("actor", &act.actor)?;
+    let (at, actor) = (act.at.to_string(), act.actor.clone());
+    poster.record_act(ActRecord { at, actor, act: what.to_owned(), on: on.into() });
+    Ok(())
 }
 
 /// Who did it and why, for the ledger.

@@ -1,9 +1,10 @@
 //! Formation orders: opened with a tracking token, moved forward stage by stage.
 
-use super::{Act, account, check_text, nothing_more, put_account, updated};
+use super::{Act, account, check_text, nothing_more, put_account, record as audit, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
+use crate::accounts::formation;
 use crate::accounts::ids::{AccountId, OrderId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
 use crate::accounts::ledger::poster::Poster;
@@ -29,6 +30,8 @@ impl Accounts {
         entropy: &mut dyn Entropy,
     ) -> Result<(OrderRecord, String), ChangeError> {
         check_text("entity name", &order.entity_name)?;
+        let entity_type = formation::entity_type(&order.entity_type).map_err(ChangeError::Refused)?;
+        let jurisdiction = formation::state(&order.jurisdiction).map_err(ChangeError::Refused)?;
         let mut random = [0; 16];
         entropy.fill(&mut random).map_err(ChangeError::Entropy)?;
         let token = PlainKey::generate(KeyKind::Live, entropy).map_err(ChangeError::Entropy)?;
@@ -37,15 +40,17 @@ impl Accounts {
             id: OrderId(uuid::Builder::from_random_bytes(random).into_uuid()),
             account: order.account,
             entity_name: order.entity_name,
-            entity_type: order.entity_type,
-            jurisdiction: order.jurisdiction,
+            entity_type,
+            jurisdiction,
             stages: vec![StageReached { stage: OrderStage::Details, at: act.at }],
             token: KeyDigest::of_secret(&token),
             details: order.details,
         };
+        let act = act.clone();
         let record = self.change(move |poster| {
             account(poster, record.account)?;
             put_order(poster, &record)?;
+            audit(poster, &act, "order create", format!("{} of {}", record.id, record.account))?;
             Ok((record, nothing_more()))
         })?;
         Ok((record, token))
@@ -53,7 +58,7 @@ impl Accounts {
 
     /// Moves an order forward. Completing it raises the account's allotment for good.
     pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &Act) -> Result<OrderRecord, ChangeError> {
-        let at = act.at;
+        let act = act.clone();
         self.change(move |poster| {
             let found = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
             let mut record: OrderRecord = found.ok_or_else(|| ChangeError::not_found("order", id))?;
@@ -62,8 +67,9 @@ impl Accounts {
                 let (from, to) = (from.name(), to.name());
                 return Err(ChangeError::Refused(format!("order {id} is at {from}, it cannot go back to {to}")));
             }
-            record.stages.push(StageReached { stage: to, at });
+            record.stages.push(StageReached { stage: to, at: act.at });
             put_order(poster, &record)?;
+            audit(poster, &act, "order advance", format!("{id} of {} to {}", record.account, to.name()))?;
             if to != OrderStage::Completed {
                 return Ok((record, nothing_more()));
             }

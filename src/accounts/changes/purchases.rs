@@ -1,7 +1,9 @@
 //! Purchases of packs: requested, then paid or cancelled, perhaps refunded.
 
 use super::credits::correction;
-use super::{Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, updated};
+use super::{
+    Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, record as audit, updated,
+};
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
@@ -17,7 +19,7 @@ impl Accounts {
     pub fn request_purchase(&self, id: AccountId, pack: PackName, act: &Act) -> Result<PurchaseRecord, ChangeError> {
         let terms = *self.settings().tariff.pack(pack);
         check_amount(terms.credits)?;
-        let at = act.at;
+        let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
             account(poster, id)?;
             let mut ids = last_ids(poster)?;
@@ -36,6 +38,8 @@ impl Accounts {
             };
             put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
             put_purchase(poster, &record)?;
+            let on = format!("{} of {id}, pack {}", record.id, pack.tier());
+            audit(poster, &act, "purchase request", on)?;
             Ok((record, nothing_more()))
         })
     }
@@ -78,6 +82,7 @@ impl Accounts {
             record.entry = Some(entry.number);
             record.payment_reference = payment_reference;
             put_purchase(poster, &record)?;
+            audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
             let mut account = account(poster, record.account)?;
             account.tier = account.tier.max(record.pack.tier());
             put_account(poster, &account)?;
@@ -86,15 +91,16 @@ impl Accounts {
     }
 
     pub fn cancel_purchase(&self, id: PurchaseId, act: &Act) -> Result<PurchaseRecord, ChangeError> {
-        let at = act.at;
+        let act = act.clone();
         self.change(move |poster| {
             let mut record = purchase(poster, id)?;
             if record.status != PurchaseStatus::Requested {
                 return Err(refuse_purchase(id, record.status, "cancelled"));
             }
             record.status = PurchaseStatus::Cancelled;
-            record.settled_at = Some(at);
+            record.settled_at = Some(act.at);
             put_purchase(poster, &record)?;
+            audit(poster, &act, "purchase cancel", format!("{id} of {}", record.account))?;
             Ok((record, nothing_more()))
         })
     }

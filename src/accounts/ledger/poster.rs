@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::accounts::audit::ActRecord;
 use crate::accounts::ids::{AccountId, EntryNumber};
+use crate::accounts::records::{get_json, put_json};
 use crate::clock::Month;
 use crate::state::{StateError, Table, Writing};
 
 use super::block::TailBlock;
 use super::entry::{Draft, Entry, OperationCode};
 use super::load::{HEAD_KEY, Head, Posted, Wallet, allotment_key};
+
+/// How many acts were recorded so far.
+const ACTS_KEY: &[u8] = b"acts";
 
 pub(crate) struct Poster<'p> {
     pub(crate) writing: Writing,
@@ -24,6 +29,8 @@ pub(crate) struct Changes {
     wallets: HashMap<AccountId, Wallet>,
     allotments: BTreeMap<(AccountId, Month), u32>,
     operations: HashMap<String, OperationCode>,
+    /// Administrative acts that this transaction records.
+    pub(crate) acts: Vec<ActRecord>,
 }
 
 impl<'p> Poster<'p> {
@@ -34,6 +41,7 @@ impl<'p> Poster<'p> {
             wallets: HashMap::new(),
             allotments: BTreeMap::new(),
             operations: HashMap::new(),
+            acts: Vec::new(),
         };
         Self { writing, posted, changes, full_blocks: Vec::new() }
     }
@@ -98,6 +106,10 @@ impl<'p> Poster<'p> {
         code
     }
 
+    pub(crate) fn record_act(&mut self, act: ActRecord) {
+        self.changes.acts.push(act);
+    }
+
     pub(crate) fn head(&self) -> &Head {
         &self.changes.head
     }
@@ -107,8 +119,22 @@ impl<'p> Poster<'p> {
         if self.changes.head.entries > self.posted.head.entries {
             self.write_entries()?;
         }
+        self.write_acts()?;
         self.writing.commit()?;
         Ok(self.changes)
+    }
+
+    fn write_acts(&mut self) -> Result<(), StateError> {
+        if self.changes.acts.is_empty() {
+            return Ok(());
+        }
+        let writing = &mut self.writing;
+        let mut number: u64 = get_json(writing, Table::Meta, ACTS_KEY)?.unwrap_or(0);
+        for act in &self.changes.acts {
+            number += 1;
+            put_json(writing, Table::Acts, &number.to_be_bytes(), act)?;
+        }
+        put_json(writing, Table::Meta, ACTS_KEY, &number)
     }
 
     fn write_entries(&mut self) -> Result<(), StateError> {

@@ -1,0 +1,217 @@
+//! `hornbook restore`: what putting a backup in place of the state does to accounts and keys is shown first and confirmed.
+//!
+//! What was shut out stays shut out: keys that are revoked now, or end earlier now, and accounts that are disabled now
+//! are so in the restored state too. That needs the present state; where it cannot be read, the list says so.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::AdminError;
+use super::cli::Invocation;
+use crate::accounts::audit::ActRecord;
+use crate::accounts::ledger::load::{Posted, read_wallets};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::ledger::verify::verify_state;
+use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, put_json, read_all_json};
+use crate::clock::UnixMillis;
+use crate::state::{STATE_FILE, State, StateError, Table};
+
+pub(super) fn restore(
+    invocation: &Invocation,
+    from: &Path,
+    yes: bool,
+    out: &mut dyn Write,
+) -> Result<Value, AdminError> {
+    let data = &invocation.data;
+    let now = invocation.clock.now().wall;
+    let mut done = Value::Null;
+    crate::state::restore(data, from, |copy, present| {
+        let proof = verify_state(copy)?;
+        let plan = Plan::compare(copy, present, now)?;
+        plan.confirm(yes, invocation.json, out)?;
+        let (at, actor) = (now.to_string(), invocation.actor.clone());
+        plan.carry_over(copy, ActRecord { at, actor, act: "restore".to_owned(), on: from.display().to_string() })?;
+        done = json!({
+            "restored": data.join(STATE_FILE).display().to_string(),
+            "changes": plan.lines,
+            "next": "start the service",
+            "proof": proof,
+        });
+        Ok::<(), AdminError>(())
+    })?;
+    Ok(done)
+}
+
+/// What one state says about accounts and keys.
+struct Inventory {
+    accounts: Vec<(AccountRecord, i64)>,
+    keys: Vec<KeyRecord>,
+    acts: Vec<ActRecord>,
+}
+
+impl Inventory {
+    fn read(state: &State) -> Result<Self, StateError> {
+        let reading = state.read()?;
+        let wallets = read_wallets(&reading)?;
+        let balance = |record: &AccountRecord| wallets.get(&record.id).map_or(0, |wallet| wallet.balance);
+        let accounts: Vec<AccountRecord> = read_all_json(&reading, Table::Accounts)?;
+        let accounts = accounts.into_iter().map(|record| (record.clone(), balance(&record))).collect();
+        let (keys, acts) = (read_all_json(&reading, Table::Keys)?, read_all_json(&reading, Table::Acts)?);
+        Ok(Self { accounts, keys, acts })
+    }
+
+    /// The same account: numbers are given again after a restore.
+    fn account(&self, like: &AccountRecord) -> Option<&(AccountRecord, i64)> {
+        self.accounts.iter().find(|(record, _)| (record.id, record.created_at) == (like.id, like.created_at))
+    }
+
+    fn key(&self, like: &KeyRecord) -> Option<&KeyRecord> {
+        self.keys.iter().find(|record| record.digest.matches(&like.digest))
+    }
+}
+
+/// What the restore does, for people, and the records that shut out what is shut out now.
+#[derive(Default)]
+struct Plan {
+    lines: Vec<String>,
+    accounts: Vec<AccountRecord>,
+    keys: Vec<KeyRecord>,
+    /// Acts since the backup: the audit log is not taken back.
+    acts: Vec<ActRecord>,
+}
+
+impl Plan {
+    fn compare(copy: &State, present: Option<Result<State, StateError>>, now: UnixMillis) -> Result<Self, StateError> {
+        let backup = Inventory::read(copy)?;
+        let mut plan = Self::default();
+        match present.map(|state| state.and_then(|state| Inventory::read(&state))) {
+            None => {}
+            Some(Ok(present)) => plan.compare_with(&backup, &present, now),
+            Some(Err(error)) => plan.warn_of_the_unreadable(&backup, &error, now),
+        }
+        Ok(plan)
+    }
+
+    fn compare_with(&mut self, backup: &Inventory, present: &Inventory, now: UnixMillis) {
+        for (record, balance) in &present.accounts {
+            let name = account_name(record);
+            match backup.account(record) {
+                None => self.lines.push(format!("{name} is lost, with {balance} credits")),
+                Some((then, before)) => {
+                    if before != balance {
+                        self.lines.push(format!("{name} has {before} credits instead of {balance}"));
+                    }
+                    self.compare_status(record, then);
+                }
+            }
+        }
+        for (record, balance) in backup.accounts.iter().filter(|(record, _)| present.account(record).is_none()) {
+            self.lines.push(format!("{} comes back, with {balance} credits", account_name(record)));
+        }
+        for record in &present.keys {
+            match backup.key(record) {
+                None => self.lines.push(format!("{} is lost", key_name(record))),
+                Some(then) => self.compare_key(record, then),
+            }
+        }
+        for record in backup.keys.iter().filter(|record| present.key(record).is_none() && is_live(record, now)) {
+            self.lines.push(format!("{} comes back and works again", key_name(record)));
+        }
+        self.acts.extend(present.acts.iter().skip(backup.acts.len()).cloned());
+    }
+
+    fn compare_status(&mut self, now: &AccountRecord, then: &AccountRecord) {
+        if now.status == then.status {
+            return;
+        }
+        let name = account_name(now);
+        let [is, was] = [now.status, then.status].map(|status| format!("{status:?}").to_lowercase());
+        if now.status == AccountStatus::Disabled {
+            self.lines.push(format!("{name} stays disabled (in the backup it is {was})"));
+            self.accounts.push(AccountRecord { status: AccountStatus::Disabled, ..then.clone() });
+        } else {
+            self.lines.push(format!("{name} is {was} again (it is {is} now)"));
+        }
+    }
+
+    /// A key never works longer than it does now.
+    fn compare_key(&mut self, now: &KeyRecord, then: &KeyRecord) {
+        let ends_at = now.expires_at.filter(|ends_at| then.expires_at.is_none_or(|then| *ends_at < then));
+        let revoked_at = now.revoked_at.filter(|_| then.revoked_at.is_none());
+        if ends_at.is_none() && revoked_at.is_none() {
+            return;
+        }
+        let name = key_name(now);
+        self.lines.push(match revoked_at {
+            Some(_) => format!("{name} stays revoked (in the backup it works)"),
+            None => format!("{name} still ends when it does now (in the backup it ends later)"),
+        });
+        let expires_at = ends_at.or(then.expires_at);
+        self.keys.push(KeyRecord { expires_at, revoked_at: revoked_at.or(then.revoked_at), ..then.clone() });
+    }
+
+    fn warn_of_the_unreadable(&mut self, backup: &Inventory, error: &StateError, now: UnixMillis) {
+        self.lines.push(format!(
+            "the present state cannot be read ({error}): what was revoked or disabled after the backup works again; \
+             revoke what should not"
+        ));
+        for record in backup.keys.iter().filter(|record| is_live(record, now)) {
+            self.lines.push(format!("{} works", key_name(record)));
+        }
+    }
+
+    /// Asks where there is somebody to ask.
+    fn confirm(&self, yes: bool, json: bool, out: &mut dyn Write) -> Result<(), AdminError> {
+        let list = match self.lines.is_empty() {
+            true => "  no account and no key changes\n".to_owned(),
+            false => self.lines.iter().map(|line| format!("  {line}\n")).collect(),
+        };
+        let printing = |source| AdminError::Socket { doing: "write to", path: "the output".into(), source };
+        if yes {
+            // With --json the list is a part of the answer.
+            return if json { Ok(()) } else { write!(out, "the restore changes:\n{list}").map_err(printing) };
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err(AdminError::Refused(format!(
+                "nothing was changed; the restore would change:\n{list}add --yes to do it"
+            )));
+        }
+        write!(out, "the restore changes:\n{list}type 'yes' to do it: ")
+            .and_then(|()| out.flush())
+            .map_err(printing)?;
+        let mut answer = String::new();
+        let read = std::io::stdin().lock().read_line(&mut answer);
+        match read.is_ok() && answer.trim() == "yes" {
+            true => Ok(()),
+            false => Err(AdminError::Refused("nothing was changed".to_owned())),
+        }
+    }
+
+    fn carry_over(&self, copy: &State, act: ActRecord) -> Result<(), StateError> {
+        let posted = Posted::load(&copy.read()?)?;
+        let mut poster = Poster::new(copy.write()?, &posted);
+        for record in &self.accounts {
+            put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?;
+        }
+        for record in &self.keys {
+            put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), record)?;
+        }
+        self.acts.iter().cloned().for_each(|act| poster.record_act(act));
+        poster.record_act(act);
+        poster.commit().map(drop)
+    }
+}
+
+fn account_name(record: &AccountRecord) -> String {
+    format!("account {} ({})", record.id, record.name)
+}
+
+fn key_name(record: &KeyRecord) -> String {
+    format!("key {} of {} ({}...)", record.id, record.account, record.prefix)
+}
+
+fn is_live(record: &KeyRecord, now: UnixMillis) -> bool {
+    record.revoked_at.is_none() && record.expires_at.is_none_or(|ends_at| now < ends_at)
+}

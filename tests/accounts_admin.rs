@@ -1,0 +1,78 @@
+//! The socket through which a running server is administered.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::{Accounts, Settings};
+use hornbook::admin::socket::AdminSocket;
+use hornbook::clock::{Clock, SystemClock};
+use serde_json::json;
+
+fn hornbook(data: &Path, words: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+    command.current_dir(data).env_clear().arg("--data").arg(data).args(words);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The end of a command, which is killed if it does not come.
+fn succeeds(mut child: Child) -> bool {
+    for _ in 0..6000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.success();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    false
+}
+
+#[test]
+fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
+    let data = tempfile::tempdir().unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let accounts = Arc::new(Accounts::open(data.path(), Settings::default(), clock.now()).unwrap());
+    let act = Act { actor: "test".to_owned(), at: clock.now().wall };
+    let account = accounts.create_account("Test".to_owned(), &act).unwrap().id;
+    accounts.approve_account(account, &act).unwrap();
+    let wish = KeyWish { account, name: "k".to_owned(), kind: KeyKind::Live, scopes: ScopeSet::ALL, expires_at: None };
+    let key = accounts.create_key(wish, &act, &mut SystemEntropy).unwrap();
+    let secret = key.secret.reveal();
+
+    let (begun, has_begun) = channel();
+    let (release, released) = channel::<()>();
+    let released: Mutex<Receiver<()>> = Mutex::new(released);
+    let socket = AdminSocket::bind(data.path()).unwrap();
+    let (served, served_clock) = (Arc::clone(&accounts), Arc::clone(&clock));
+    // Ends with the test's process.
+    std::thread::spawn(move || {
+        let slow_reload = move || {
+            begun.send(()).unwrap();
+            // Until told, or until the test has failed.
+            let _ = released.lock().unwrap().recv();
+            Ok(json!({ "snapshot": "s" }))
+        };
+        socket.serve(&served, &served_clock, &slow_reload);
+    });
+    let slow = hornbook(data.path(), &["reload"]);
+    has_begun.recv_timeout(Duration::from_secs(60)).unwrap();
+    // More of them wait in line.
+    let verify = hornbook(data.path(), &["ledger", "verify"]);
+
+    assert!(succeeds(hornbook(data.path(), &["key", "revoke", "key-1"])), "the revocation waits for a slow command");
+    assert!(accounts.authenticate(Some(&secret), clock.now()).is_err());
+    assert!(succeeds(hornbook(data.path(), &["account", "disable", "Test"])));
+
+    release.send(()).unwrap();
+    assert!(succeeds(slow) && succeeds(verify));
+    let acts = accounts.acts(9).unwrap();
+    let last: Vec<&str> = acts.iter().rev().take(3).map(|act| &*act.act).collect();
+    assert_eq!(last, ["reload", "account disable", "key revoke"]);
+}
