@@ -63,7 +63,7 @@ fn a_former_citation_is_resolved_to_what_it_became() {
     let answer = resolve("Arden Rev. Stat. § 5-9-901");
     assert_eq!(answer.answer, AnswerKind::Resolved);
     assert_ne!(cited(&answer), ["Arden Rev. Stat. § 5-9-901"]);
-    assert!(answer.message.contains("formerly"), "{}", answer.message);
+    assert!(answer.message.contains("former citation"), "{}", answer.message);
 }
 
 #[test]
@@ -102,6 +102,68 @@ fn a_list_gives_an_answer_for_each_citation() {
     use AnswerKind::{Ambiguous, NotHeld, Resolved};
     assert_eq!(kinds("Arden Rev. Stat. §§ 12-1-101, 12-1-102 and 99-9-999"), [Resolved, Resolved, NotHeld]);
     assert_eq!(kinds("Arden Rev. Stat. §§ 12-1-101 to 12-1-103, 24-2-201"), [Ambiguous, Resolved]);
+}
+
+#[test]
+fn an_element_that_cannot_be_read_leaves_the_others_their_answers() {
+    use AnswerKind::{Malformed, NotHeld, OutsideCoverage, Resolved};
+    for list in [
+        "Arden Rev. Stat. § 12-1-101, banana, Arden Rev. Stat. § 99-9-999",
+        "Arden Rev. Stat. §§ 12-1-101, banana and 99-9-999",
+        "Arden Rev. Stat. § 12-1-101; banana; Arden Rev. Stat. § 99-9-999",
+    ] {
+        assert_eq!(kinds(list), [Resolved, Malformed, NotHeld], "{list}");
+    }
+    assert_eq!(kinds("42 U.S.C. § 1983 and 3 S.F.C. § 823"), [OutsideCoverage, Resolved]);
+    let answers = ENGINE.resolve("banana, 3 S.F.C. § 823").unwrap();
+    assert!(answers[0].message.contains("'banana'"), "{}", answers[0].message);
+}
+
+#[test]
+fn containers_are_resolved_by_any_of_their_names() {
+    for (expected, names) in [
+        (
+            "Port Arden Mun. Code tit. 17, art. V",
+            &[
+                "Port Arden Municipal Code, Title 17, Article V",
+                "article V of title 17 of the Port Arden Municipal Code",
+                "port arden mun. code tit. 17, art. v",
+                "Port Arden Mun. Code Title 17 Art. V",
+            ][..],
+        ),
+        (
+            "Arden Rev. Stat. tit. 12, ch. 2",
+            &["Arden Revised Statutes Title 12, Chapter 2", "ch. 2 of tit. 12, Arden Rev. Stat."],
+        ),
+        ("Hollis County Code tit. 8", &["Hollis County Code, Title 8", "title 8, Hollis County Code"]),
+        ("Hollis County Code ch. 8.12", &["Hollis County Code ch 8.12", "Hollis County Code Chapter 8.12"]),
+    ] {
+        for name in names {
+            let answer = resolve(name);
+            assert_eq!(answer.answer, AnswerKind::Resolved, "{name}: {}", answer.message);
+            assert_eq!(cited(&answer), [expected], "{name}");
+            assert_eq!(answer.citation.as_deref(), Some(expected));
+        }
+    }
+    let absent = resolve("Hollis County Code, Title 99");
+    assert_eq!(absent.answer, AnswerKind::NotHeld, "{}", absent.message);
+    assert_eq!(absent.code_body.as_deref(), Some("Hollis County Code"));
+    assert_eq!(resolve("42 U.S.C. ch. 21, subch. I").answer, AnswerKind::OutsideCoverage);
+    assert_eq!(
+        kinds("Hollis County Code tit. 8, 42 U.S.C. § 1983"),
+        [AnswerKind::Resolved, AnswerKind::OutsideCoverage]
+    );
+}
+
+#[test]
+fn every_container_resolves_by_its_own_citation() {
+    let snapshot = ENGINE.snapshot();
+    let nodes = (0..snapshot.outline.len()).map(hornbook_corpus::ids::NodeOrdinal);
+    for node in nodes.filter(|&node| !snapshot.outline.is_provision(node)) {
+        let citation = snapshot.nodes.get(node).unwrap().citation;
+        let answer = resolve(&citation);
+        assert!(answer.candidates.iter().any(|candidate| candidate.node == node), "{citation}: {}", answer.message);
+    }
 }
 
 #[test]

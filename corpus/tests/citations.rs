@@ -6,8 +6,8 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    Body, BodyForm, Citation, CitationKey, Citations, ConstitutionUnit, Coverage, Grammar, Holdings, Home, Inventory,
-    Place, Resolution, Unit,
+    Body, BodyForm, Citation, CitationKey, Citations, ConstitutionUnit, Container, Coverage, Grammar, Holdings, Home,
+    Inventory, Locator, NamedContainer, ParseError, Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
@@ -301,6 +301,7 @@ fn names_and_keys_of_added_bodies_are_checked() {
 struct FewHoldings {
     stored: Vec<(CitationKey, Citation, NodeOrdinal)>,
     unread: (CitationKey, NodeOrdinal),
+    containers: Vec<(Container, NodeOrdinal)>,
 }
 
 impl FewHoldings {
@@ -311,7 +312,9 @@ impl FewHoldings {
             (grammar.key(&citation), citation, NodeOrdinal(ordinal))
         });
         let unread = (grammar.key_or_folded("Ruritania Code § 5-1"), NodeOrdinal(99));
-        Self { stored: stored.collect(), unread }
+        let container = grammar.parse_container("United States Code, Title 42, Chapter 21").expect("it is one");
+        let containers = vec![(container.container, NodeOrdinal(50))];
+        Self { stored: stored.collect(), unread, containers }
     }
 
     fn ordinals(&self, wanted: impl Fn(&CitationKey, &Citation) -> bool) -> Vec<NodeOrdinal> {
@@ -343,6 +346,10 @@ impl Holdings for FewHoldings {
 }
 
 impl Inventory for FewHoldings {
+    fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(self.containers.iter().filter(|(held, _)| *held == named.container).map(|&(_, node)| node).collect())
+    }
+
     fn coverage(&self, body: Body<'_>) -> Coverage {
         match body.key {
             "us/usc" => Coverage::Held,
@@ -365,7 +372,7 @@ fn resolving_gives_a_typed_answer() {
         others => panic!("{text}: {others:?}"),
     };
     let provision = |text: &str| match resolve(text) {
-        Resolution::Resolved { provision, .. } => provision.0,
+        Resolution::Resolved { node, .. } => node.0,
         other => panic!("{text}: {other:?}"),
     };
     let candidates = |text: &str| match resolve(text) {
@@ -388,8 +395,44 @@ fn resolving_gives_a_typed_answer() {
     assert!(matches!(resolve("Va. Code § 13.1-345"), Resolution::Placeholder { .. }));
     assert!(matches!(resolve("ORS 63.047"), Resolution::OutsideCoverage { .. }));
     for malformed in ["99 U.S.C. § 1", "civil rights", "", " "] {
-        assert!(matches!(resolve(malformed), Resolution::Malformed(_)), "{malformed}");
+        assert!(matches!(resolve(malformed), Resolution::Malformed { .. }), "{malformed}");
     }
+}
+
+#[test]
+fn each_element_of_a_list_has_an_answer_of_its_own() {
+    let grammar = grammar();
+    let holdings = FewHoldings::new(&grammar);
+    let told = |text: &str| -> Vec<String> {
+        let Ok(answers) = grammar.resolve(text, &holdings);
+        let told = answers.into_iter().map(|answer| match answer {
+            Resolution::Resolved { node, .. } => node.0.to_string(),
+            Resolution::Ambiguous { candidates, .. } => format!("{} nodes", candidates.len()),
+            Resolution::NotHeld { .. } => "not held".to_owned(),
+            Resolution::OutsideCoverage { .. } => "outside".to_owned(),
+            Resolution::Placeholder { .. } => "placeholder".to_owned(),
+            Resolution::Malformed { error: ParseError::NoForm { text } } => format!("unread {text}"),
+            Resolution::Malformed { error } => error.to_string(),
+        });
+        told.collect()
+    };
+    for (list, expected) in [
+        ("42 U.S.C. § 1983, civil rights, 42 U.S.C. § 1984", &["10", "unread civil rights", "not held"][..]),
+        ("civil rights, 42 USC 1983", &["unread civil rights", "10"]),
+        ("42 U.S.C. §§ 1983, banana, 1985", &["10", "unread banana", "2 nodes"]),
+        ("42 USC 1983; 2 USC 293b; nothing\nVa. Code § 13.1-345", &["10", "13", "unread nothing", "placeholder"]),
+        ("42 U.S.C. § 1983 and ruritania code § 5-1", &["10", "99"]),
+        ("42 U.S.C. ch. 21; 42 U.S.C. ch. 22, 42 USC 1983", &["50", "not held", "10"]),
+        ("chapter 21 of title 42, United States Code, and 42 USC 1983", &["50", "10"]),
+        ("42 USC Chapter 21", &["50"]),
+        ("one, two and three", &["unread one, two and three"]),
+        (" ; ;; \n", &["cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'"]),
+    ] {
+        assert_eq!(told(list), expected, "{list}");
+    }
+    let many = told(&"42 USC 1983;".repeat(150));
+    assert_eq!((many.len(), many[100].starts_with("only the first 100 citations")), (101, true));
+    assert_eq!(told(&"42 USC 1983;".repeat(400)).len(), 1, "longer than any list");
 }
 
 #[test]
@@ -425,7 +468,7 @@ fn make_citation(
     };
     let last = in_range.then(|| format!("9{number}").into());
     Some(Citation {
-        place: Place::Numbered { unit, number: number.into(), last, wording: None },
+        place: Locator::Numbered { unit, number: number.into(), last, wording: None },
         subdivisions: subdivisions.into_iter().map(String::into_boxed_str).collect(),
         ..sample
     })
@@ -454,7 +497,7 @@ proptest! {
         let unit = if is_amendment { ConstitutionUnit::Amendment } else { ConstitutionUnit::Article };
         let mut parts = vec![(unit, format!("{article}{letter}").into_boxed_str())];
         parts.extend(section.map(|section| (ConstitutionUnit::Section, section.to_string().into_boxed_str())));
-        let citation = Citation { body, title: None, appendix: false, place: Place::Constitution(parts), subdivisions: Vec::new() };
+        let citation = Citation { body, title: None, appendix: false, place: Locator::Constitution(parts), subdivisions: Vec::new() };
         let canonical = grammar.format(&citation);
         prop_assert_eq!(grammar.parse(&canonical).ok(), Some(citation), "{}", canonical);
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::path::Path;
 
-use hornbook_corpus::citation::{BodyRef, Citation, CitationKey, Grammar, Holdings, Home, Place};
+use hornbook_corpus::citation::{BodyRef, Citation, CitationKey, Grammar, Holdings, Home, Locator};
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::Nodes;
@@ -173,7 +173,7 @@ fn own_citations(law: &Law<'_>, node: NodeOrdinal) -> Result<Option<OwnCitations
 }
 
 fn is_range(citation: &Citation) -> bool {
-    matches!(citation.place, Place::Numbered { last: Some(_), .. })
+    matches!(citation.place, Locator::Numbered { last: Some(_), .. })
 }
 
 impl Holdings for Cited {

@@ -15,7 +15,7 @@ use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, 
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, Mode, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
-use super::resolve::CitedRanges;
+use super::resolve::ResolveTables;
 use super::semantic::{self, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
@@ -37,7 +37,7 @@ pub struct Engine {
     rarity: TokenRarity,
     likeness: Likeness,
     dead: Bits,
-    pub(super) ranges: CitedRanges,
+    pub(super) resolve_tables: ResolveTables,
     tuning: Tuning,
 }
 
@@ -62,7 +62,7 @@ impl Engine {
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
         let likeness = Likeness::of(&tuning);
-        Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, ranges: CitedRanges::new() })
+        Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, resolve_tables: ResolveTables::default() })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {

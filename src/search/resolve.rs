@@ -1,10 +1,13 @@
-//! From a citation as someone wrote it to the provisions that bear it, as a typed answer for each citation.
+//! Resolves citations as someone wrote them to nodes, with a typed answer for each citation of a list.
+
+mod containers;
 
 use std::sync::OnceLock;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
-    Body, Citation, CitationKey, Coverage, Holdings, Inventory, Place, RANGE_MAX, Resolution,
+    Body, Citation, CitationKey, Cited, Coverage, Holdings, Inventory, Locator, NamedContainer, ParseError, RANGE_MAX,
+    Resolution,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
@@ -13,28 +16,29 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Engine, SearchError};
+use containers::ContainerIndex;
 
-/// So many candidates are told.
+/// The most candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
 /// Words between the first and the last number of a citation that is a range, as terms of the keyword index.
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
-/// What a citation was resolved to.
+/// The kind of answer to a citation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// It names one provision.
+    /// It names one provision or container.
     Resolved,
-    /// It names several provisions: they share the citation, or it is a range.
+    /// It names several: they share the citation, or it is a range.
     Ambiguous,
-    /// Its code is in this corpus, but has no such provision.
+    /// The code is in the corpus, but nothing in it has this citation.
     NotHeld,
-    /// Its code is not in this corpus.
+    /// The code is not in the corpus.
     OutsideCoverage,
-    /// Its jurisdiction is listed, but has no law yet.
+    /// The jurisdiction is listed, but its law is not in the corpus yet.
     Placeholder,
-    /// It is not a citation.
+    /// It cannot be read as a citation.
     Malformed,
 }
 
@@ -58,17 +62,17 @@ pub struct CitationAnswer {
     pub answer: AnswerKind,
     /// The canonical form, with the subdivision; null if it could not be read.
     pub citation: Option<String>,
-    /// The code body that it cites.
+    /// The code that it belongs to.
     pub code_body: Option<String>,
     pub jurisdiction: Option<String>,
     /// The subdivision within the provision, outermost first: `(b)(2)` is `b`, `2`.
     pub subdivision: Vec<String>,
-    /// The provision, if it names exactly one.
+    /// The provision or container, if it is one.
     #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
-    /// The provisions that it names, in order. A long range is cut.
+    /// All that it names, in code order; at most 100.
     pub candidates: Vec<CitedNode>,
-    /// What the kind means and what to do next, for people.
+    /// An explanation for people, with what to do next.
     pub message: String,
 }
 
@@ -86,28 +90,41 @@ pub struct CitedNode {
     pub node: NodeOrdinal,
 }
 
-/// The provisions whose own citation is a range, with what that is; gathered when first asked for.
-pub(super) type CitedRanges = OnceLock<Vec<(Citation, NodeOrdinal)>>;
+/// What resolving needs beside the snapshot's files; made when first needed.
+#[derive(Default)]
+pub(super) struct ResolveTables {
+    /// The provisions whose own citation is a range.
+    ranges: OnceLock<Vec<(Citation, NodeOrdinal)>>,
+    containers: OnceLock<ContainerIndex>,
+}
 
 impl Engine {
-    /// Resolves a citation or a list of them: one answer for each citation, in order, at least one.
+    /// Resolves a citation or a list of them: one answer for each, in order, at least one.
     pub fn resolve(&self, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let resolved = self.snapshot().grammar().resolve(text, &Held(self))?;
-        resolved.into_iter().map(|resolution| self.answer(text, resolution)).collect()
+        resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
     }
 
-    fn answer(&self, text: &str, resolution: Resolution) -> Result<CitationAnswer, SearchError> {
+    fn answer(&self, resolution: Resolution) -> Result<CitationAnswer, SearchError> {
+        match resolution {
+            Resolution::Resolved { node, cited } => self.answer_to(AnswerKind::Resolved, cited, vec![node]),
+            Resolution::Ambiguous { candidates, cited } => self.answer_to(AnswerKind::Ambiguous, cited, candidates),
+            Resolution::NotHeld { cited } => self.answer_to(AnswerKind::NotHeld, cited, Vec::new()),
+            Resolution::OutsideCoverage { cited } => self.answer_to(AnswerKind::OutsideCoverage, cited, Vec::new()),
+            Resolution::Placeholder { cited } => self.answer_to(AnswerKind::Placeholder, cited, Vec::new()),
+            Resolution::Malformed { error } => Ok(CitationAnswer::malformed(&error)),
+        }
+    }
+
+    fn answer_to(
+        &self,
+        answer: AnswerKind,
+        cited: Cited,
+        nodes: Vec<NodeOrdinal>,
+    ) -> Result<CitationAnswer, SearchError> {
         let snapshot = self.snapshot();
         let grammar = snapshot.grammar();
-        let (answer, citation, nodes, why) = match resolution {
-            Resolution::Resolved { provision, citation } => (AnswerKind::Resolved, citation, vec![provision], None),
-            Resolution::Ambiguous { candidates, citation } => (AnswerKind::Ambiguous, citation, candidates, None),
-            Resolution::NotHeld { citation } => (AnswerKind::NotHeld, Some(citation), Vec::new(), None),
-            Resolution::OutsideCoverage { citation } => (AnswerKind::OutsideCoverage, Some(citation), Vec::new(), None),
-            Resolution::Placeholder { citation } => (AnswerKind::Placeholder, Some(citation), Vec::new(), None),
-            Resolution::Malformed(error) => (AnswerKind::Malformed, None, Vec::new(), Some(error.to_string())),
-        };
-        let body = citation.as_ref().and_then(|citation| grammar.body(citation.body));
+        let body = cited.body().and_then(|body| grammar.body(body));
         let held_body = nodes.first().and_then(|&node| snapshot.code_body_of(node));
         let count = nodes.len();
         let candidates = nodes.into_iter().take(CANDIDATES_MAX).map(|node| self.cited_node(node));
@@ -116,30 +133,31 @@ impl Engine {
         let jurisdiction = held_body
             .map(|body| body.jurisdiction.to_string())
             .or_else(|| body.map(|body| body.jurisdiction.to_owned()));
-        let canonical = match &citation {
-            Some(citation) => Some(grammar.format(citation)),
-            // No form knows it: the provision's own spelling is the canonical one.
-            None => candidates.first().map(|node| node.citation.clone()),
+        let canonical = match (&cited, candidates.first()) {
+            (Cited::Citation(citation), _) => grammar.format(citation),
+            // The node's own spelling is the canonical one.
+            (Cited::Container(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
+            (Cited::Container(container), None) => grammar.format_container(container),
+            (Cited::Verbatim, None) => String::new(),
         };
-        let told = canonical.as_deref().unwrap_or(text);
-        let mut message = why.unwrap_or_else(|| {
-            let of = code_body.as_deref().unwrap_or("its code");
-            let place = jurisdiction.as_deref().unwrap_or("its jurisdiction");
-            message(answer, told, of, place, count)
-        });
-        if let Some(citation) = &citation
-            && self.is_formerly(&grammar.key(citation))?
-        {
-            message += "; it was formerly cited so";
+        let of = code_body.as_deref().unwrap_or("its code");
+        let within = jurisdiction.as_deref().unwrap_or("its jurisdiction");
+        let mut message = message(answer, &canonical, of, within, count);
+        let mut subdivision = Vec::new();
+        if let Cited::Citation(citation) = cited {
+            if self.is_formerly(&grammar.key(&citation))? {
+                message += "; this is its former citation";
+            }
+            subdivision = citation.subdivisions.into_iter().map(String::from).collect();
         }
+        let node_id = candidates.first().map(|node| node.node_id).filter(|_| answer == AnswerKind::Resolved);
         Ok(CitationAnswer {
             answer,
+            citation: Some(canonical),
             code_body,
             jurisdiction,
-            subdivision: citation
-                .map_or_else(Vec::new, |citation| citation.subdivisions.into_iter().map(String::from).collect()),
-            node_id: (answer == AnswerKind::Resolved).then(|| candidates.first().map(|node| node.node_id)).flatten(),
-            citation: canonical,
+            subdivision,
+            node_id,
             candidates,
             message,
         })
@@ -158,9 +176,17 @@ impl Engine {
         Ok(CitedNode { node_id: self.id_of(node)?, citation, heading, status, node })
     }
 
+    fn container_index(&self) -> Result<&ContainerIndex, SearchError> {
+        if let Some(index) = self.resolve_tables.containers.get() {
+            return Ok(index);
+        }
+        let index = ContainerIndex::of(self.snapshot())?;
+        Ok(self.resolve_tables.containers.get_or_init(|| index))
+    }
+
     /// The provisions cited as a range.
     fn cited_ranges(&self) -> Result<&[(Citation, NodeOrdinal)], SearchError> {
-        if let Some(ranges) = self.ranges.get() {
+        if let Some(ranges) = self.resolve_tables.ranges.get() {
             return Ok(ranges);
         }
         let snapshot = self.snapshot();
@@ -174,10 +200,25 @@ impl Engine {
         let mut ranges = Vec::new();
         for node in nodes.into_iter().map(NodeOrdinal) {
             let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation);
-            let is_range = |citation: &Citation| matches!(citation.place, Place::Numbered { last: Some(_), .. });
+            let is_range = |citation: &Citation| matches!(citation.place, Locator::Numbered { last: Some(_), .. });
             ranges.extend(citation.ok().filter(is_range).map(|citation| (citation, node)));
         }
-        Ok(self.ranges.get_or_init(|| ranges))
+        Ok(self.resolve_tables.ranges.get_or_init(|| ranges))
+    }
+}
+
+impl CitationAnswer {
+    fn malformed(error: &ParseError) -> Self {
+        Self {
+            answer: AnswerKind::Malformed,
+            citation: None,
+            code_body: None,
+            jurisdiction: None,
+            subdivision: Vec::new(),
+            node_id: None,
+            candidates: Vec::new(),
+            message: error.to_string(),
+        }
     }
 }
 
@@ -198,7 +239,7 @@ fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, c
         AnswerKind::Placeholder => {
             format!("{citation} is a citation of {body}; {jurisdiction} is listed, but no law of it is held yet")
         }
-        AnswerKind::Malformed => format!("'{citation}' is no citation"),
+        AnswerKind::Malformed => format!("'{citation}' is not a citation"),
     }
 }
 
@@ -247,6 +288,10 @@ impl Holdings for Held<'_> {
 }
 
 impl Inventory for Held<'_> {
+    fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
+        Ok(self.0.container_index()?.find(named))
+    }
+
     fn coverage(&self, body: Body<'_>) -> Coverage {
         let catalogue = &self.0.snapshot().catalogue;
         if catalogue.code_bodies.iter().any(|held| held.key == body.key) {

@@ -3,7 +3,7 @@
 use super::constitution::to_roman;
 use super::forms::{ConstitutionStyle, Form, TitlePlace};
 use super::grammar::Grammar;
-use super::value::{Citation, ConstitutionUnit, Place, Unit, Wording};
+use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
 
 impl Grammar {
     /// The canonical form: `42 U.S.C. § 1983(b)`, `Cal. Penal Code § 187`, `U.S. Const. art. I, § 8`. Empty for a citation of
@@ -37,7 +37,7 @@ fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
         text.push(',');
     }
     match &citation.place {
-        Place::Numbered { unit, number, last, wording } => {
+        Locator::Numbered { unit, number, last, wording } => {
             text.push(' ');
             text.push_str(mark(form, *unit, number, last.is_some()));
             text.push_str(number);
@@ -49,7 +49,7 @@ fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
                 text.push_str("(Perm)");
             }
         }
-        Place::Constitution(parts) => {
+        Locator::Constitution(parts) => {
             let style = form.constitution.unwrap_or(ConstitutionStyle {
                 arabic_articles: false,
                 roman_sections: false,
@@ -118,7 +118,7 @@ fn write_roman(text: &mut String, value: &str) {
 }
 
 fn write_subdivisions(text: &mut String, form: &Form, citation: &Citation) {
-    let is_section = matches!(citation.place, Place::Numbered { unit: Unit::Section, last: None, wording: None, .. });
+    let is_section = matches!(citation.place, Locator::Numbered { unit: Unit::Section, last: None, wording: None, .. });
     for (index, subdivision) in citation.subdivisions.iter().enumerate() {
         let is_capital = subdivision.len() == 1 && subdivision.bytes().all(|byte| byte.is_ascii_uppercase());
         let takes_capital = form.shape.takes_capital(citation.number().unwrap_or(""));

@@ -49,16 +49,19 @@ pub enum ParseError {
     Several {
         count: usize,
     },
+    /// A list goes on behind the last element that is answered.
+    ListTooLong {
+        read: usize,
+    },
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "cannot read a citation from an empty text; write one such as '42 U.S.C. § 1983'"),
-            Self::TooLong { bytes } => write!(
-                f,
-                "cannot read a text of {bytes} bytes as one citation ({CITATION_LEN_MAX} at most); search for it instead"
-            ),
+            Self::TooLong { bytes } => {
+                write!(f, "cannot read a text of {bytes} bytes as a citation; one has at most {CITATION_LEN_MAX} bytes")
+            }
             Self::NoForm { text } => write!(
                 f,
                 "cannot read '{text}' as a citation: no known code is named in it; write the code and the section, such as \
@@ -66,13 +69,16 @@ impl fmt::Display for ParseError {
             ),
             Self::NoNumber { text, body } => write!(
                 f,
-                "cannot read '{text}' as a citation: it names '{body}', but no section of it (or no title that it has); check the number"
+                "cannot read '{text}' as a citation: it names '{body}', but no section, title or chapter of it; check the number"
             ),
             Self::Trailing { citation, rest } => {
                 write!(f, "read the citation '{citation}', but not the rest: '{rest}'; remove that")
             }
             Self::Several { count } => {
                 write!(f, "read {count} citations where one was expected; give them one at a time")
+            }
+            Self::ListTooLong { read } => {
+                write!(f, "only the first {read} citations of the list were read; send the others in another request")
             }
         }
     }
@@ -166,7 +172,7 @@ impl Grammar {
         Citations::new(Matcher { home: Some(home), ..self.matcher(Text::new(text)) }, &self.openings)
     }
 
-    fn matcher<'g, 't>(&'g self, text: Text<'t>) -> Matcher<'g, 't> {
+    pub(super) fn matcher<'g, 't>(&'g self, text: Text<'t>) -> Matcher<'g, 't> {
         Matcher { forms: &self.forms, text, us_code: self.us_code, home: None }
     }
 
@@ -181,7 +187,7 @@ impl Grammar {
 }
 
 /// Past what may close a citation: publisher and year, full stop, quotes.
-fn skip_closing(text: Text<'_>, mut pos: usize) -> usize {
+pub(super) fn skip_closing(text: Text<'_>, mut pos: usize) -> usize {
     for _ in 0..4 {
         pos = text.skip_comma(pos);
         if let Some(after) = matching::skip_parenthetical(text, pos) {

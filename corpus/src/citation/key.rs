@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::grammar::Grammar;
 use super::text::{END, OTHER, SIGN, Text};
-use super::value::{Citation, ConstitutionUnit, Place, Unit, Wording};
+use super::value::{Citation, ConstitutionUnit, Locator, Unit, Wording};
 
 /// A normalised citation of one provision, such as `us/usc/42/300aa-1`; subdivisions are left out. Keys of citations that no
 /// form knows begin with `~` and hold their folded text.
@@ -69,7 +69,7 @@ impl Grammar {
             key.push_str("/app");
         }
         match &citation.place {
-            Place::Numbered { unit, number, last, wording } => {
+            Locator::Numbered { unit, number, last, wording } => {
                 key.push_str(match unit {
                     Unit::Section => "",
                     Unit::Part => "/part",
@@ -84,7 +84,7 @@ impl Grammar {
                     key.push_str("~perm");
                 }
             }
-            Place::Constitution(parts) => push_parts(&mut key, parts),
+            Locator::Constitution(parts) => push_parts(&mut key, parts),
         }
         CitationKey(key.into())
     }

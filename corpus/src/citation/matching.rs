@@ -12,7 +12,7 @@ use super::home::Home;
 use super::number::{Mark, Rising, Shape};
 use super::tail::{self, Entry, Expected};
 use super::text::{SIGN, Text};
-use super::value::{BodyRef, Citation, Place, Unit};
+use super::value::{BodyRef, Citation, Locator, Unit};
 
 /// The citations that begin at one place: one, or several of a list.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Target<'t> {
 }
 
 impl Target<'_> {
-    pub(super) fn citation(self, place: Place, subdivisions: Vec<Box<str>>) -> Citation {
+    pub(super) fn citation(self, place: Locator, subdivisions: Vec<Box<str>>) -> Citation {
         let title = self.title.map(|title| title.to_ascii_uppercase().into());
         Citation { body: self.body, title, appendix: self.appendix, place, subdivisions }
     }
@@ -392,13 +392,13 @@ fn constitutional(
     parts: constitution::Parts,
     subdivisions: Vec<Box<str>>,
 ) -> Found {
-    let place = Place::Constitution(parts);
+    let place = Locator::Constitution(parts);
     let citation = Citation { body: target.body, title: None, appendix: false, place, subdivisions };
     Found { end: range.end, items: vec![(range, citation)] }
 }
 
 fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
-    let place = Place::Numbered {
+    let place = Locator::Numbered {
         unit,
         number: entry.first.as_str().into(),
         last: entry.last.map(|last| last.as_str().into()),

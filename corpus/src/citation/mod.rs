@@ -9,12 +9,14 @@
 //! (references to the provision's own code), then the rest.
 
 mod constitution;
+mod container;
 mod find;
 mod format;
 mod forms;
 mod grammar;
 mod home;
 mod key;
+mod list;
 mod matching;
 mod names;
 mod number;
@@ -24,10 +26,11 @@ mod tail;
 mod text;
 mod value;
 
+pub use container::{Container, Level, NamedContainer};
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
 pub use home::Home;
 pub use key::CitationKey;
-pub use resolve::{Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
-pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Place, Unit, Wording};
+pub use resolve::{ANSWERS_MAX, Cited, Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
+pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Locator, Unit, Wording};

@@ -5,7 +5,7 @@ use super::forms::Form;
 use super::home::Home;
 use super::matching::{Found, Matcher, Target, trim_end};
 use super::tail;
-use super::value::{Place, Unit};
+use super::value::{Locator, Unit};
 
 impl<'t> Matcher<'_, 't> {
     /// A bare `§ 13.1-345` or `section 414` where such numbers are the code's own; with what may follow it, it ends at `longest_end`.
@@ -52,7 +52,7 @@ impl<'t> Matcher<'_, 't> {
         let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
         let items = entries.into_iter().map(|entry| {
             let number = |end: &str| format!("{stem}.{end}").into();
-            let place = Place::Numbered {
+            let place = Locator::Numbered {
                 unit,
                 number: number(&entry.first),
                 last: entry.last.as_deref().map(number),

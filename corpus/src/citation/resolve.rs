@@ -1,12 +1,20 @@
 //! Resolves the text of a citation to provisions, as a typed answer. [`Holdings`] says which provisions exist.
 
+use super::container::{Container, NamedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
-use super::value::{Body, Citation, Place};
+use super::list::Part;
+use super::value::{Body, BodyRef, Citation, Locator};
 use crate::ids::NodeOrdinal;
 
 /// The most provisions found of a range, from the end that the snapshot has.
 pub const RANGE_MAX: usize = 100;
+
+/// So many elements of a list are answered.
+pub const ANSWERS_MAX: usize = 100;
+
+/// A longer list is not read, in bytes.
+const LIST_LEN_MAX: usize = 4096;
 
 /// How far a snapshot covers a code body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,55 +43,196 @@ pub trait Holdings {
     fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, Self::Error>;
 }
 
-/// Holdings that also say why something is not among them.
+/// Holdings that also know containers, and say why something is not among them.
 pub trait Inventory: Holdings {
+    /// The containers that are meant by a name, in order.
+    fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
+
     fn coverage(&self, body: Body<'_>) -> Coverage;
+}
+
+/// What a text was read as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cited {
+    Citation(Citation),
+    Container(Container),
+    /// No form knows it; a node has just this text as its citation.
+    Verbatim,
+}
+
+impl Cited {
+    pub fn body(&self) -> Option<BodyRef> {
+        match self {
+            Self::Citation(citation) => Some(citation.body),
+            Self::Container(container) => Some(container.body),
+            Self::Verbatim => None,
+        }
+    }
 }
 
 /// The result of one citation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Resolution {
-    /// One provision. There is no citation when only the stored text matched.
+    /// One node.
     Resolved {
-        provision: NodeOrdinal,
-        citation: Option<Citation>,
+        node: NodeOrdinal,
+        cited: Cited,
     },
-    /// Several provisions have this citation, or it is a range of several.
+    /// Several nodes have this citation, or it is a range of several.
     Ambiguous {
         candidates: Vec<NodeOrdinal>,
-        citation: Option<Citation>,
+        cited: Cited,
     },
-    /// Well formed and in a body that is held, but no provision has it.
+    /// Well formed and in a body that is held, but no node has it.
     NotHeld {
-        citation: Citation,
+        cited: Cited,
     },
     /// Well formed, of a body that is not held.
     OutsideCoverage {
-        citation: Citation,
+        cited: Cited,
     },
     /// Well formed, of a jurisdiction that is listed but not yet filled.
     Placeholder {
-        citation: Citation,
+        cited: Cited,
     },
-    Malformed(ParseError),
+    Malformed {
+        error: ParseError,
+    },
 }
 
 impl Grammar {
-    /// Resolves a text that is one citation or a list of them: an answer for each, at least one.
+    /// Resolves a text that is one citation or a list of them: an answer for each, in order, at least one.
     pub fn resolve<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+        if text.len() > LIST_LEN_MAX {
+            let error = ParseError::TooLong { bytes: text.len() };
+            return Ok(vec![Resolution::Malformed { error }]);
+        }
+        if let Some(all) = self.resolve_whole(text, holdings)? {
+            return Ok(all);
+        }
+        let mut all = Vec::new();
+        let segments = text.split([';', '\n']).filter(|segment| !segment.trim().is_empty());
+        for segment in segments {
+            if all.len() >= ANSWERS_MAX {
+                break;
+            }
+            match self.resolve_whole(segment, holdings)? {
+                Some(mut found) => all.append(&mut found),
+                None => all.append(&mut self.resolve_parts(segment, holdings)?),
+            }
+        }
+        if all.is_empty() {
+            all.push(Resolution::Malformed { error: ParseError::Empty });
+        }
+        if all.len() > ANSWERS_MAX {
+            all.truncate(ANSWERS_MAX);
+            all.push(Resolution::Malformed { error: ParseError::ListTooLong { read: ANSWERS_MAX } });
+        }
+        Ok(all)
+    }
+
+    /// A text that is read from its beginning to its end: a citation or a list in one form, what some node has as its
+    /// citation, or a container.
+    fn resolve_whole<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
-            Ok(citations) => citations.into_iter().map(|citation| self.resolve_citation(citation, holdings)).collect(),
-            Err(error) => Ok(vec![resolve_unread(text, holdings, error)?]),
+            Ok(citations) => {
+                let all = citations.into_iter().map(|citation| self.resolve_citation(citation, holdings));
+                let mut all = all.collect::<Result<Vec<_>, H::Error>>()?;
+                // `QMC ch. 8.08` may be how a chapter is cited whose own citation also names its title.
+                if let [Resolution::NotHeld { .. }] = all[..]
+                    && let Some(named) = self.parse_container(text)
+                {
+                    let held = holdings.containers(&named)?;
+                    if !held.is_empty() {
+                        all = vec![self.told(held, Cited::Container(named.container), holdings)];
+                    }
+                }
+                return Ok(Some(all));
+            }
+            // No stored citation is empty, and the key of a text without end would cost as much.
+            Err(ParseError::Empty | ParseError::TooLong { .. }) => return Ok(None),
+            Err(_) => {}
+        }
+        let held = holdings.provisions(&CitationKey::folded(text))?;
+        if !held.is_empty() {
+            return Ok(Some(vec![self.told(held, Cited::Verbatim, holdings)]));
+        }
+        let Some(named) = self.parse_container(text) else { return Ok(None) };
+        let held = holdings.containers(&named)?;
+        Ok(Some(vec![self.told(held, Cited::Container(named.container), holdings)]))
+    }
+
+    /// A list whose elements are read each for itself; those that cannot be read are answered so.
+    fn resolve_parts<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+        let parts = self.parts(text);
+        let mut all: Vec<Resolution> = Vec::with_capacity(parts.len());
+        if parts.iter().all(|part| matches!(part, Part::Unread(_))) {
+            let error = self.parse_list(text).err().unwrap_or(ParseError::Empty);
+            return Ok(vec![Resolution::Malformed { error }]);
+        }
+        let mut before: Option<Citation> = None;
+        for part in parts {
+            if all.len() > ANSWERS_MAX {
+                break;
+            }
+            match part {
+                Part::Citation(citation) => {
+                    before = Some(citation.clone());
+                    all.push(self.resolve_citation(citation, holdings)?);
+                }
+                Part::Container(named) => {
+                    let held = holdings.containers(&named)?;
+                    all.push(self.told(held, Cited::Container(named.container), holdings));
+                }
+                Part::Unread(text) => {
+                    let continued = before.as_ref().and_then(|before| self.continued(before, text));
+                    match (continued, self.resolve_whole(text, holdings)?) {
+                        (_, Some(mut found)) => all.append(&mut found),
+                        (Some(citation), None) => {
+                            all.push(self.resolve_citation(citation.clone(), holdings)?);
+                            before = Some(citation);
+                        }
+                        (None, None) => {
+                            let error = self.parse_list(text).err().unwrap_or(ParseError::Empty);
+                            all.push(Resolution::Malformed { error });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A bare number of a list is one of the code cited before it.
+    fn continued(&self, before: &Citation, number: &str) -> Option<Citation> {
+        let one = Citation { subdivisions: Vec::new(), ..before.clone() };
+        let written = self.format(&one);
+        let Locator::Numbered { number: own, last: None, .. } = &one.place else { return None };
+        let head = written.strip_suffix(&**own)?;
+        number.starts_with(|sign: char| sign.is_ascii_digit()).then(|| self.parse(&format!("{head}{number}")).ok())?
+    }
+
+    fn told<H: Inventory>(&self, mut held: Vec<NodeOrdinal>, cited: Cited, holdings: &H) -> Resolution {
+        match (held.len(), held.pop()) {
+            (1, Some(node)) => Resolution::Resolved { node, cited },
+            (_, Some(last)) => {
+                held.push(last);
+                Resolution::Ambiguous { candidates: held, cited }
+            }
+            (_, None) => {
+                let body = cited.body().and_then(|body| self.body(body));
+                match body.map_or(Coverage::Outside, |body| holdings.coverage(body)) {
+                    Coverage::Held => Resolution::NotHeld { cited },
+                    Coverage::Placeholder => Resolution::Placeholder { cited },
+                    Coverage::Outside => Resolution::OutsideCoverage { cited },
+                }
+            }
         }
     }
 
     fn resolve_citation<H: Inventory>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
         let held = self.held(&citation, holdings)?;
-        Ok(match held[..] {
-            [] => self.absent(citation, holdings),
-            [provision] => Resolution::Resolved { provision, citation: Some(citation) },
-            _ => Resolution::Ambiguous { candidates: held, citation: Some(citation) },
-        })
+        Ok(self.told(held, Cited::Citation(citation), holdings))
     }
 
     /// The provisions that a citation means, in order: those that bear it, else those whose range it lies in, else those in its
@@ -100,14 +249,14 @@ impl Grammar {
     }
 
     fn held_within<H: Holdings>(&self, range: &Citation, holdings: &H) -> Result<Vec<NodeOrdinal>, H::Error> {
-        let Place::Numbered { unit, last: Some(last_number), wording, .. } = &range.place else {
+        let Locator::Numbered { unit, last: Some(last_number), wording, .. } = &range.place else {
             return Ok(Vec::new());
         };
         let mut first = range.clone();
-        if let Place::Numbered { last, .. } = &mut first.place {
+        if let Locator::Numbered { last, .. } = &mut first.place {
             *last = None;
         }
-        let place = Place::Numbered { unit: *unit, number: last_number.clone(), last: None, wording: *wording };
+        let place = Locator::Numbered { unit: *unit, number: last_number.clone(), last: None, wording: *wording };
         let last = Citation { place, ..first.clone() };
         // The order of a code is that of its numbers, so one end that is held leads to the rest.
         if let Some(first) = holdings.provisions(&self.key(&first))?.first() {
@@ -120,14 +269,6 @@ impl Grammar {
                 Ok(held)
             }
             None => Ok(Vec::new()),
-        }
-    }
-
-    fn absent<H: Inventory>(&self, citation: Citation, holdings: &H) -> Resolution {
-        match self.body(citation.body).map_or(Coverage::Outside, |body| holdings.coverage(body)) {
-            Coverage::Held => Resolution::NotHeld { citation },
-            Coverage::Placeholder => Resolution::Placeholder { citation },
-            Coverage::Outside => Resolution::OutsideCoverage { citation },
         }
     }
 }
@@ -147,18 +288,4 @@ fn walk<H: Holdings>(
         }
     }
     Ok(held)
-}
-
-/// A stored citation may be one that no form knows; its own text still finds it.
-fn resolve_unread<H: Holdings>(text: &str, holdings: &H, error: ParseError) -> Result<Resolution, H::Error> {
-    // No stored citation is empty, and the key of a text without end would cost as much.
-    if matches!(error, ParseError::Empty | ParseError::TooLong { .. }) {
-        return Ok(Resolution::Malformed(error));
-    }
-    let held = holdings.provisions(&CitationKey::folded(text))?;
-    Ok(match held[..] {
-        [] => Resolution::Malformed(error),
-        [provision] => Resolution::Resolved { provision, citation: None },
-        _ => Resolution::Ambiguous { candidates: held, citation: None },
-    })
 }

@@ -34,14 +34,14 @@ pub struct Citation {
     pub title: Option<Box<str>>,
     /// Whether the section is in the title's appendix (`5 U.S.C. App.`).
     pub appendix: bool,
-    pub place: Place,
+    pub place: Locator,
     /// What follows the section inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
     pub subdivisions: Vec<Box<str>>,
 }
 
 /// Where in the body (or title) a citation points.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
+pub enum Locator {
     Numbered {
         unit: Unit,
         /// The number, kept exact with its letters, dots and dashes; dashes are plain hyphens.
@@ -88,8 +88,8 @@ impl Citation {
     /// The section number, or the first of a range; none for a constitution.
     pub fn number(&self) -> Option<&str> {
         match &self.place {
-            Place::Numbered { number, .. } => Some(number),
-            Place::Constitution(_) => None,
+            Locator::Numbered { number, .. } => Some(number),
+            Locator::Constitution(_) => None,
         }
     }
 
@@ -100,8 +100,8 @@ impl Citation {
         }
         match (&self.place, &other.place) {
             (
-                Place::Numbered { unit, number, last, wording },
-                Place::Numbered { unit: other_unit, number: first_inside, last: last_inside, wording: other_wording },
+                Locator::Numbered { unit, number, last, wording },
+                Locator::Numbered { unit: other_unit, number: first_inside, last: last_inside, wording: other_wording },
             ) => {
                 let end = last.as_ref().unwrap_or(number);
                 let end_inside = last_inside.as_ref().unwrap_or(first_inside);

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::char_class::{BYTE_CLASSES, ByteClass, is_accent, is_han, is_punctuation, is_removed};
 use super::token::TokenId;
-use super::vocabulary::{Place, Vocabulary};
+use super::vocabulary::{PiecePosition, Vocabulary};
 
 /// A longer word, in characters, is unknown.
 const WORD_CHARS_MAX: usize = 100;
@@ -137,7 +137,7 @@ fn push_long_word(vocabulary: &Vocabulary, word: &str, out: &mut Vec<TokenId>) {
 fn push_word(vocabulary: &Vocabulary, word: &[u8], out: &mut Vec<TokenId>) {
     let first = out.len();
     let mut rest = word;
-    let mut place = Place::Start;
+    let mut place = PiecePosition::Start;
     while !rest.is_empty() {
         let Some((token, length)) = vocabulary.longest(rest, place) else {
             out.truncate(first);
@@ -146,7 +146,7 @@ fn push_word(vocabulary: &Vocabulary, word: &[u8], out: &mut Vec<TokenId>) {
         };
         out.push(token);
         rest = &rest[length..];
-        place = Place::Continuation;
+        place = PiecePosition::Continuation;
     }
 }
 

@@ -11,7 +11,7 @@ const CONTINUATION_MARK: &[u8] = b"##";
 
 /// Whether a piece begins its word: `form` and `##form` are different tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum PiecePosition {
     Start,
     Continuation,
 }
@@ -38,9 +38,9 @@ impl Vocabulary {
 
     /// The longest token `text` starts with, and that token's length without its mark.
     #[inline]
-    pub(super) fn longest(&self, text: &[u8], place: Place) -> Option<(TokenId, usize)> {
+    pub(super) fn longest(&self, text: &[u8], place: PiecePosition) -> Option<(TokenId, usize)> {
         let mut hashes = [0; PIECE_LEN_MAX];
-        let mut hash = if place == Place::Start { WORD_SEED } else { CONTINUATION_SEED };
+        let mut hash = if place == PiecePosition::Start { WORD_SEED } else { CONTINUATION_SEED };
         let length_max = text.len().min(PIECE_LEN_MAX);
         for (known, &byte) in hashes.iter_mut().zip(text) {
             hash = extend(hash, byte);
@@ -50,7 +50,7 @@ impl Vocabulary {
     }
 
     #[inline]
-    fn find(&self, piece: &[u8], hash: u64, place: Place) -> Option<TokenId> {
+    fn find(&self, piece: &[u8], hash: u64, place: PiecePosition) -> Option<TokenId> {
         let mut slot = first_slot(hash);
         loop {
             let value = self.slots[slot % SLOT_COUNT];
@@ -65,11 +65,11 @@ impl Vocabulary {
         }
     }
 
-    fn is(&self, token: TokenId, piece: &[u8], place: Place) -> bool {
+    fn is(&self, token: TokenId, piece: &[u8], place: PiecePosition) -> bool {
         let text = self.text(token);
         match place {
-            Place::Start => text == piece,
-            Place::Continuation => text.strip_prefix(CONTINUATION_MARK) == Some(piece),
+            PiecePosition::Start => text == piece,
+            PiecePosition::Continuation => text.strip_prefix(CONTINUATION_MARK) == Some(piece),
         }
     }
 
@@ -93,8 +93,8 @@ mod tests {
             assert_eq!(vocabulary.text(token), text.as_bytes());
             let special = text.starts_with('[') && text.len() > 1;
             let found = match text.strip_prefix("##") {
-                Some(piece) if !piece.is_empty() => vocabulary.longest(piece.as_bytes(), Place::Continuation),
-                _ => vocabulary.longest(text.as_bytes(), Place::Start),
+                Some(piece) if !piece.is_empty() => vocabulary.longest(piece.as_bytes(), PiecePosition::Continuation),
+                _ => vocabulary.longest(text.as_bytes(), PiecePosition::Start),
             };
             assert_eq!(found.map(|(found, _)| found) == Some(token), !special, "{text}");
         }
@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn the_longest_prefix_wins() {
         let vocabulary = Vocabulary::compiled_in();
-        let (token, length) = vocabulary.longest(b"statutezz", Place::Start).unwrap();
+        let (token, length) = vocabulary.longest(b"statutezz", PiecePosition::Start).unwrap();
         assert_eq!((vocabulary.text(token), length), (&b"statute"[..], 7));
-        assert_eq!(vocabulary.longest(b"", Place::Start), None);
+        assert_eq!(vocabulary.longest(b"", PiecePosition::Start), None);
     }
 }

@@ -116,7 +116,7 @@ impl Engine {
 
 /// What is shown: bytes of one of a provision's texts.
 #[derive(Clone, Debug)]
-struct Place {
+struct Passage {
     text: Span,
     core: Range<usize>,
 }
@@ -130,7 +130,7 @@ struct PlaceSearch<'w, 's> {
 
 impl<'s> PlaceSearch<'_, 's> {
     /// `texts` are the provision's, the current one first; `chunk` is the one that the semantic leg found.
-    fn place(&mut self, texts: &[Span], chunk: Option<Span>) -> Result<Place, SearchError> {
+    fn place(&mut self, texts: &[Span], chunk: Option<Span>) -> Result<Passage, SearchError> {
         let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(texts, chunk));
         let mut best: Option<(Window, Span)> = None;
         if let Some((text, bytes)) = &in_chunk {
@@ -144,7 +144,7 @@ impl<'s> PlaceSearch<'_, 's> {
             best = window.map(|window| (window, *text));
             if is_enough {
                 let core = best.map_or(bytes.start..bytes.start, |(window, _)| window.bytes);
-                return Ok(Place { text: *text, core });
+                return Ok(Passage { text: *text, core });
             }
         }
         for &text in texts {
@@ -159,10 +159,10 @@ impl<'s> PlaceSearch<'_, 's> {
             }
         }
         if let Some((window, text)) = best {
-            return Ok(Place { text, core: window.bytes });
+            return Ok(Passage { text, core: window.bytes });
         }
         let (text, bytes) = in_chunk.unwrap_or_else(|| (texts.first().copied().unwrap_or_default(), 0..0));
-        Ok(Place { text, core: bytes.start..bytes.start })
+        Ok(Passage { text, core: bytes.start..bytes.start })
     }
 
     fn window_in(&mut self, text: Span, bytes: Range<usize>) -> Result<Option<Window>, SearchError> {
@@ -203,7 +203,7 @@ impl<'s> PlaceSearch<'_, 's> {
         self.window_in(text, 0..READ_THROUGH_MAX)
     }
 
-    fn snippet_at(&mut self, place: &Place) -> Result<Snippet<'s>, SearchError> {
+    fn snippet_at(&mut self, place: &Passage) -> Result<Snippet<'s>, SearchError> {
         let length = place.text.length as usize;
         let Range { start, end } = place.core;
         let at_hand = start.saturating_sub(AT_HAND.start)..end.saturating_add(AT_HAND.end).min(length);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hornbook_corpus::analyzer::TokenRole;
-use hornbook_corpus::citation::{Citation, Place};
+use hornbook_corpus::citation::{Citation, Locator};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -66,7 +66,7 @@ fn bearers(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>,
     if !found.is_empty() {
         return Ok(found);
     }
-    let Place::Numbered { number, last, .. } = &citation.place else { return Ok(found) };
+    let Locator::Numbered { number, last, .. } = &citation.place else { return Ok(found) };
     if let Some(last) = last {
         let first = held(snapshot, &with_number(citation, number))?;
         let through = range(snapshot, &first, &held(snapshot, &with_number(citation, last))?);
@@ -94,7 +94,7 @@ fn held(snapshot: &Snapshot, citation: &Citation) -> Result<Vec<NodeOrdinal>, No
 
 fn with_number(citation: &Citation, number: &str) -> Citation {
     let mut one = citation.clone();
-    if let Place::Numbered { number: own, last, .. } = &mut one.place {
+    if let Locator::Numbered { number: own, last, .. } = &mut one.place {
         *own = number.into();
         *last = None;
     }

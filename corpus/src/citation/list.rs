@@ -1,0 +1,85 @@
+//! Lists whose elements have nothing in common: citations of several codes, containers, and what cannot be read.
+
+use super::container::{NamedContainer, container_at};
+use super::grammar::{Grammar, skip_closing};
+use super::text::{END, Text};
+use super::value::Citation;
+
+/// An element of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Part<'t> {
+    Citation(Citation),
+    Container(NamedContainer),
+    /// Neither, up to the next comma or `and`.
+    Unread(&'t str),
+}
+
+impl Grammar {
+    /// The elements of a list, separated by commas or `and`, in order.
+    pub(super) fn parts<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
+        let folded = Text::new(text);
+        let mut parts = Vec::new();
+        let mut pos = skip_separators(folded, 0);
+        while folded.sign(pos) != END {
+            let citations = self.matcher(folded).at(pos).filter(|found| is_separated(folded, found.end));
+            let container = container_at(&self.forms, folded, pos).filter(|&(_, end)| is_separated(folded, end));
+            let end = match (citations, container) {
+                // `42 U.S.C. ch. 21, subch. I`: what is read further is what is meant.
+                (Some(found), container) if container.as_ref().is_none_or(|&(_, end)| end <= found.end) => {
+                    parts.extend(found.items.into_iter().map(|(_, citation)| Part::Citation(citation)));
+                    found.end
+                }
+                (_, Some((named, end))) => {
+                    parts.push(Part::Container(named));
+                    end
+                }
+                (_, None) => {
+                    let end = unread_end(folded, pos);
+                    parts.push(Part::Unread(folded.slice(pos, end).trim()));
+                    end
+                }
+            };
+            pos = skip_separators(folded, end.max(pos + folded.at(pos).1));
+        }
+        parts
+    }
+}
+
+/// Whether an element may end here: the text does, or a comma or `and` follows.
+fn is_separated(text: Text<'_>, end: usize) -> bool {
+    let end = skip_closing(text, end);
+    text.sign(end) == END || text.slice(0, end).trim_end().ends_with([',', ';']) || separator(text, end).is_some()
+}
+
+/// Past a comma or `and`, if one stands here.
+fn separator(text: Text<'_>, pos: usize) -> Option<usize> {
+    let pos = text.skip_spaces(pos);
+    match text.sign(pos) {
+        b',' | b';' | b'&' => Some(pos + 1),
+        _ => text.any_word(pos, &["and", "or"]),
+    }
+}
+
+fn skip_separators(text: Text<'_>, mut pos: usize) -> usize {
+    while let Some(end) = separator(text, pos) {
+        pos = end;
+    }
+    let closed = skip_closing(text, pos);
+    match separator(text, closed) {
+        Some(_) => skip_separators(text, closed),
+        None => text.skip_spaces(closed),
+    }
+}
+
+/// Where the next separator stands.
+fn unread_end(text: Text<'_>, start: usize) -> usize {
+    let mut pos = start;
+    while text.sign(pos) != END {
+        let is_word_start = text.begins_word(pos) || !text.sign(pos).is_ascii_alphanumeric();
+        if pos > start && is_word_start && separator(text, pos).is_some() {
+            break;
+        }
+        pos += text.at(pos).1;
+    }
+    pos
+}
