@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hornbook::search::evaluate::{Latency, ReadyQuery, prepare, read};
-use hornbook::search::{Engine, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros};
+use hornbook::random::SplitMix64;
+use hornbook::search::evaluate::{Latency, ReadyQuery, percentile, prepare, read};
+use hornbook::search::{Engine, Hit, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros, SuggestRequest, Tuning};
 use hornbook_corpus::analyzer::{ANALYZER_ID, LawTokenizer};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
@@ -69,6 +70,7 @@ fn measure(path: &Path) {
     filters(&engine, &queries);
     throughput(&engine, &queries);
     suggestions(&engine, &queries);
+    nearness(&snapshot, &queries);
     hostile(&engine, &queries);
     tantivy_alone(&snapshot, &queries);
 }
@@ -123,9 +125,43 @@ fn suggestions(engine: &Engine, queries: &[ReadyQuery]) {
         .iter()
         .flat_map(|query| (2..=30).step_by(4).map(|chars| query.query.chars().take(chars).collect()))
         .collect();
-    let suggest =
-        |text: &String| timed(|| engine.suggest(text, 10, None).unwrap_or_else(|error| panic!("'{text}': {error}")));
-    report("suggestions while typing", || prefixes.iter().map(suggest).collect());
+    report("suggestions while typing", || prefixes.iter().map(|text| suggest(engine, text)).collect());
+}
+
+/// Microseconds of ten suggestions.
+fn suggest(engine: &Engine, text: &str) -> f64 {
+    let request = SuggestRequest::new(text);
+    timed(|| engine.suggest(&request).unwrap_or_else(|error| panic!("'{text}': {error}")))
+}
+
+/// What somebody might type to make suggestions expensive.
+fn hostile_suggestions(engine: &Engine, everyday: f64) {
+    let repeated = |text: &str| text.chars().cycle().take(QUERY_CHARS_MAX).collect::<String>();
+    let suggestions = &engine.snapshot().suggestions;
+    let words = (0..suggestions.word_count()).map(|number| suggestions.word(number));
+    let plain = |word: &&str| (8..=14).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let words: Vec<&str> = words.filter(plain).collect();
+    // Two letters exchanged in the middle of words from everywhere in the vocabulary.
+    let misspelt = |word: &&str| format!("{}qx{} ", &word[..3], &word[5..]);
+    let misspelt: String = words.iter().step_by((words.len() / 100).max(1)).map(misspelt).collect();
+    let mut worst: (f64, &str) = (0.0, "");
+    for (name, text) in [
+        ("misspelt words", misspelt.chars().take(QUERY_CHARS_MAX).collect()),
+        ("long words near nothing", repeated("zzxxyyqqkkwwjj ")),
+        ("four letters near many", repeated("sxct dxfe taxs lxnd wxrk fxnd cxre bxnk ")),
+        ("common words", repeated("of the and for in to ")),
+        ("one common word again and again", repeated("of ")),
+        ("one letter", "s".into()),
+        ("two letters, with a common word", "of s".into()),
+    ] {
+        suggest(engine, &text);
+        let median = Latency::of((0..ROUNDS).map(|_| suggest(engine, &text)).collect()).median;
+        println!("hostile suggestions, {name}: median {median:.0} us");
+        if median > worst.0 {
+            worst = (median, name);
+        }
+    }
+    println!("worst suggestions: {} at {:.1} times the everyday hybrid median", worst.1, worst.0 / everyday);
 }
 
 fn stages(engine: &Engine, queries: &[ReadyQuery]) {
@@ -198,6 +234,7 @@ fn hostile(engine: &Engine, queries: &[ReadyQuery]) {
         worst.0 / everyday.median,
         everyday.median
     );
+    hostile_suggestions(engine, everyday.median);
 }
 
 fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
@@ -240,6 +277,63 @@ fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
         ("compounds", repeated("1395w-4-a-b-c ")),
         ("combining marks", repeated("a\u{301}\u{302} ")),
         ("other scripts", repeated("北京ΑΘΗΝΑ ")),
+    ]
+}
+
+/// How similar the nearest passages are: to judged queries those that answer them, to nonsense the nearest of all. The
+/// floors of similarity follow from that.
+fn nearness(snapshot: &Arc<Snapshot>, queries: &[ReadyQuery]) {
+    let tuning = Tuning { similarity_floor: -1.0, similarity_floor_without_words: -1.0, ..Tuning::MEASURED };
+    let engine = Engine::tuned(Arc::clone(snapshot), tuning).unwrap_or_else(|error| panic!("{error}"));
+    let similarities = |query: &str, range| -> Vec<(NodeOrdinal, f64)> {
+        let request =
+            SearchRequest { mode: Mode::Semantic, range, limit: 100, explain: true, ..SearchRequest::new(query) };
+        let response = engine.search(&request).unwrap_or_else(|error| panic!("'{query}': {error}"));
+        let similarity =
+            |hit: &Hit| hit.explain.as_ref().and_then(|explain| explain.vector).map(|leg| leg.score.into());
+        response.hits.iter().filter_map(|hit| Some((hit.node, similarity(hit)?))).collect()
+    };
+    let mut answers = Vec::new();
+    let mut bests = Vec::new();
+    for query in queries {
+        let found = similarities(&query.query, query.range);
+        bests.extend(found.iter().map(|&(_, similarity)| similarity).reduce(f64::max));
+        answers.extend(found.iter().filter(|(node, _)| query.grade(*node) > 0).map(|&(_, similarity)| similarity));
+    }
+    spread("judged queries, their best passage", bests);
+    spread("judged queries, passages that answer", answers);
+    for (kind, nonsense) in nonsense() {
+        let best = |text: &String| similarities(text, None).iter().map(|&(_, similarity)| similarity).reduce(f64::max);
+        spread(kind, nonsense.iter().filter_map(best).collect());
+    }
+}
+
+fn spread(what: &str, mut values: Vec<f64>) {
+    values.sort_unstable_by(f64::total_cmp);
+    let at =
+        [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0].map(|part| format!("{:.3}", percentile(&values, part)));
+    println!("similarity, {what}, {} of them: least, 1, 5, 25, 50, 75, 95, 99 %, most: {}", values.len(), at.join(" "));
+}
+
+/// Texts without meaning, the same every time.
+fn nonsense() -> Vec<(&'static str, Vec<String>)> {
+    let mut random = SplitMix64(21);
+    let mut word = |letters: &[u8], least: usize, more: usize| -> String {
+        let length = least + random.index(more);
+        (0..length).map(|_| char::from(letters[random.index(letters.len())])).collect()
+    };
+    let all: Vec<u8> = (b'a'..=b'z').collect();
+    let mut many = |letters: &[u8], words: usize, least: usize, more: usize| -> Vec<String> {
+        (0..200).map(|_| (0..words).map(|_| word(letters, least, more)).collect::<Vec<_>>().join(" ")).collect()
+    };
+    vec![
+        ("nonsense, one word of any letters", many(&all, 1, 5, 10)),
+        ("nonsense, three words of any letters", many(&all, 3, 4, 8)),
+        ("nonsense, ten words of any letters", many(&all, 10, 4, 8)),
+        ("nonsense, consonants alone", many(b"bcdfghjklmnpqrstvwxz", 1, 5, 8)),
+        ("nonsense, rare letters", many(b"zqxjkwv", 1, 4, 8)),
+        ("nonsense, one row of keys", many(b"asdfghjkl", 2, 4, 6)),
+        ("nonsense, hexadecimal digits", many(b"0123456789abcdef", 1, 12, 20)),
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hornbook::random::SplitMix64;
 use hornbook::search::{
     Abandoned, Mode, QUERY_CHARS_MAX, QueryError, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse,
     ShownHit, Tuning, check_query,
@@ -217,7 +218,8 @@ fn the_semantic_leg_equals_comparing_every_vector() {
         let mut best: Vec<(NodeOrdinal, f32)> = Vec::new();
         for neighbour in exact {
             let node = snapshot.chunks.node_of(neighbour.chunk).unwrap();
-            if !best.iter().any(|(known, _)| *known == node) {
+            let is_near = neighbour.score >= Tuning::MEASURED.similarity_floor;
+            if is_near && !best.iter().any(|(known, _)| *known == node) {
                 best.push((node, neighbour.score));
             }
         }
@@ -286,6 +288,25 @@ fn what_is_excluded_is_not_cited_and_no_hit() {
     for mode in Mode::ALL {
         assert!(!nodes(&everything("harbor dues -dues", mode, None)).contains(&cited), "{mode}");
     }
+}
+
+#[test]
+fn nonsense_finds_nothing_in_any_mode() {
+    let mut random = SplitMix64(21);
+    let mut word = |letters: &[u8]| -> String {
+        (0..5 + random.index(8)).map(|_| char::from(letters[random.index(letters.len())])).collect()
+    };
+    let mut texts: Vec<String> = (0..100).map(|_| word(b"zqxjkwv")).collect();
+    texts.extend((0..100).map(|_| (0..4).map(|_| word(b"abcdefghijklmnopqrstuvwxyz") + " ").collect()));
+    texts.extend(["zzzqqq", "xyzzy plugh", "???", "§", "北京", "qwertz the zzzqqq"].map(str::to_owned));
+    for text in texts {
+        for mode in Mode::ALL {
+            assert_eq!(everything(&text, mode, None).total, 0, "'{text}' in mode {mode}");
+        }
+    }
+    // What has none of the words, but is near in meaning, is still found.
+    let hit = |hit: &hornbook::search::Hit| hit.explain.as_ref().unwrap().keyword.is_none();
+    assert!(everything("may my landlord keep my deposit", Mode::Hybrid, None).hits.iter().any(hit));
 }
 
 #[test]

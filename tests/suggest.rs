@@ -1,15 +1,23 @@
 //! Suggestions over the sample corpus.
 
-use hornbook::search::{QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError};
-use hornbook_corpus::ids::NodeOrdinal;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hornbook::search::{
+    Abandoned, QUERY_CHARS_MAX, QueryError, SUGGESTIONS_MAX, SearchError, SuggestRequest, Suggestion,
+};
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 
 use sample::ENGINE;
 
 #[path = "support/sample.rs"]
 mod sample;
 
+fn suggest(text: &str, limit: usize, range: Option<OrdinalRange>) -> Vec<Suggestion> {
+    ENGINE.suggest(&SuggestRequest { limit, range, ..SuggestRequest::new(text) }).unwrap().suggestions
+}
+
 fn texts(text: &str) -> Vec<String> {
-    ENGINE.suggest(text, 8, None).unwrap().into_iter().map(|suggestion| suggestion.text).collect()
+    suggest(text, 8, None).into_iter().map(|suggestion| suggestion.text).collect()
 }
 
 #[test]
@@ -18,13 +26,13 @@ fn headings_are_completed_and_typos_forgiven() {
         let found = texts(typed);
         assert!(found.first().is_some_and(|first| first == "Fences and hedges"), "'{typed}': {found:?}");
     }
-    assert!(!ENGINE.suggest("fences", 1, None).unwrap()[0].is_guess);
-    assert!(ENGINE.suggest("fecnes", 1, None).unwrap()[0].is_guess);
+    assert!(!suggest("fences", 1, None)[0].is_guess);
+    assert!(suggest("fecnes", 1, None)[0].is_guess);
 }
 
 #[test]
 fn headings_that_agree_are_one_suggestion_for_all_that_bear_it() {
-    let found = ENGINE.suggest("definitions", 5, None).unwrap();
+    let found = suggest("definitions", 5, None);
     assert_eq!((found[0].text.as_str(), found[0].kind), ("Definitions", "heading"));
     let snapshot = ENGINE.snapshot();
     let bearers = (0..snapshot.outline.len()).map(NodeOrdinal);
@@ -51,7 +59,7 @@ fn a_jurisdiction_suggests_its_own() {
     for jurisdiction in snapshot.catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.is_placeholder()) {
         let range = jurisdiction.subtree;
         for typed in ["d", "def", "permit", "fees"] {
-            let found = ENGINE.suggest(typed, 50, Some(range)).unwrap();
+            let found = suggest(typed, 50, Some(range));
             assert!(
                 found.iter().all(|suggestion| range.contains(suggestion.node.0) && suggestion.count <= range.len())
             );
@@ -61,7 +69,7 @@ fn a_jurisdiction_suggests_its_own() {
 
 #[test]
 fn what_was_meant_is_told_only_for_words_that_stand_nowhere() {
-    let meant = |text: &str| ENGINE.did_you_mean(text).unwrap();
+    let meant = |text: &str| ENGINE.suggest(&SuggestRequest::new(text)).unwrap().did_you_mean;
     assert_eq!(meant("secruity deposit").as_deref(), Some("security deposit"));
     assert_eq!(meant("harbour  DEFINITOINS, § 823?").as_deref(), Some("harbor  definitions, § 823?"));
     assert_eq!(meant("security deposit"), None);
@@ -73,12 +81,29 @@ fn what_was_meant_is_told_only_for_words_that_stand_nowhere() {
 fn anything_typed_is_answered_within_bounds() {
     let long: String = "fence ".chars().cycle().take(QUERY_CHARS_MAX).collect();
     for typed in ["", " ", "-", "§", "\"", "a", "the ", "é\u{301}\u{feff}", long.as_str(), &"x".repeat(1000)] {
-        assert!(ENGINE.suggest(typed, 1_000_000, None).unwrap().len() <= SUGGESTIONS_MAX);
-        ENGINE.did_you_mean(typed).unwrap();
+        assert!(suggest(typed, 1_000_000, None).len() <= SUGGESTIONS_MAX);
     }
-    assert!(ENGINE.suggest("fence", 0, None).unwrap().is_empty());
+    assert!(suggest("fence", 0, None).is_empty());
     let too_long = format!("{long}.");
-    for refused in [ENGINE.suggest(&too_long, 10, None).err(), ENGINE.did_you_mean(&too_long).err()] {
-        assert!(matches!(refused, Some(SearchError::Query(QueryError::TooLong { chars: 1025 }))), "{refused:?}");
+    let refused = ENGINE.suggest(&SuggestRequest::new(&too_long)).err();
+    assert!(matches!(refused, Some(SearchError::Query(QueryError::TooLong { chars: 1025 }))), "{refused:?}");
+}
+
+#[test]
+fn suggestions_stop_when_their_client_has_disconnected() {
+    // Each word is misspelt, and near some word of a heading.
+    let text = "defintions secruity depositt permitt";
+    let (asked, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let is_abandoned = || asked.fetch_add(1, Ordering::Relaxed) + 1 == last.load(Ordering::Relaxed);
+    let plain = SuggestRequest::new(text);
+    let watched = SuggestRequest { abandoned: Abandoned::when(&is_abandoned), ..plain };
+    assert_eq!(ENGINE.suggest(&watched).unwrap(), ENGINE.suggest(&plain).unwrap());
+    let steps = asked.load(Ordering::Relaxed);
+    assert!(steps >= 9, "asked {steps} times for four words that are looked for twice");
+    for step in 1..=steps {
+        asked.store(0, Ordering::Relaxed);
+        last.store(step, Ordering::Relaxed);
+        assert!(matches!(ENGINE.suggest(&watched), Err(SearchError::Abandoned)));
+        assert_eq!(asked.load(Ordering::Relaxed), step, "it went on");
     }
 }

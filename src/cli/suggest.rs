@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use clap::Args;
-use hornbook::search::{Engine, Suggestion};
+use hornbook::search::{Engine, SuggestRequest, Suggestion};
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
-use serde_json::json;
 
 use crate::cli::output::{print, print_json};
 use crate::cli::search::{snapshot_and_text, subtree_of};
@@ -35,11 +34,10 @@ impl Suggest {
         let (folder, text) = snapshot_and_text("suggest", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;
-        let suggestions = engine.suggest(&text, self.limit, range)?;
-        let meant = engine.did_you_mean(&text)?;
+        let found = engine.suggest(&SuggestRequest { limit: self.limit, range, ..SuggestRequest::new(&text) })?;
         match options.json {
-            true => print_json(&json!({ "suggestions": suggestions, "didYouMean": meant })),
-            false => print(&as_text(&suggestions, meant.as_deref())),
+            true => print_json(&found),
+            false => print(&as_text(&found.suggestions, found.did_you_mean.as_deref())),
         }
     }
 }

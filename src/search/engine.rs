@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hornbook_corpus::embed::Vector;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
@@ -11,12 +10,12 @@ use super::error::SearchError;
 use super::explain::{HitExplain, QueryExplain};
 use super::facets;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
-use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::keyword::{Bits, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, Mode, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::ResolveTables;
-use super::semantic::{self, SemanticCandidate};
+use super::semantic::{self, Nearness, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
 use super::understand::{Understood, check_query, number_of, understand};
@@ -93,7 +92,17 @@ impl Engine {
             Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
         };
         watch.end(Stage::Embed);
-        let nearest = self.nearest(vector.as_ref(), request.mode, &understood, range, &constraints);
+        let floor = match known.iter().any(|word| word.weight().is_some()) {
+            true => self.tuning.similarity_floor,
+            false => self.tuning.similarity_floor_without_words,
+        };
+        let count = match request.mode {
+            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
+            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
+        };
+        let nearest = vector.as_ref().map_or_else(Vec::new, |vector| {
+            semantic::candidates(&self.snapshot, vector, range, &constraints, Nearness { count, floor })
+        });
         watch.end(Stage::Vector);
         request.abandoned.check()?;
 
@@ -148,23 +157,6 @@ impl Engine {
             self.look_for_numbers(&mut understood, range)?;
         }
         Ok(understood)
-    }
-
-    /// The provisions whose meaning is nearest, as many as the kind of query needs.
-    fn nearest(
-        &self,
-        vector: Option<&Vector>,
-        mode: Mode,
-        understood: &Understood,
-        range: OrdinalRange,
-        constraints: &Constraints,
-    ) -> Vec<SemanticCandidate> {
-        let Some(vector) = vector else { return Vec::new() };
-        let count = match mode {
-            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
-            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
-        };
-        semantic::candidates(&self.snapshot, vector, range, constraints, count)
     }
 
     /// Fuses what the legs say of the head, and puts the other matches behind it.

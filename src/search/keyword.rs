@@ -18,6 +18,7 @@ mod tests;
 mod window;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 
 use hornbook_corpus::ids::OrdinalRange;
@@ -30,12 +31,15 @@ use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 use collect::Collector;
 pub(super) use known::KnownWord;
 use plan::Plan;
-use window::{WINDOW, Window};
+use window::{WINDOW, Window, each_bit};
 
 /// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
 /// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
 /// without being looked for next to the others, and what has all of them in a row is ranked first all the same.
 const PLACES_READ_MAX: usize = 1_000_000;
+
+/// A term is common if it is in one document of so many.
+const COMMON_IN_ONE_OF: u32 = 64;
 
 /// The fields of the index with their statistics.
 pub(super) struct KeywordLeg {
@@ -127,6 +131,23 @@ impl Bits {
         }
     }
 
+    fn keep_common(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    /// The places whose bit is set, ascending.
+    fn places(&self) -> Vec<u32> {
+        let mut places = Vec::new();
+        for (start, &word) in (0..).step_by(64).zip(&self.0) {
+            each_bit(word, |bit| places.push(start + bit));
+        }
+        places
+    }
+
     #[inline]
     pub(super) fn has(&self, place: u32) -> bool {
         self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
@@ -180,6 +201,7 @@ impl KeywordLeg {
         if !excluded.is_empty() {
             constraints.excluded = Bits::from_fn(self.document_count, |_| false);
         }
+        let mut common = CommonTerms::default();
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
             if let [term] = phrase.as_slice() {
                 for field in self.said() {
@@ -188,6 +210,13 @@ impl KeywordLeg {
                 continue;
             }
             let mut candidates = match &constraints.required {
+                _ if self.is_common(phrase)? => {
+                    let candidates = common.with_all(self, phrase, range)?;
+                    match &constraints.required {
+                        Some(required) => in_both(&candidates, required),
+                        None => candidates,
+                    }
+                }
                 Some(required) => self.having_all(phrase, required)?,
                 None => self.with_all(phrase, range)?,
             };
@@ -213,6 +242,11 @@ impl KeywordLeg {
             rarest = rarest.min(self.heading.document_count(term)?.saturating_add(self.text.document_count(term)?));
         }
         Ok(rarest)
+    }
+
+    /// Whether each term of a phrase is in so many documents that reading them all costs less than looking each up.
+    fn is_common(&self, phrase: &[String]) -> io::Result<bool> {
+        Ok(self.rarest_count(phrase)? >= self.document_count / COMMON_IN_ONE_OF)
     }
 
     /// The documents of a range in whose heading, or in whose text, all the terms stand, ascending.
@@ -331,6 +365,45 @@ impl KeywordLeg {
             Ok(found)
         })
     }
+}
+
+/// The documents of common terms, a bit each: phrases of the same words share them.
+#[derive(Default)]
+struct CommonTerms(HashMap<(usize, String), Bits>);
+
+impl CommonTerms {
+    /// The same as [`KeywordLeg::with_all`], for terms that are in many documents.
+    fn with_all(&mut self, leg: &KeywordLeg, phrase: &[String], range: OrdinalRange) -> io::Result<Vec<u32>> {
+        let mut found = Bits::from_fn(leg.document_count, |_| false);
+        for (place, field) in leg.said().into_iter().enumerate() {
+            let mut in_field: Option<Bits> = None;
+            for term in phrase {
+                let key = (place, term.clone());
+                if !self.0.contains_key(&key) {
+                    let mut bits = Bits::from_fn(leg.document_count, |_| false);
+                    field.each_with(term, range, |doc| bits.set(doc))?;
+                    self.0.insert(key.clone(), bits);
+                }
+                let bits = &self.0[&key];
+                match &mut in_field {
+                    Some(in_field) => in_field.keep_common(bits),
+                    None => in_field = Some(bits.clone()),
+                }
+            }
+            found.add_all(&in_field.unwrap_or_default());
+        }
+        Ok(found.places())
+    }
+}
+
+/// What is in both of two ascending lists.
+fn in_both(first: &[u32], second: &[u32]) -> Vec<u32> {
+    let mut rest = second;
+    let is_in_second = |doc: &u32| {
+        rest = &rest[rest.iter().take_while(|&other| other < doc).count()..];
+        rest.first() == Some(doc)
+    };
+    first.iter().copied().filter(is_in_second).collect()
 }
 
 /// What a query may still have read to look for words in a row.

@@ -43,6 +43,6 @@ pub use request::{Hit, Mode, RESULTS_MAX, SearchRequest, SearchResponse, Unknown
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use stages::{Stage, StageMicros};
-pub use suggest::{SUGGESTIONS_MAX, Suggestion};
+pub use suggest::{SUGGESTIONS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 pub use tuning::{FieldTuning, KindTuning, Tuning};
 pub use understand::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX, QueryKind, check_query};

@@ -19,6 +19,15 @@ pub(super) struct SemanticCandidate {
     pub similarity: f32,
 }
 
+/// Which chunks are near enough.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nearness {
+    /// How many chunks are looked at.
+    pub count: usize,
+    /// The least similarity.
+    pub floor: f32,
+}
+
 /// The vector of a query; nothing if no word of it is known.
 pub(super) fn query_vector(meaning: &str) -> Option<Vector> {
     let vector = embedder().embed(meaning);
@@ -31,13 +40,13 @@ pub(super) fn candidates(
     vector: &Vector,
     range: OrdinalRange,
     constraints: &Constraints,
-    count: usize,
+    Nearness { count, floor }: Nearness,
 ) -> Vec<SemanticCandidate> {
     let chunks = snapshot.chunks.chunk_range(range);
     let nearest = snapshot.vectors.nearest(&vector.0, chunks, count, Effort::default());
     let mut seen = Vec::with_capacity(nearest.len());
     let mut found = Vec::with_capacity(nearest.len());
-    for neighbour in nearest {
+    for neighbour in nearest.into_iter().take_while(|neighbour| neighbour.score >= floor) {
         let Some(node) = snapshot.chunks.node_of(neighbour.chunk) else { continue };
         seen.push((node, found.len()));
         found.push(SemanticCandidate { node, chunk: neighbour.chunk, similarity: neighbour.score });

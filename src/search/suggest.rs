@@ -1,19 +1,22 @@
-//! Suggestions while someone types, and words they may have meant.
+//! Suggestions while someone types, and corrections of misspelt words.
 
 use hornbook_corpus::analyzer::TokenRole;
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
-use hornbook_corpus::suggest::{Closeness, SuggestedKind};
+use hornbook_corpus::suggest::{Closeness, Suggested, SuggestedKind, WORDS_MAX};
 use serde::Serialize;
 
 use super::understand::{check_length, with_analyzer};
-use super::{Engine, SearchError};
+use super::{Abandoned, Engine, SearchError};
 
-/// So many suggestions are given at most.
+/// The most suggestions that are given.
 pub const SUGGESTIONS_MAX: usize = 100;
 
-/// What someone may be about to type.
+/// Of so many words that the law does not have, the nearest is looked for: as many as suggestions are made of.
+const CORRECTIONS_TRIED_MAX: usize = WORDS_MAX;
+
+/// A heading or citation that someone may be about to type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
@@ -33,45 +36,71 @@ pub struct Suggestion {
     pub node: NodeOrdinal,
 }
 
+/// What was typed, and how many suggestions are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct SuggestRequest<'a> {
+    /// At most [`QUERY_CHARS_MAX`](super::QUERY_CHARS_MAX) characters.
+    pub text: &'a str,
+    /// At most [`SUGGESTIONS_MAX`] are given.
+    pub limit: usize,
+    /// A jurisdiction with what lies in it.
+    pub range: Option<OrdinalRange>,
+    pub abandoned: Abandoned<'a>,
+}
+
+impl<'a> SuggestRequest<'a> {
+    /// Ten suggestions from everything.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, limit: 10, range: None, abandoned: Abandoned::default() }
+    }
+}
+
+/// The suggestions for what was typed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SuggestResponse {
+    /// Those that begin with what was typed, then those that have its words, then those that nearly do.
+    pub suggestions: Vec<Suggestion>,
+    /// The text with its misspelt words corrected, if it has any.
+    pub did_you_mean: Option<String>,
+}
+
 impl Engine {
-    /// Headings and citations that begin with what was typed, then those that have its words, then those that nearly do;
-    /// within the range, if one is given.
-    pub fn suggest(
-        &self,
-        text: &str,
-        limit: usize,
-        range: Option<OrdinalRange>,
-    ) -> Result<Vec<Suggestion>, SearchError> {
-        let snapshot = self.snapshot();
-        let range = range.unwrap_or(OrdinalRange { start: 0, end: snapshot.outline.len() });
-        let limit = limit.min(SUGGESTIONS_MAX);
-        check_length(text)?;
-        let found = snapshot.suggestions.complete(text, limit, range);
-        let suggestions = found.into_iter().map(|suggested| {
-            let node = suggested.node(|node| snapshot.outline.status(node).is_living());
-            let Card { heading, citation, .. } = snapshot.cards.get(node)?;
-            let (kind, text) = match suggested.kind {
-                SuggestedKind::Heading => ("heading", heading),
-                SuggestedKind::Citation => ("citation", citation),
-            };
-            Ok(Suggestion {
-                kind,
-                text: text.to_owned(),
-                node_id: self.id_of(node)?,
-                citation: citation.to_owned(),
-                status: snapshot.outline.status(node),
-                count: suggested.nodes.len() as u32,
-                is_guess: suggested.closeness >= Closeness::NearlyBegins,
-                node,
-            })
-        });
-        suggestions.collect()
+    pub fn suggest(&self, request: &SuggestRequest<'_>) -> Result<SuggestResponse, SearchError> {
+        check_length(request.text)?;
+        let range = request.range.unwrap_or_else(|| self.everything());
+        let limit = request.limit.min(SUGGESTIONS_MAX);
+        let suggestions = &self.snapshot().suggestions;
+        let found = suggestions.complete(request.text, limit, range, || request.abandoned.check())?;
+        let suggestions =
+            found.iter().map(|suggested| self.suggestion(suggested)).collect::<Result<_, SearchError>>()?;
+        Ok(SuggestResponse { suggestions, did_you_mean: self.did_you_mean(request.text, request.abandoned)? })
     }
 
-    /// The text with the words that stand nowhere in the law exchanged for the nearest that a heading has; nothing where
-    /// there is no such word. Numbers and short words are left as they are.
-    pub fn did_you_mean(&self, text: &str) -> Result<Option<String>, SearchError> {
-        check_length(text)?;
+    fn suggestion(&self, suggested: &Suggested<'_>) -> Result<Suggestion, SearchError> {
+        let snapshot = self.snapshot();
+        let node = suggested.node(|node| snapshot.outline.status(node).is_living());
+        let Card { heading, citation, .. } = snapshot.cards.get(node)?;
+        let (kind, text) = match suggested.kind {
+            SuggestedKind::Heading => ("heading", heading),
+            SuggestedKind::Citation => ("citation", citation),
+        };
+        Ok(Suggestion {
+            kind,
+            text: text.to_owned(),
+            node_id: self.id_of(node)?,
+            citation: citation.to_owned(),
+            status: snapshot.outline.status(node),
+            count: suggested.nodes.len() as u32,
+            is_guess: suggested.closeness >= Closeness::NearlyBegins,
+            node,
+        })
+    }
+
+    /// The text with the words that the law does not have replaced by the nearest word of a heading; none if there is no
+    /// such word. Numbers and short words are left as they are, and so is what follows the first
+    /// [`CORRECTIONS_TRIED_MAX`] misspelt words.
+    fn did_you_mean(&self, text: &str, abandoned: Abandoned<'_>) -> Result<Option<String>, SearchError> {
         let mut words = Vec::new();
         with_analyzer(|analyzer| {
             analyzer.analyze(text, |token| {
@@ -80,20 +109,30 @@ impl Engine {
                 }
             });
         });
-        let mut meant = String::with_capacity(text.len());
+        let mut corrected = String::with_capacity(text.len());
         let mut copied = 0;
+        let mut tried: Vec<(String, Option<&str>)> = Vec::new();
         for (term, place) in words {
-            if self.keyword.has(&term)? {
-                continue;
-            }
             let typed = text[place.clone()].to_lowercase();
-            if let Some(nearest) = self.snapshot().suggestions.nearest_word(&typed) {
-                meant.push_str(&text[copied..place.start]);
-                meant.push_str(nearest);
+            let known = tried.iter().find(|(word, _)| *word == typed);
+            let nearest = match known {
+                Some(&(_, nearest)) => nearest,
+                None if tried.len() == CORRECTIONS_TRIED_MAX => break,
+                None if self.keyword.has(&term)? => None,
+                None => {
+                    abandoned.check()?;
+                    let nearest = self.snapshot().suggestions.nearest_word(&typed);
+                    tried.push((typed, nearest));
+                    nearest
+                }
+            };
+            if let Some(nearest) = nearest {
+                corrected.push_str(&text[copied..place.start]);
+                corrected.push_str(nearest);
                 copied = place.end;
             }
         }
-        meant.push_str(&text[copied..]);
-        Ok((copied > 0).then_some(meant))
+        corrected.push_str(&text[copied..]);
+        Ok((copied > 0).then_some(corrected))
     }
 }

@@ -6,6 +6,7 @@
 //! entry has its words in a row, to check the rest of what was typed. Words typed wrongly are looked for along the sorted
 //! words (`near`). `words` knows what a word is, `writer` and `reader` the file.
 
+mod complete;
 mod file;
 mod near;
 mod reader;
@@ -15,7 +16,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use complete::{Closeness, Suggested};
 pub use file::FILE_NAME;
-pub use reader::{Closeness, Suggested, SuggestedKind, Suggestions};
+pub use reader::{SuggestedKind, Suggestions};
 pub use words::{Typed, WORDS_MAX, typed, words_of};
 pub use writer::SuggestWriter;

@@ -38,9 +38,14 @@ fn law() -> Vec<Node> {
 
 const ALL: OrdinalRange = OrdinalRange { start: 0, end: u32::MAX };
 
+fn complete<'s>(suggestions: &'s Suggestions, text: &str, limit: usize, range: OrdinalRange) -> Vec<Suggested<'s>> {
+    let Ok(found) = suggestions.complete(text, limit, range, || Ok::<(), std::convert::Infallible>(()));
+    found
+}
+
 /// What is suggested, as nodes that bear it.
 fn suggested(suggestions: &Suggestions, text: &str) -> Vec<Vec<u32>> {
-    suggestions.complete(text, 10, ALL).iter().map(|found| found.nodes.to_vec()).collect()
+    complete(suggestions, text, 10, ALL).iter().map(|found| found.nodes.to_vec()).collect()
 }
 
 #[test]
@@ -58,11 +63,11 @@ fn what_begins_so_comes_first_then_what_has_it_living_and_short_first() {
 fn headings_that_agree_are_one_with_all_their_nodes() {
     let (_dir, suggestions) = written(&law());
     assert_eq!(suggested(&suggestions, "defin"), [[3, 4, 5]]);
-    let inside = suggestions.complete("defin", 10, OrdinalRange { start: 4, end: 9 });
+    let inside = complete(&suggestions, "defin", 10, OrdinalRange { start: 4, end: 9 });
     assert_eq!(inside[0].nodes, [4, 5]);
     assert_eq!(inside[0].node(|node| node.0 == 5), NodeOrdinal(5));
     assert_eq!(inside[0].node(|_| false), NodeOrdinal(4));
-    assert!(suggestions.complete("defin", 10, OrdinalRange { start: 0, end: 3 }).is_empty());
+    assert!(complete(&suggestions, "defin", 10, OrdinalRange { start: 0, end: 3 }).is_empty());
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn citations_are_completed_in_any_spelling_and_numbers_are_never_guessed() {
     assert_eq!(suggested(&suggestions, "3 S.F.C. § 823"), [[3]]);
     assert_eq!(suggested(&suggestions, "arden rev stat 24-2-2"), [[0], [1], [2]]);
     assert_eq!(suggested(&suggestions, "1395W-"), [[7]]);
-    assert_eq!(suggestions.complete("3 sfc 8", 10, ALL)[0].kind, SuggestedKind::Citation);
+    assert_eq!(complete(&suggestions, "3 sfc 8", 10, ALL)[0].kind, SuggestedKind::Citation);
 }
 
 #[test]
@@ -82,7 +87,7 @@ fn typos_are_forgiven_in_long_words() {
         assert_eq!(suggested(&suggestions, text), [[3, 4, 5]], "{text}");
     }
     assert_eq!(suggested(&suggestions, "retrun of scurity"), [[0]]);
-    let closeness = |text: &str| suggestions.complete(text, 10, ALL)[0].closeness;
+    let closeness = |text: &str| complete(&suggestions, text, 10, ALL)[0].closeness;
     assert_eq!(closeness("return"), Closeness::Begins);
     assert_eq!(closeness("deposit"), Closeness::Has);
     assert_eq!(closeness("retrun"), Closeness::NearlyBegins);
@@ -123,6 +128,9 @@ fn distance(a: &[char], b: &[char]) -> usize {
 /// Whether a word may stand for a typed one.
 fn stands_for(word: &str, typed: &str, is_open: bool, edits: u8) -> bool {
     let (word, typed): (Vec<char>, Vec<char>) = (word.chars().collect(), typed.chars().collect());
+    if edits > 0 && word[0].is_ascii_digit() {
+        return word == typed;
+    }
     let shortest = if is_open { 0 } else { word.len() };
     (shortest..=word.len()).any(|end| distance(&typed, &word[..end]) <= usize::from(edits))
 }
@@ -185,7 +193,7 @@ proptest! {
         let (_dir, suggestions) = written(&nodes);
         let text: String = typed.iter().map(|(word, gap)| format!("{word}{gap}")).collect();
         for range in [ALL, OrdinalRange { start, end: start + len }] {
-            let found = suggestions.complete(&text, limit, range);
+            let found = complete(&suggestions, &text, limit, range);
             let found: Vec<_> = found.iter().map(|f| (f.entry, f.closeness, f.nodes.to_vec())).collect();
             prop_assert_eq!(found, naive(&suggestions, &text, limit, range), "'{}'", text);
         }
@@ -207,7 +215,7 @@ proptest! {
         }
         for (node, (heading, citation, _)) in (0..).zip(&nodes) {
             for text in [heading, citation].into_iter().filter(|text| !words_of(text).is_empty()) {
-                let found = suggestions.complete(text, usize::from(u16::MAX), ALL);
+                let found = complete(&suggestions, text, usize::from(u16::MAX), ALL);
                 prop_assert!(found.iter().any(|found| found.nodes.contains(&node)), "'{}'", text);
             }
         }
@@ -226,7 +234,7 @@ proptest! {
         fs::remove_file(&path).unwrap();
         fs::write(&path, &bytes).unwrap();
         let Ok(suggestions) = Suggestions::open(dir.path()) else { return Ok(()) };
-        prop_assert!(suggestions.complete(&text, 5, ALL).len() <= 5);
+        prop_assert!(complete(&suggestions, &text, 5, ALL).len() <= 5);
         suggestions.nearest_word("definiitons");
         for entry in 0..20 {
             prop_assert!(suggestions.row(entry).count() + suggestions.nodes(entry).len() < bytes.len());

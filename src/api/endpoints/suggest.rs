@@ -12,7 +12,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::parameters::{Param, Text, Whole};
 use crate::api::reply::Reply;
-use crate::search::{QUERY_CHARS_MAX, Suggestion};
+use crate::search::{Abandoned, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
@@ -63,9 +63,10 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     let corpus = Arc::clone(call.corpus);
     Ok(Prepared::heavy(move |cancellation| {
-        let suggestions = corpus.engine().suggest(&typed, limit, range)?;
+        let is_cancelled = || cancellation.is_cancelled();
+        let request = SuggestRequest { text: &typed, limit, range, abandoned: Abandoned::when(&is_cancelled) };
+        let SuggestResponse { suggestions, did_you_mean } = corpus.engine().suggest(&request)?;
         let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
-        cancellation.check()?;
-        Reply::json(&SuggestReply { suggestions, did_you_mean: corpus.engine().did_you_mean(&typed)? })
+        Reply::json(&SuggestReply { suggestions, did_you_mean })
     }))
 }

@@ -161,7 +161,7 @@ impl Window {
     }
 }
 
-fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
+pub(super) fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
     while word != 0 {
         sink(word.trailing_zeros());
         word &= word - 1;

@@ -1,0 +1,246 @@
+//! Completes what someone typed: the entries that begin with it, that have its words, and that nearly do.
+
+use std::ops::Range;
+
+use super::reader::{SuggestedKind, Suggestions};
+use super::words::{NearRun, edits_allowed, typed};
+use crate::ids::{NodeOrdinal, OrdinalRange};
+
+/// How an entry answers what was typed, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closeness {
+    /// It begins with it.
+    Begins,
+    /// It has every word of it.
+    Has,
+    /// It begins with it but for a letter or two.
+    NearlyBegins,
+    /// It has every word of it but for a letter or two.
+    NearlyHas,
+}
+
+/// An entry that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggested<'s> {
+    /// The number of the entry.
+    pub entry: u32,
+    pub kind: SuggestedKind,
+    pub closeness: Closeness,
+    /// The nodes of the range that bear it, in order; at least one.
+    pub nodes: &'s [u32],
+}
+
+/// The words that can stand for a typed one: runs, ascending.
+type Alternatives = Vec<Range<u32>>;
+
+/// Entries that begin with what was typed, and others that have all its words.
+type BeginningAndHaving = (Vec<u32>, Vec<u32>);
+
+/// Beyond so many candidates, words are checked against a bit for each entry instead of in each candidate's row.
+const ROWS_READ_MAX: usize = if cfg!(test) { 4 } else { 512 };
+
+impl Suggestions {
+    /// The entries that answer what was typed, best first: by closeness, then by number. Only those that a node of the
+    /// range bears. `check` is called before each costly step and can end the work with an error.
+    pub fn complete<E>(
+        &self,
+        text: &str,
+        limit: usize,
+        range: OrdinalRange,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<Suggested<'_>>, E> {
+        let typed = typed(text);
+        let mut found = Vec::new();
+        if typed.words.is_empty() || limit == 0 {
+            return Ok(found);
+        }
+        let last = typed.words.len() - 1;
+        let words = || {
+            let places = typed.words.iter().enumerate();
+            places.map(|(place, word)| (word.as_str(), typed.last_is_open && place == last))
+        };
+        let exact: Vec<Alternatives> = words().map(|(word, is_open)| self.exactly(word, is_open)).collect();
+        check()?;
+        self.gather(&exact, range, limit, [Closeness::Begins, Closeness::Has], &mut found);
+        let may_be_wrong = typed.words.iter().any(|word| edits_allowed(word) > 0);
+        if found.len() == limit || !may_be_wrong {
+            return Ok(found);
+        }
+        let mut nearly: Vec<Alternatives> = Vec::with_capacity(exact.len());
+        for ((word, is_open), exact) in words().zip(exact) {
+            // What is right is near, too.
+            let alternatives = match edits_allowed(word) {
+                0 => exact,
+                edits => {
+                    check()?;
+                    self.near(word, edits, is_open).into_iter().map(|run| run.words).collect()
+                }
+            };
+            if alternatives.is_empty() {
+                return Ok(found);
+            }
+            nearly.push(alternatives);
+        }
+        check()?;
+        self.gather(&nearly, range, limit, [Closeness::NearlyBegins, Closeness::NearlyHas], &mut found);
+        Ok(found)
+    }
+
+    /// The word nearest to one that no heading and no citation has; of equally near ones the one that most have.
+    pub fn nearest_word(&self, word: &str) -> Option<&str> {
+        let edits = edits_allowed(word);
+        if edits == 0 || !self.exact(word, false).is_empty() {
+            return None;
+        }
+        let rank = |NearRun { words, edits }: &NearRun| {
+            (std::cmp::Reverse(*edits), self.size(words), std::cmp::Reverse(words.start))
+        };
+        let found = self.near(word, edits, false);
+        found.iter().max_by_key(|run| rank(run)).map(|run| self.word(run.words.start))
+    }
+
+    fn exactly(&self, word: &str, is_open: bool) -> Alternatives {
+        Vec::from_iter(Some(self.exact(word, is_open)).filter(|run| !run.is_empty()))
+    }
+
+    /// How much the lists of a run of words hold.
+    fn size(&self, words: &Range<u32>) -> usize {
+        self.first.size(words) + self.later.size(words)
+    }
+
+    /// Adds the entries that have an alternative for every word, those that begin with them first, up to `limit` in all.
+    fn gather<'s>(
+        &'s self,
+        alternatives: &[Alternatives],
+        range: OrdinalRange,
+        limit: usize,
+        [begins, has]: [Closeness; 2],
+        found: &mut Vec<Suggested<'s>>,
+    ) {
+        let mut known: Vec<u32> = found.iter().map(|suggested| suggested.entry).collect();
+        known.sort_unstable();
+        let is_wanted = |entry: u32| known.binary_search(&entry).is_err() && !self.nodes_in(entry, range).is_empty();
+        let wanted = limit - found.len();
+        let (beginning, having) = match alternatives {
+            [only] => self.with_word(only, wanted, is_wanted),
+            several => self.with_words(several, wanted, is_wanted),
+        };
+        let both = [(beginning, begins), (having, has)];
+        let all = both.into_iter().flat_map(|(entries, closeness)| entries.into_iter().map(move |e| (e, closeness)));
+        found.extend(all.take(wanted).map(|(entry, closeness)| Suggested {
+            entry,
+            kind: self.kind(entry),
+            closeness,
+            nodes: self.nodes_in(entry, range),
+        }));
+    }
+
+    /// For one word: the first so many entries of each list, for the lists are in order.
+    fn with_word(
+        &self,
+        alternatives: &[Range<u32>],
+        wanted: usize,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> BeginningAndHaving {
+        let is_first = |entry: u32| self.row(entry).next().is_some_and(|word| is_one_of(word, alternatives));
+        let mut beginning = Vec::new();
+        let mut having = Vec::new();
+        for word in alternatives.iter().cloned().flatten() {
+            beginning.extend(self.entries(&self.first, word).filter(|&entry| is_wanted(entry)).take(wanted));
+            let later = self.entries(&self.later, word).filter(|&entry| is_wanted(entry) && !is_first(entry));
+            having.extend(later.take(wanted));
+        }
+        for entries in [&mut beginning, &mut having] {
+            entries.sort_unstable();
+            entries.dedup();
+            entries.truncate(wanted);
+        }
+        (beginning, having)
+    }
+
+    /// For several words: the entries of the one that fewest have, each looked at for the others.
+    fn with_words(
+        &self,
+        alternatives: &[Alternatives],
+        wanted: usize,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> BeginningAndHaving {
+        let mut by_size: Vec<&Alternatives> = alternatives.iter().collect();
+        by_size
+            .sort_by_key(|runs| (runs.iter().map(|run| self.size(run)).sum::<usize>(), runs.first().map(|r| r.start)));
+        // A word that is typed again asks for nothing more.
+        by_size.dedup();
+        let Some((rarest, others)) = by_size.split_first() else { return (Vec::new(), Vec::new()) };
+        let words = rarest.iter().cloned().flatten();
+        let mut candidates: Vec<u32> =
+            words.flat_map(|word| self.entries(&self.first, word).chain(self.entries(&self.later, word))).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        for runs in others {
+            if candidates.len() > ROWS_READ_MAX {
+                let having = self.having(runs, true);
+                candidates.retain(|&entry| having.has(entry));
+            } else {
+                candidates.retain(|&entry| self.row(entry).any(|word| is_one_of(word, runs)));
+            }
+        }
+        let may_begin = (candidates.len() > ROWS_READ_MAX).then(|| self.having(&alternatives[0], false));
+        let begins = |entry: u32| {
+            let mut row = self.row(entry);
+            may_begin.as_ref().is_none_or(|may_begin| may_begin.has(entry))
+                && alternatives.iter().all(|runs| row.next().is_some_and(|word| is_one_of(word, runs)))
+        };
+        let mut beginning = Vec::new();
+        let mut having = Vec::new();
+        for entry in candidates {
+            let entries = if begins(entry) { &mut beginning } else { &mut having };
+            if entries.len() < wanted && is_wanted(entry) {
+                entries.push(entry);
+            }
+            if beginning.len() == wanted {
+                break;
+            }
+        }
+        (beginning, having)
+    }
+
+    /// A bit for each entry: whether it begins with one of the words or, if they may stand anywhere, has one.
+    fn having(&self, words: &[Range<u32>], anywhere: bool) -> EntryBits {
+        let mut bits = EntryBits(vec![0; (self.entry_count() as usize).div_ceil(64)]);
+        for word in words.iter().cloned().flatten() {
+            self.entries(&self.first, word).for_each(|entry| bits.set(entry));
+            if anywhere {
+                self.entries(&self.later, word).for_each(|entry| bits.set(entry));
+            }
+        }
+        bits
+    }
+}
+
+fn is_one_of(word: u32, runs: &[Range<u32>]) -> bool {
+    runs.iter().any(|run| run.contains(&word))
+}
+
+/// One bit for each entry.
+struct EntryBits(Vec<u64>);
+
+impl EntryBits {
+    fn set(&mut self, entry: u32) {
+        if let Some(bits) = self.0.get_mut(entry as usize / 64) {
+            *bits |= 1 << (entry % 64);
+        }
+    }
+
+    fn has(&self, entry: u32) -> bool {
+        self.0.get(entry as usize / 64).is_some_and(|bits| bits >> (entry % 64) & 1 == 1)
+    }
+}
+
+impl Suggested<'_> {
+    /// The node that stands for it: the first of the range for which that holds, or else the first.
+    pub fn node(&self, is_preferred: impl Fn(NodeOrdinal) -> bool) -> NodeOrdinal {
+        let nodes = self.nodes.iter().copied().map(NodeOrdinal);
+        let preferred = nodes.clone().find(|&node| is_preferred(node));
+        preferred.or_else(|| nodes.clone().next()).unwrap_or(NodeOrdinal(0))
+    }
+}
