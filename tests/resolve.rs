@@ -81,8 +81,8 @@ fn a_range_of_several_is_ambiguous_and_names_them_in_order() {
 fn what_is_not_there_is_told_from_what_is_not_covered() {
     for (typed, kind, part) in [
         ("Arden Rev. Stat. § 99-9-999", AnswerKind::NotHeld, "check the number"),
-        ("Port Arden Mun. Code § 17.40.031", AnswerKind::NotHeld, "Port Arden Municipal Code is held"),
-        ("42 U.S.C. § 1983", AnswerKind::OutsideCoverage, "United States Code (US), which is not held"),
+        ("Port Arden Mun. Code § 17.40.031", AnswerKind::NotHeld, "Port Arden Municipal Code is in this corpus"),
+        ("42 U.S.C. § 1983", AnswerKind::OutsideCoverage, "United States Code (US), which this corpus does not have"),
         ("Va. Code § 13.1-345", AnswerKind::Placeholder, "VA is listed"),
         ("fence height", AnswerKind::Malformed, "no known code is named"),
         ("99 U.S.C. § 1", AnswerKind::Malformed, "cannot read"),

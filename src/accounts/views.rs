@@ -50,7 +50,6 @@ pub struct EntryView {
     pub note: Option<String>,
     /// Who made it; for operators alone.
     #[serde(skip)]
-    #[schemars(skip)]
     pub actor: Option<String>,
 }
 

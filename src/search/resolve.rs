@@ -224,20 +224,20 @@ impl CitationAnswer {
 
 fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, count: usize) -> String {
     match answer {
-        AnswerKind::Resolved => format!("{citation} is held, in {body}"),
+        AnswerKind::Resolved => format!("{citation} is in {body}"),
         AnswerKind::Ambiguous => {
-            format!("{citation} means {count} provisions of {body}; choose one by its id or a narrower citation")
+            format!("{citation} names {count} provisions of {body}; choose one by its id, or cite it more exactly")
         }
         AnswerKind::NotHeld => {
             format!(
-                "{body} is held, but nothing in it is cited as {citation}; check the number, or search for its words"
+                "{body} is in this corpus, but it has nothing cited as {citation}; check the number, or search for its words"
             )
         }
         AnswerKind::OutsideCoverage => {
-            format!("{citation} is a citation of {body} ({jurisdiction}), which is not held")
+            format!("{citation} is in {body} ({jurisdiction}), which this corpus does not have")
         }
         AnswerKind::Placeholder => {
-            format!("{citation} is a citation of {body}; {jurisdiction} is listed, but no law of it is held yet")
+            format!("{citation} is in {body}; {jurisdiction} is listed, but this corpus does not have its law yet")
         }
         AnswerKind::Malformed => format!("'{citation}' is not a citation"),
     }
