@@ -4,7 +4,7 @@ use super::container::{Container, NamedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
 use super::list::Part;
-use super::value::{Body, BodyRef, Citation, Locator};
+use super::value::{Body, BodyRef, Citation, Locator, Unit};
 use crate::ids::NodeOrdinal;
 
 /// The most provisions found of a range, from the end that the snapshot has.
@@ -113,7 +113,7 @@ impl Grammar {
         let mut all = Vec::new();
         let segments = text.split([';', '\n']).filter(|segment| !segment.trim().is_empty());
         for segment in segments {
-            if all.len() >= ANSWERS_MAX {
+            if all.len() > ANSWERS_MAX {
                 break;
             }
             match self.resolve_whole(segment, holdings)? {
@@ -137,17 +137,7 @@ impl Grammar {
         match self.parse_list(text) {
             Ok(citations) => {
                 let all = citations.into_iter().map(|citation| self.resolve_citation(citation, holdings));
-                let mut all = all.collect::<Result<Vec<_>, H::Error>>()?;
-                // `QMC ch. 8.08` may be how a chapter is cited whose own citation also names its title.
-                if let [Resolution::NotHeld { .. }] = all[..]
-                    && let Some(named) = self.parse_container(text)
-                {
-                    let held = holdings.containers(&named)?;
-                    if !held.is_empty() {
-                        all = vec![self.told(held, Cited::Container(named.container), holdings)];
-                    }
-                }
-                return Ok(Some(all));
+                return all.collect::<Result<Vec<_>, H::Error>>().map(Some);
             }
             // No stored citation is empty, and the key of a text without end would cost as much.
             Err(ParseError::Empty | ParseError::TooLong { .. }) => return Ok(None),
@@ -166,10 +156,6 @@ impl Grammar {
     fn resolve_parts<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
         let parts = self.parts(text);
         let mut all: Vec<Resolution> = Vec::with_capacity(parts.len());
-        if parts.iter().all(|part| matches!(part, Part::Unread(_))) {
-            let error = self.parse_list(text).err().unwrap_or(ParseError::Empty);
-            return Ok(vec![Resolution::Malformed { error }]);
-        }
         let mut before: Option<Citation> = None;
         for part in parts {
             if all.len() > ANSWERS_MAX {
@@ -199,6 +185,11 @@ impl Grammar {
                     }
                 }
             }
+        }
+        if all.iter().all(|answer| matches!(answer, Resolution::Malformed { .. })) {
+            // Commas in a text that names nothing do not make it a list.
+            let error = self.parse_list(text).err().unwrap_or(ParseError::Empty);
+            all = vec![Resolution::Malformed { error }];
         }
         Ok(all)
     }
@@ -232,6 +223,17 @@ impl Grammar {
 
     fn resolve_citation<H: Inventory>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
         let held = self.held(&citation, holdings)?;
+        let is_container =
+            matches!(citation.place, Locator::Numbered { unit: Unit::Chapter | Unit::Part, last: None, .. });
+        if held.is_empty() && is_container {
+            // `QMC ch. 8.08` may be how a chapter is cited whose own citation also names its title.
+            if let Some(named) = self.parse_container(&self.format(&citation)) {
+                let held = holdings.containers(&named)?;
+                if !held.is_empty() {
+                    return Ok(self.told(held, Cited::Container(named.container), holdings));
+                }
+            }
+        }
         Ok(self.told(held, Cited::Citation(citation), holdings))
     }
 
