@@ -1,4 +1,4 @@
-//! A snapshot in this process: the search engine alone, without transport, accounts and ledger.
+//! The target in this process: the search engine of a snapshot, without transport, accounts and ledger.
 
 use std::borrow::Cow;
 use std::time::Duration;

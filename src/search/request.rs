@@ -1,4 +1,4 @@
-//! What a search is asked and what it answers.
+//! The request, response and errors of a search.
 
 use std::fmt;
 use std::str::FromStr;

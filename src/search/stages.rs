@@ -1,4 +1,4 @@
-//! The stages of a search, and how long each took.
+//! The stages of a search, and the time of each.
 
 use std::ops::{Index, IndexMut};
 use std::time::{Duration, Instant};
