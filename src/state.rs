@@ -1,11 +1,11 @@
-//! The one file the server writes: `state.redb` with accounts, keys, wallets, the ledger, orders and sessions.
+//! The state file, `state.redb`, with accounts, keys, wallets, the ledger, orders and sessions.
 //!
-//! This layer knows tables, sealed records, and how to create, open, check, share and lose the file safely. It does not
-//! know what a credit is. Main types: [`State`] (an open file), [`Medium`] (where its bytes live), [`Table`],
+//! This layer has tables and checksummed records, and creates, opens, checks, copies and restores the file safely. It
+//! does not know what a credit is. Main types: [`State`] (an open file), [`Medium`] (where its bytes are), [`Table`],
 //! `Writing` and `Reading` (the two kinds of transaction).
 //!
-//! Opening runs redb's own integrity check, then ours: every record of every table must carry its checksum, and the
-//! file must not be older than its witness (`state.mark`) remembers. redb does not verify checksums on ordinary reads.
+//! Opening runs redb's integrity check, then ours: every record of every table must have its checksum, and the file
+//! must not be older than `state.mark` says. redb does not verify checksums on ordinary reads.
 
 pub(crate) mod check;
 pub(crate) mod codec;

@@ -1,9 +1,10 @@
-//! The way of a metered call, in types: each step is a method of what the step before returned, so none can be skipped.
+//! The steps of a metered call as types: each step is a method of the result of the step before, so none can be
+//! skipped.
 //!
 //! `authenticate` (401) -> [`Caller::require`] (403) -> [`Scoped::pace`] (429) -> the caller checks parameters (422) ->
-//! [`Paced::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs beside it ->
-//! [`PendingDebit::settle`] gives the [`Receipt`], which alone can make the credit headers, or
-//! [`PendingDebit::refund`] gives the credits back when the work failed.
+//! [`Paced::reserve`] (402) -> [`Reservation::begin`] starts the debit's commit -> the work runs at the same time ->
+//! [`PendingDebit::settle`] returns the [`Receipt`], which the credit headers require, or [`PendingDebit::refund`]
+//! returns the credits if the work failed.
 
 use std::sync::Arc;
 

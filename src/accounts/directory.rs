@@ -1,4 +1,4 @@
-//! Every account and key in memory: found by digest in one lookup, however many there are.
+//! All accounts and keys in memory. A key is found by its digest in one lookup, however many there are.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};

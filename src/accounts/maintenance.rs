@@ -1,4 +1,4 @@
-//! What is done now and then rather than with every call: counters of uncharged calls, expiry, roll-ups.
+//! Periodic work: counters of uncharged calls, expiry, roll-ups.
 
 use super::Accounts;
 use super::changes::nothing_more;

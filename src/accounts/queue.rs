@@ -1,4 +1,4 @@
-//! What waits for the ledger's writer, and when it should start.
+//! The queue of the ledger's writer, and when the writer starts.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

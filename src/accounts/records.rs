@@ -1,5 +1,5 @@
-//! What is stored about accounts, keys, purchases, orders and sessions: JSON, so that a field can be added. Counters and
-//! idempotency records change with every call and are bytes.
+//! The stored records of accounts, keys, purchases, orders and sessions: JSON, so that fields can be added. Counters
+//! and idempotency records change with every call and are bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

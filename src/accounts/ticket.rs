@@ -1,4 +1,4 @@
-//! One answer from the ledger's writer to one caller, who may block for it or await it.
+//! One reply from the ledger's writer to one caller, who can block for it or await it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What the program calls for an administrative command: ask the running server, or else open the file.
+//! Runs an administrative command: on the running server, or else on the file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

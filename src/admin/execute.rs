@@ -1,4 +1,4 @@
-//! Carrying out one command. The answer is JSON; the command line shows it as it is or as a table.
+//! Executes one command. The result is JSON, which the command line prints as it is or as a table.
 
 use std::path::Path;
 

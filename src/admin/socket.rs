@@ -1,5 +1,5 @@
-//! The socket in the data directory: one line of JSON in, one line of JSON back. Only the owner of the directory may
-//! connect; that is all the authentication there is, as for the file itself.
+//! The socket in the data directory: one line of JSON in, one line of JSON out. Only the owner of the directory can
+//! connect. This is the only authentication, as for the file itself.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};

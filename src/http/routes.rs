@@ -1,4 +1,4 @@
-//! Which path leads where: the operations table, the documents, the probes.
+//! Routing: paths to operations, documents and probes.
 
 use crate::api::documents::Document;
 use crate::api::operation::Operation;

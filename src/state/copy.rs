@@ -1,4 +1,4 @@
-//! Copies of a state: a backup while others write, and putting one back.
+//! Copies of a state: a backup while the server writes, and restoring one.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! What can go wrong with the state file, each with what to do next.
+//! Errors of the state file, each with what to do next.
 
 use std::fmt;
 use std::io;

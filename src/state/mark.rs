@@ -1,8 +1,8 @@
-//! The witness: a few bytes beside the state file that remember how far the ledger had been acknowledged.
+//! The mark: a few bytes next to the state file that record how far the ledger has been acknowledged.
 //!
-//! A file can be intact and still be yesterday's: one flipped bit in redb's header selects the previous commit, and a
-//! file put back by hand is old as a whole. The mark is written after each commit and never synced, so it can lag
-//! behind the ledger but not run ahead of it: a ledger with fewer entries than the mark is not the one acknowledged.
+//! A file can be intact and still be old: one flipped bit in redb's header selects the previous commit, and a file that
+//! was copied back by hand is old as a whole. The mark is written after each commit and never synced, so it can be
+//! behind the ledger but not ahead of it. A ledger with fewer entries than the mark is an older one.
 
 use std::fs::{File, OpenOptions};
 use std::io;

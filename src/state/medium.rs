@@ -1,4 +1,4 @@
-//! Where the state's bytes live: a file in the data directory, or what a test puts in its place.
+//! Storage of the state: a file in the data directory, or a replacement in tests.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;

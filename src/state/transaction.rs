@@ -1,4 +1,4 @@
-//! Reading and writing sealed records. A `Writing` that is dropped changes nothing.
+//! Reads and writes checksummed records. A `Writing` that is dropped changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

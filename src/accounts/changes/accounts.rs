@@ -1,4 +1,4 @@
-//! Making accounts, letting them in and shutting them out.
+//! Creates, approves and disables accounts.
 
 use super::credits::correction;
 use super::keys::new_key;

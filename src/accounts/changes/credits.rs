@@ -1,4 +1,4 @@
-//! Credits given and taken by people, with actor and reason.
+//! Credits granted and corrected by operators, with actor and reason.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! API keys: made, rotated, ended. A rotated key has the scopes of the old one; none is ever widened.
+//! Creates, rotates and revokes API keys. A rotated key has the scopes of the old one; scopes are never widened.
 
 use super::{Act, account, check_text, last_ids, record as audit};
 use crate::accounts::Accounts;

@@ -1,7 +1,7 @@
-//! What operators and payment providers change: accounts, keys, grants, purchases, orders, sessions.
+//! Changes made by operators and payment providers: accounts, keys, grants, purchases, orders, sessions.
 //!
-//! Each change is checked and made by the ledger's writer in a transaction of its own, so no two can cross, and it is
-//! in effect in memory before its answer is sent.
+//! The ledger's writer checks and applies each change in a transaction of its own, so two changes cannot conflict. It
+//! is in effect in memory before its response is sent.
 
 mod accounts;
 mod credits;

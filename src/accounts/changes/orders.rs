@@ -1,4 +1,4 @@
-//! Formation orders: opened with a tracking token, moved forward stage by stage.
+//! Formation orders: created with a tracking token, advanced stage by stage.
 
 use super::{Act, account, check_text, nothing_more, put_account, record as audit, updated};
 use crate::accounts::Accounts;

@@ -1,4 +1,4 @@
-//! Purchases of packs: requested, then paid or cancelled, perhaps refunded.
+//! Purchases of packs: requested, then paid or cancelled, possibly refunded.
 
 use super::credits::correction;
 use super::{

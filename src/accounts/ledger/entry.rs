@@ -1,4 +1,4 @@
-//! One line of the ledger: what moved, for whom, why, and what was left.
+//! One ledger entry: the amount, the account, the reason and the balance after it.
 
 use sha2::{Digest, Sha256};
 

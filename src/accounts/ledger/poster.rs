@@ -1,4 +1,4 @@
-//! Appending to the ledger, one transaction at a time. A poster that is dropped has posted nothing.
+//! Appends to the ledger, one transaction at a time. A poster that is dropped has posted nothing.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,5 @@
-//! The proof must fail when what it proves does not hold: a state with some history is forged in one place at a time,
-//! with valid checksums, and each forgery must be named.
+//! Verification must fail if an invariant is broken: a state with some history is forged in one place at a time, with
+//! valid checksums, and each forgery must be reported.
 
 use std::path::Path;
 
