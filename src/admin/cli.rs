@@ -2,30 +2,18 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::command::AdminCommand;
 use super::execute::{Desk, no_server};
+use super::invocation::Invocation;
 use super::restore::restore;
 use super::{AdminError, render, socket};
+use crate::accounts::Accounts;
 use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::{Accounts, Settings};
-use crate::clock::Clock;
 use crate::state::StateError;
-
-/// How a command is run.
-pub struct Invocation {
-    pub data: PathBuf,
-    pub settings: Settings,
-    /// Who is named in the ledger and in the audit log.
-    pub actor: String,
-    /// JSON for scripts instead of tables for people.
-    pub json: bool,
-    pub clock: Arc<dyn Clock>,
-}
 
 /// Five seconds: a ledger of ten million entries opens in less than two.
 const TRIES_WHILE_IN_USE: u32 = 100;

@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod command;
 pub mod execute;
+pub mod invocation;
 mod render;
 mod restore;
 pub mod socket;

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::AdminError;
-use super::cli::Invocation;
+use super::invocation::Invocation;
 use crate::accounts::audit::ActRecord;
 use crate::accounts::ledger::load::{Posted, read_wallets};
 use crate::accounts::ledger::poster::Poster;

@@ -10,7 +10,6 @@
 
 pub mod call;
 pub mod corpus;
-mod discovery;
 pub mod documents;
 mod endpoints;
 pub mod error;

@@ -4,8 +4,8 @@
 use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, nodes, references, resolve,
-    search, suggest,
+    browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, node_id, nodes, references,
+    resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{Access, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Operation, Per, Route, Tool};
@@ -56,7 +56,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
         tool: tool("law.get_node", "get_law_node"),
-        parameters: &[node::ID.rule, FORMAT.rule],
+        parameters: &[node_id::ID.rule, FORMAT.rule],
         formats: &Format::ALL,
         errors: NOT_FOUND,
         has_version: true,
@@ -69,7 +69,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
         tool: None,
-        parameters: &[node::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule],
+        parameters: &[node_id::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule],
         formats: JSON,
         errors: NOT_FOUND,
         has_version: false,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use hornbook::admin::cli::{Invocation, run};
+use hornbook::admin::cli::run;
 use hornbook::admin::command::AdminCommand;
+use hornbook::admin::invocation::Invocation;
 use hornbook::clock::SystemClock;
 
 use crate::cli::output::Stdout;

@@ -26,10 +26,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hornbook::admin::command::AdminCommand;
 use hornbook::config::{Config, FlagValue};
 
-pub(crate) use output::{is_output_closed, note};
-
-/// A failed command prints one line that says why.
-type CommandResult = Result<(), Box<dyn Error>>;
+pub(crate) use output::{CommandResult, is_output_closed, note};
 
 /// US federal and state law on one box
 ///

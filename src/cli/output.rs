@@ -7,7 +7,8 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::cli::CommandResult;
+/// A failed command prints one line that says why.
+pub(crate) type CommandResult = Result<(), Box<dyn Error>>;
 
 /// Nobody reads the output any more.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::Origin;
+use super::origin::Origin;
 
 #[derive(Debug)]
 pub enum ConfigError {

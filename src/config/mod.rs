@@ -5,6 +5,7 @@
 //! module: it hands each part of the program the settings that concern it.
 
 mod error;
+mod origin;
 mod settings;
 mod sources;
 mod table;
@@ -16,9 +17,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub use error::ConfigError;
+pub use origin::Origin;
 pub use settings::{Config, SETTINGS};
-use sources::Given;
-pub use sources::{FlagValue, Origin};
+pub use sources::FlagValue;
+use table::Given;
 pub use table::Setting;
 pub use value::Switch;
 
@@ -42,7 +44,7 @@ impl Config {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: impl IntoIterator<Item = FlagValue>,
     ) -> Result<Self, ConfigError> {
-        let mut given = Given::default();
+        let mut given = Given::none_of(SETTINGS);
         if let Some(path) = file {
             given.take_file(path)?;
         }

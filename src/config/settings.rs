@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use super::sources::Given;
-use super::table::{Preset, settings};
+use super::table::{Given, Preset, settings};
 use super::value::{BaseUrl, FreeProfile, PaymentProvider, Seconds, Switch, WebOrigin};
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;

@@ -1,46 +1,17 @@
 //! What is given: by the file, by the environment, by flags. Each value is checked where it is read.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hornbook_corpus::edits::edit_distance;
 use toml::de::{DeTable, DeValue};
 
-use super::settings::SETTINGS;
-use super::table::{Preset, Setting};
-use super::value::SettingValue;
-use super::{ConfigError, nearest_setting};
-use crate::accounts::tier::{FreeTier, Tariff};
+use super::error::ConfigError;
+use super::origin::Origin;
+use super::table::{Given, Setting};
 
 /// The client's own variable, which `hornbook bench` and the examples of the documentation use. It is no setting.
 const KEY_VARIABLE: &str = "HORNBOOK_KEY";
-
-/// Where a value comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Origin {
-    Default,
-    /// A default that depends on something, in words.
-    DerivedDefault(String),
-    /// With the line.
-    File(PathBuf, usize),
-    Environment(String),
-    /// As it is written on the command line.
-    Flag(&'static str),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::DerivedDefault(from) => write!(f, "default ({from})"),
-            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
-            Self::Environment(name) => write!(f, "${name}"),
-            Self::Flag(flag) => f.write_str(flag),
-        }
-    }
-}
 
 /// A setting from the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,44 +22,19 @@ pub struct FlagValue {
     pub flag: &'static str,
 }
 
-/// Values by the name of their setting, as text, with their origins.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Given(BTreeMap<&'static str, (String, Origin)>);
-
 impl Given {
-    /// What is in force: the value given, or else the default.
-    pub(super) fn effective(&self, name: &str) -> (String, Origin) {
-        if let Some(given) = self.0.get(name) {
-            return given.clone();
-        }
-        let default = |text: &str| (text.to_owned(), Origin::Default);
-        match SETTINGS.iter().find(|setting| setting.name == name).map(|setting| &setting.preset) {
-            None | Some(Preset::None) => default(""),
-            Some(Preset::Text(text)) => default(text),
-            Some(Preset::Tariff(part)) => default(&part(&Tariff::CONTRACT).to_string()),
-            Some(Preset::Profile(part)) => {
-                let (profile, _) = self.effective("free.profile");
-                let tier = if profile == "grant" { FreeTier::GRANT } else { FreeTier::MONTHLY };
-                (part(&tier).to_string(), Origin::DerivedDefault(format!("profile {profile}")))
-            }
-            Some(Preset::Derived(value, from)) => {
-                value(self).map_or_else(|| default(""), |value| (value, Origin::DerivedDefault((*from).to_owned())))
-            }
-        }
-    }
-
-    pub(super) fn parsed<T: SettingValue>(&self, name: &'static str) -> Result<T, ConfigError> {
-        let (value, from) = self.effective(name);
-        T::parse(&value).map_err(|wanted| ConfigError::Value { name, value, from, wanted })
+    /// The setting whose name is most like this one.
+    fn nearest_setting(&self, name: &str) -> String {
+        nearest(name, self.settings.iter().map(|setting| setting.name.to_owned()))
     }
 
     fn set(&mut self, name: &str, value: String, from: Origin) -> Result<(), ConfigError> {
-        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
-            return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: nearest_setting(name) });
+        let Some(setting) = self.settings.iter().find(|setting| setting.name == name) else {
+            return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: self.nearest_setting(name) });
         };
         match (setting.check)(&value) {
             Ok(()) => {
-                self.0.insert(setting.name, (value, from));
+                self.values.insert(setting.name, (value, from));
                 Ok(())
             }
             Err(wanted) => Err(ConfigError::Value { name: setting.name, value, from, wanted }),
@@ -125,7 +71,7 @@ impl Given {
 
     /// A table where a value belongs: either the name is unknown, which `set` says, or the value is.
     fn refuse_table(&mut self, name: &str, from: Origin) -> Result<(), ConfigError> {
-        match SETTINGS.iter().find(|setting| setting.name == name) {
+        match self.settings.iter().find(|setting| setting.name == name) {
             None => self.set(name, String::new(), from),
             Some(setting) => {
                 let (name, value, wanted) = (setting.name, "a table".to_owned(), setting.takes());
@@ -146,8 +92,8 @@ impl Given {
             }
             let Ok(value) = value.into_string() else { return Err(ConfigError::NotText { name: variable }) };
             let from = Origin::Environment(variable.clone());
-            let Some(setting) = SETTINGS.iter().find(|setting| setting.environment_name() == variable) else {
-                let nearest = nearest(&variable, SETTINGS.iter().map(Setting::environment_name));
+            let Some(setting) = self.settings.iter().find(|setting| setting.environment_name() == variable) else {
+                let nearest = nearest(&variable, self.settings.iter().map(Setting::environment_name));
                 return Err(ConfigError::Unknown { name: variable, from, nearest });
             };
             self.set(setting.name, value, from)?;

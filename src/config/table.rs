@@ -1,10 +1,14 @@
 //! What a row of the table is, and the macro that makes the table and the typed structs from the same rows.
 
-use super::sources::Given;
+use std::collections::BTreeMap;
+
+use super::error::ConfigError;
+use super::origin::Origin;
 use super::value::SettingValue;
 use crate::accounts::tier::{FreeTier, Tariff};
 
 /// One setting.
+#[derive(Debug)]
 pub struct Setting {
     /// `section.name`, as in the file; in the environment `HORNBOOK_SECTION_NAME`.
     pub name: &'static str,
@@ -16,6 +20,7 @@ pub struct Setting {
 }
 
 /// The value of a setting that is not given anywhere.
+#[derive(Debug)]
 pub(super) enum Preset {
     /// No value; the meaning says what that does.
     None,
@@ -41,6 +46,45 @@ impl Setting {
 
 pub(super) fn check<T: SettingValue>(text: &str) -> Result<(), String> {
     T::parse(text).map(drop)
+}
+
+/// Values by the name of their setting, as text, with their origins.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) settings: &'static [Setting],
+    pub(super) values: BTreeMap<&'static str, (String, Origin)>,
+}
+
+impl Given {
+    pub(super) fn none_of(settings: &'static [Setting]) -> Self {
+        Self { settings, values: BTreeMap::new() }
+    }
+
+    /// What is in force: the value given, or else the default.
+    pub(super) fn effective(&self, name: &str) -> (String, Origin) {
+        if let Some(given) = self.values.get(name) {
+            return given.clone();
+        }
+        let default = |text: &str| (text.to_owned(), Origin::Default);
+        match self.settings.iter().find(|setting| setting.name == name).map(|setting| &setting.preset) {
+            None | Some(Preset::None) => default(""),
+            Some(Preset::Text(text)) => default(text),
+            Some(Preset::Tariff(part)) => default(&part(&Tariff::CONTRACT).to_string()),
+            Some(Preset::Profile(part)) => {
+                let (profile, _) = self.effective("free.profile");
+                let tier = if profile == "grant" { FreeTier::GRANT } else { FreeTier::MONTHLY };
+                (part(&tier).to_string(), Origin::DerivedDefault(format!("profile {profile}")))
+            }
+            Some(Preset::Derived(value, from)) => {
+                value(self).map_or_else(|| default(""), |value| (value, Origin::DerivedDefault((*from).to_owned())))
+            }
+        }
+    }
+
+    pub(super) fn parsed<T: SettingValue>(&self, name: &'static str) -> Result<T, ConfigError> {
+        let (value, from) = self.effective(name);
+        T::parse(&value).map_err(|wanted| ConfigError::Value { name, value, from, wanted })
+    }
 }
 
 /// Rows of `section: Struct { name: Type = preset, "meaning"; }`.
@@ -74,7 +118,7 @@ macro_rules! settings {
         )*)*];
 
         impl Config {
-            pub(super) fn from_given(given: Given) -> Result<Self, super::ConfigError> {
+            pub(super) fn from_given(given: Given) -> Result<Self, super::error::ConfigError> {
                 Ok(Self {
                     $($section: $Section {
                         $($name: given.parsed(concat!(stringify!($section), ".", stringify!($name)))?,)*

@@ -3,7 +3,7 @@
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING};
 
-use super::packing::Coding;
+use super::coding::Coding;
 use crate::api::reply::Format;
 
 /// The offered form that the client likes best, the first of equals; none if it takes none of them.

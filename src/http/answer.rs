@@ -13,11 +13,13 @@ use hyper::header::{
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 
+use super::coding::Coding;
 use super::documents::Rendered;
-use super::packing::{self, Coding};
+use super::packing;
+use super::reply::Reply;
 use super::request_log::Note;
 use super::unread::{OfAccount, SharedBytes};
-use super::{Reply, accept, gate, headers};
+use super::{accept, gate, headers};
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};

@@ -16,10 +16,11 @@ use tokio::time::{Instant, timeout};
 use super::client_network::ClientNetwork;
 use super::conversation::Protocols;
 use super::guard::{ConnectionState, Guard, Refused};
+use super::reply::Reply;
 use super::rules::check_http2;
 use super::stream::Stream;
 use super::unread::Shares;
-use super::{App, HttpSettings, Reply, proxies};
+use super::{App, HttpSettings, proxies};
 use crate::api::error::ApiError;
 use crate::api::unread::UnreadBytes;
 

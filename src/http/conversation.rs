@@ -19,9 +19,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 
+use super::answer;
 use super::guard::{Arrived, Guard, Refused};
+use super::reply::Reply;
 use super::timeouts::TimedStream;
-use super::{Reply, answer};
 use crate::metrics::Gauge;
 
 /// Larger than any head that the guard passes.

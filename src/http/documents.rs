@@ -7,7 +7,8 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
-use super::packing::{Coding, Effort, packed};
+use super::coding::{Coding, Effort};
+use super::packing::packed;
 use crate::api::corpus::Corpus;
 use crate::api::documents::{Document, Examples, Setting};
 use crate::api::error::ApiError;

@@ -12,6 +12,7 @@
 mod accept;
 mod answer;
 mod client_network;
+mod coding;
 mod connections;
 mod conversation;
 mod cross_origin;
@@ -27,6 +28,7 @@ mod open_rate;
 mod packing;
 mod probe;
 mod proxies;
+mod reply;
 mod request_id;
 mod request_log;
 mod routes;
@@ -41,11 +43,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::accounts::entropy::Entropy;
@@ -63,6 +63,7 @@ use http_date::http_date;
 use open_rate::OpenRate;
 pub use probe::{ReadinessAnswer, ask_readiness};
 pub use proxies::Proxies;
+use reply::Reply;
 use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
@@ -142,8 +143,6 @@ struct App {
     open_rate: Option<OpenRate>,
     draining: AtomicBool,
 }
-
-type Reply = Response<Full<Bytes>>;
 
 impl App {
     fn new(service: Arc<Service>, observers: Observers, ids: RequestIds, settings: &HttpSettings) -> Self {

@@ -14,8 +14,9 @@ use tokio::sync::Semaphore;
 
 use super::conversation::Protocols;
 use super::guard::{Guard, Refused};
+use super::reply::Reply;
 use super::timeouts::Timeouts;
-use super::{App, Reply, answer, no_such_path};
+use super::{App, answer, no_such_path};
 use crate::api::headers::REQUEST_ID;
 use crate::metrics::{Gauge, Moment};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::Reply;
+use super::reply::Reply;
 use crate::api::call::Progress;
 use crate::clock::Clock;
 use crate::log::{Level, Line, Log, Logged};

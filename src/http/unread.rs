@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Full;
 
-use super::Reply;
 use super::client_network::ClientNetwork;
+use super::reply::Reply;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
 use crate::accounts::ids::AccountId;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::SearchError;
+use super::error::SearchError;
 
 /// What tells that nobody waits for the answer any more. A search asks between its stages, and ends there.
 #[derive(Clone, Copy, Default)]

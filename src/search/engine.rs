@@ -7,14 +7,14 @@ use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::error::SearchError;
-use super::explain::{HitExplain, QueryExplain};
+
 use super::facets;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::keyword::{Bits, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::ranking::{Page, Ranking};
-use super::request::{Hit, Mode, SearchRequest, SearchResponse, Searched};
+use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
-use super::resolve::ResolveTables;
+use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;

@@ -6,8 +6,7 @@ use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::texts::TextDamaged;
 use tantivy::TantivyError;
 
-use super::request::RESULTS_MAX;
-use super::understand::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
+use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
 
 /// What is wrong with a query. [`check_query`](super::check_query) finds it without searching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,9 @@ use hornbook_corpus::nodes::{ArchivedNodeRecord, NodesError};
 use hornbook_corpus::outline::{self, Status};
 use hornbook_corpus::texts::Span;
 
-use super::{Engine, Hit, SearchError};
+use super::engine::Engine;
+use super::error::SearchError;
+use super::request::Hit;
 
 /// A hit with what it is called.
 #[derive(Clone, Debug)]

@@ -11,7 +11,9 @@
 //! Documents are processed in windows, so that the sums stay in the first-level cache, however large the corpus.
 
 mod collect;
+mod found;
 mod known;
+mod leg;
 mod plan;
 #[cfg(test)]
 mod tests;
@@ -22,16 +24,15 @@ use std::collections::HashMap;
 use std::io;
 
 use hornbook_corpus::ids::OrdinalRange;
-use hornbook_corpus::keyword::KeywordIndex;
-use tantivy::TantivyError;
 
-use super::Tuning;
 use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 use collect::Collector;
+pub(super) use found::{Bits, Constraints, KeywordFound, KeywordQuery, Scored};
 pub(super) use known::KnownWord;
+pub(super) use leg::KeywordLeg;
 use plan::Plan;
-use window::{WINDOW, Window, each_bit};
+use window::{WINDOW, Window};
 
 /// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
 /// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
@@ -41,138 +42,7 @@ const PLACES_READ_MAX: usize = 1_000_000;
 /// A term is common if it is in one document of so many.
 const COMMON_IN_ONE_OF: u32 = 64;
 
-/// The fields of the index with their statistics.
-pub(super) struct KeywordLeg {
-    document_count: u32,
-    heading: FieldReader,
-    text: FieldReader,
-    citation: FieldReader,
-    breadcrumb: FieldReader,
-    saturation: f32,
-    share_required: f32,
-}
-
-/// A scored document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scored {
-    pub doc: u32,
-    pub score: f32,
-}
-
-/// What is asked of one pass.
-pub(super) struct KeywordQuery<'a> {
-    pub words: &'a [KnownWord],
-    pub constraints: &'a Constraints,
-    pub range: OrdinalRange,
-    /// How many of the best living and of the best dead are kept.
-    pub keep: usize,
-    /// Documents whose scores are asked for whatever their rank, ascending.
-    pub watched: &'a [u32],
-    /// Whether to list all matches.
-    pub list_matches: bool,
-    pub dead: &'a Bits,
-}
-
-/// What one pass found.
-#[derive(Debug, Default)]
-pub(super) struct KeywordFound {
-    pub total: u32,
-    /// What a provision would score that could not say the words more often.
-    pub possible: f32,
-    pub living_total: u32,
-    /// Best first, equal scores by ordinal.
-    pub living: Vec<Scored>,
-    pub dead: Vec<Scored>,
-    /// Those of the watched that match, ascending by document.
-    pub watched: Vec<Scored>,
-    /// All of them, ascending, if they were asked for.
-    pub matches: Vec<u32>,
-}
-
-impl KeywordFound {
-    /// How near the best living match comes to what is possible, from 0 to 1.
-    pub(super) fn coverage(&self) -> f32 {
-        let best = self.living.first().or(self.dead.first()).map_or(0.0, |scored| scored.score);
-        if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
-    }
-}
-
-/// What phrases and exclusions leave over; it holds in every mode.
-#[derive(Debug, Default)]
-pub(super) struct Constraints {
-    /// Ascending; `None` if there is no phrase.
-    required: Option<Vec<u32>>,
-    excluded: Bits,
-}
-
-impl Constraints {
-    pub(super) fn admit(&self, doc: u32) -> bool {
-        let has_phrases = self.required.as_ref().is_none_or(|required| required.binary_search(&doc).is_ok());
-        has_phrases && !self.excluded.has(doc)
-    }
-}
-
-/// One bit a document.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(super) fn from_fn(len: u32, is_set: impl Fn(u32) -> bool) -> Self {
-        let mut words = vec![0_u64; (len as usize).div_ceil(64)];
-        for place in (0..len).filter(|&place| is_set(place)) {
-            words[place as usize / 64] |= 1 << (place % 64);
-        }
-        Self(words)
-    }
-
-    fn set(&mut self, place: u32) {
-        if let Some(word) = self.0.get_mut(place as usize / 64) {
-            *word |= 1 << (place % 64);
-        }
-    }
-
-    fn keep_common(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
-    }
-
-    fn add_all(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
-    }
-
-    /// The places whose bit is set, ascending.
-    fn places(&self) -> Vec<u32> {
-        let mut places = Vec::new();
-        for (start, &word) in (0..).step_by(64).zip(&self.0) {
-            each_bit(word, |bit| places.push(start + bit));
-        }
-        places
-    }
-
-    #[inline]
-    pub(super) fn has(&self, place: u32) -> bool {
-        self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
-    }
-}
-
 impl KeywordLeg {
-    pub(super) fn open(index: &KeywordIndex, tuning: &Tuning) -> Result<Self, TantivyError> {
-        let fields = index.fields();
-        Ok(Self {
-            document_count: index.document_count(),
-            heading: FieldReader::open(index, fields.heading, tuning.heading)?,
-            text: FieldReader::open(index, fields.text, tuning.text)?,
-            citation: FieldReader::open(index, fields.citation, tuning.citation)?,
-            breadcrumb: FieldReader::open(index, fields.breadcrumb, tuning.breadcrumb)?,
-            saturation: tuning.saturation,
-            share_required: tuning.share_required,
-        })
-    }
-
-    /// What is said first, then where it stands.
-    fn fields(&self) -> [&FieldReader; 4] {
-        [&self.text, &self.heading, &self.citation, &self.breadcrumb]
-    }
-
     /// Looks up phrases and exclusions.
     pub(super) fn constraints(
         &self,

@@ -13,7 +13,7 @@ use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings, TermInf
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
 
-use super::FieldTuning;
+use super::tuning::FieldTuning;
 
 /// One field, ready to be read.
 pub(super) struct FieldReader {

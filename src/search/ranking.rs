@@ -2,9 +2,11 @@
 
 use hornbook_corpus::ids::NodeOrdinal;
 
+use super::error::SearchError;
 use super::fuse::Candidate;
 use super::keyword::{Bits, KeywordFound, Scored};
-use super::{Hit, RESULTS_MAX, SearchError, SearchRequest};
+use super::limits::RESULTS_MAX;
+use super::request::{Hit, SearchRequest};
 
 /// Which results are asked for.
 pub(super) struct Page {

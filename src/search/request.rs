@@ -4,15 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+use serde::Serialize;
 
 use super::abandoned::Abandoned;
-use super::explain::{HitExplain, QueryExplain};
 use super::facets::Facets;
 use super::stages::StageMicros;
 use super::understand::{QueryKind, QueryWord};
-
-/// The last result that can be paged to.
-pub const RESULTS_MAX: u32 = 10_000;
 
 /// Which legs are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -130,6 +127,50 @@ pub struct Hit {
     /// The passage whose meaning is nearest, where the semantic leg found it.
     pub chunk: Option<ChunkOrdinal>,
     pub explain: Option<HitExplain>,
+}
+
+/// What the query was taken for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueryExplain {
+    pub mode: &'static str,
+    pub kind: &'static str,
+    /// The terms that rank, compounds in one piece.
+    pub terms: Vec<String>,
+    /// Each as its terms, parted by spaces.
+    pub phrases: Vec<String>,
+    pub excluded: Vec<String>,
+    pub cited: u32,
+    pub keyword_matches: u32,
+    /// How much of what the query asks the best keyword match has, from 0 to 1: so much the keyword leg has to say.
+    pub keyword_coverage: f32,
+}
+
+/// What one leg says of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LegExplain {
+    /// From 1; none if the leg has it, but not among its best.
+    pub rank: Option<u32>,
+    /// BM25 for keywords, cosine for vectors.
+    pub score: f32,
+}
+
+/// Why a hit stands where it does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HitExplain {
+    /// The query cites it.
+    pub cited: bool,
+    pub keyword: Option<LegExplain>,
+    pub vector: Option<LegExplain>,
+    /// Late interaction, from 0 to 1.
+    pub interaction: Option<f32>,
+    /// The words of the query stand in it as they were typed.
+    pub in_a_row: bool,
+    pub fused: f32,
+    pub matched_terms: Vec<String>,
+    #[serde(skip)]
+    pub chunk: Option<ChunkOrdinal>,
 }
 
 #[cfg(test)]

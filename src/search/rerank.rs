@@ -12,7 +12,7 @@ use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::token_sets::TokenSets;
 
-use super::Tuning;
+use super::tuning::Tuning;
 
 /// From so many provisions, evenly spread, the rarity of tokens is estimated: enough for weights, and quick at any size.
 const SAMPLED_MAX: usize = 16_384;

@@ -1,8 +1,7 @@
 //! Resolves citations as someone wrote them to nodes, with a typed answer for each citation of a list.
 
 mod containers;
-
-use std::sync::OnceLock;
+pub(super) mod tables;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
@@ -15,7 +14,8 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Engine, SearchError};
+use super::engine::Engine;
+use super::error::SearchError;
 use containers::ContainerIndex;
 
 /// The most candidates in an answer.
@@ -88,14 +88,6 @@ pub struct CitedNode {
     pub status: Status,
     #[serde(skip)]
     pub node: NodeOrdinal,
-}
-
-/// What resolving needs beside the snapshot's files; made when first needed.
-#[derive(Default)]
-pub(super) struct ResolveTables {
-    /// The provisions whose own citation is a range.
-    ranges: OnceLock<Vec<(Citation, NodeOrdinal)>>,
-    containers: OnceLock<ContainerIndex>,
 }
 
 impl Engine {

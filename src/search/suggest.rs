@@ -7,8 +7,10 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::suggest::{Closeness, Suggested, SuggestedKind, WORDS_MAX};
 use serde::Serialize;
 
+use super::abandoned::Abandoned;
+use super::engine::Engine;
+use super::error::SearchError;
 use super::understand::{check_length, with_analyzer};
-use super::{Abandoned, Engine, SearchError};
 
 /// The most suggestions that are given.
 pub const SUGGESTIONS_MAX: usize = 100;

@@ -4,8 +4,8 @@
 //! as words, and a query of stop words alone is searched for those. A query is read whole or refused: [`check_query`].
 
 mod cited;
+mod words;
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,18 +16,12 @@ use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::error::QueryError;
+use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
 
 pub(super) use cited::number_of;
 use cited::{citations_in, cited_by, numbers_in};
-
-/// A longer query is refused.
-pub const QUERY_CHARS_MAX: usize = 1024;
-
-/// A query with more phrases in quotation marks is refused.
-pub const PHRASES_MAX: usize = 8;
-
-/// A query with more words or phrases to leave out is refused.
-pub const EXCLUSIONS_MAX: usize = 8;
+use words::is_quote;
+pub(super) use words::{QueryWord, with_analyzer};
 
 /// Whether a longer run of words stands in the law as it was typed is not looked up.
 const ROW_WORDS_MAX: usize = 48;
@@ -59,14 +53,6 @@ impl QueryKind {
             Self::Phrase => "phrase",
         }
     }
-}
-
-/// One word of the query: a term, or a compound that is found as its whole or by its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct QueryWord {
-    /// The compound in one term, such as `1395w-4`.
-    pub whole: Option<String>,
-    pub parts: Vec<String>,
 }
 
 /// Terms in a row.
@@ -194,10 +180,6 @@ struct Piece {
     range: Range<usize>,
 }
 
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂')
-}
-
 /// Cuts a query into plain words, phrases and what it should be without; citations that were found are left out.
 fn pieces_of(query: &str, citations: &[Range<usize>]) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -260,13 +242,6 @@ fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
     if !terms.is_empty() && !to.contains(&terms) {
         to.push(terms);
     }
-}
-
-pub(super) fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R) -> R {
-    thread_local! {
-        static ANALYZER: RefCell<Analyzer> = RefCell::default();
-    }
-    ANALYZER.with_borrow_mut(work)
 }
 
 /// The terms of a text in a row, compounds as their parts.

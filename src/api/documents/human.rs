@@ -11,6 +11,7 @@ use super::super::operation::{Operation, Route};
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Location, Need, Parameter};
 use super::super::reply::Format;
+use super::html::{escaped, prose};
 use super::style::STYLE;
 use super::{Document, Setting, markdown, schema};
 use crate::accounts::tier::{PackName, Tariff};
@@ -265,27 +266,4 @@ fn curl(base: &str, example: &str) -> String {
 
 fn shell(text: &str) -> String {
     format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escaped(text))
-}
-
-/// A sentence of ours, with `code` between backticks.
-pub(super) fn prose(text: &str) -> String {
-    let parts = text.split('`').enumerate().map(|(place, part)| match place % 2 {
-        0 => escaped(part),
-        _ => format!("<code>{}</code>", escaped(part)),
-    });
-    parts.collect()
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markup_of_others_stays_text() {
-        assert_eq!(prose("a < b & `\"c\"` d"), "a &lt; b &amp; <code>&quot;c&quot;</code> d");
-    }
 }

@@ -4,14 +4,16 @@
 //! see. `make documents` renews the copies and the table in README.md.
 
 mod catalog;
+mod discovery;
 mod examples;
+mod html;
 mod human;
 mod llms;
 pub mod markdown;
 mod schema;
 mod style;
 
-use super::{discovery, openapi};
+use super::openapi;
 use crate::accounts::tier::Tariff;
 pub use examples::Examples;
 

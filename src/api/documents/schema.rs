@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::human::{escaped, prose};
+use super::html::{escaped, prose};
 
 /// A table of an object's fields.
 pub(super) fn fields(schema: &Value) -> String {

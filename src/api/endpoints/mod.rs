@@ -11,6 +11,7 @@ pub(super) mod gis;
 pub(super) mod gis_at;
 pub(super) mod me;
 pub(super) mod node;
+pub(super) mod node_id;
 pub(super) mod nodes;
 pub(super) mod paging;
 pub(super) mod references;

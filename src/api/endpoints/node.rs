@@ -9,16 +9,13 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::node_id::ID;
 use super::references::NodeReferences;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
-use crate::api::parameters::Param;
 use crate::api::reply::{Format, Reply};
 use crate::hex;
-
-pub(in crate::api) const ID: Param<NodeId> =
-    Param::in_path("id", "id of a node, such as the nodeId of a search result");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

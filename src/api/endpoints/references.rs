@@ -6,7 +6,7 @@ use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::node::ID;
+use super::node_id::ID;
 use super::paging::Paging;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;

@@ -1,8 +1,14 @@
 //! Collects from the candidates of a window: the best ones, and counts of all.
 
-use super::plan::Rest;
+use super::found::{KeywordFound, KeywordQuery, Scored};
 use super::window::{Cell, Window};
-use super::{KeywordFound, KeywordQuery, Scored};
+
+/// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rest {
+    pub mass: f32,
+    pub score: f32,
+}
 
 /// Keeps the best, counts all.
 pub(super) struct Collector<'q> {

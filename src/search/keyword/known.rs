@@ -4,7 +4,7 @@ use std::io;
 
 use tantivy::postings::TermInfo;
 
-use super::KeywordLeg;
+use super::leg::KeywordLeg;
 use crate::search::postings::{Cursor, FieldReader};
 use crate::search::understand::QueryWord;
 

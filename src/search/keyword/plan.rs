@@ -6,9 +6,9 @@
 
 use std::io;
 
-use super::KeywordLeg;
-use super::collect::Collector;
+use super::collect::{Collector, Rest};
 use super::known::KnownWord;
+use super::leg::KeywordLeg;
 use super::window::{WINDOW, Window};
 use crate::search::postings::Cursor;
 
@@ -35,13 +35,6 @@ struct PlannedWord<'a> {
     postings: u32,
     /// What this word and those behind it can add to a document, at most.
     rest: Rest,
-}
-
-/// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rest {
-    pub mass: f32,
-    pub score: f32,
 }
 
 struct PlannedTerm<'a> {

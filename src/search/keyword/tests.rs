@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use hornbook_corpus::analyzer::{Analyzer, TokenRole};
-use hornbook_corpus::keyword::{KeywordDocument, KeywordWriter};
+use hornbook_corpus::keyword::{KeywordDocument, KeywordIndex, KeywordWriter};
 use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::collect::by_rank;
 use super::*;
-use crate::search::FieldTuning;
+
+use crate::search::{FieldTuning, Tuning};
 
 const TUNING: Tuning = Tuning::MEASURED;
 

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use hornbook_corpus::chunks::sentence_ends;
 
-use super::SNIPPET_CHARS_MAX;
+/// No snippet is longer, in characters.
+pub const SNIPPET_CHARS_MAX: usize = 300;
 
 /// A shorter snippet takes in what stands beside it.
 const SHORT_CHARS: usize = 120;

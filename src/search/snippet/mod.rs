@@ -20,16 +20,17 @@ use hornbook_corpus::texts::{Span, Texts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::engine::Engine;
+use super::error::SearchError;
+use super::hydrate::HydratedHit;
+use super::request::{Hit, SearchResponse};
 use super::stages::{Stage, micros};
 use super::understand::{QueryKind, with_analyzer};
-use super::{Engine, Hit, HydratedHit, SearchError, SearchResponse};
 
+pub use cut::SNIPPET_CHARS_MAX;
 use cut::{Neighbourhood, cut};
 use wanted::Wanted;
 use window::{Window, best_window, each_wanted_word};
-
-/// No snippet is longer, in characters.
-pub const SNIPPET_CHARS_MAX: usize = 300;
 
 /// Texts up to this many bytes are read through for the words of a query.
 const READ_THROUGH_MAX: usize = 4096;

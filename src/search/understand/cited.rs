@@ -8,7 +8,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
 
-use super::{QueryWord, is_quote, with_analyzer};
+use super::words::{QueryWord, is_quote, with_analyzer};
 
 /// So many provisions may be cited in one query; a list of a hundred sections is no search.
 const CITED_MAX: usize = 32;

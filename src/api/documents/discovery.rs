@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::documents::{Document, Setting};
-use super::openapi::OPENAPI_VERSION;
-use super::operation::{API_VERSION, CHECKOUT_PATH, Operation, Per, Route};
-use super::operations::OPERATIONS;
-use super::parameters::{Location, Need, Parameter};
+use super::{Document, Setting};
 use crate::accounts::scope::Scope;
+use crate::api::openapi::OPENAPI_VERSION;
+use crate::api::operation::{API_VERSION, CHECKOUT_PATH, Operation, Per, Route};
+use crate::api::operations::OPERATIONS;
+use crate::api::parameters::{Location, Need, Parameter};
 
 /// Endpoints, parameters, scopes and costs.
 pub(super) fn document(setting: &Setting<'_>) -> Value {

@@ -1,0 +1,7 @@
+//! A response of the service: its body is whole.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Response;
+
+pub(super) type Reply = Response<Full<Bytes>>;

@@ -1,0 +1,38 @@
+//! The fields of the keyword index, opened for searching.
+
+use hornbook_corpus::keyword::KeywordIndex;
+use tantivy::TantivyError;
+
+use crate::search::postings::FieldReader;
+use crate::search::tuning::Tuning;
+
+/// The fields of the index with their statistics.
+pub(in crate::search) struct KeywordLeg {
+    pub(super) document_count: u32,
+    pub(super) heading: FieldReader,
+    pub(super) text: FieldReader,
+    pub(super) citation: FieldReader,
+    pub(super) breadcrumb: FieldReader,
+    pub(super) saturation: f32,
+    pub(super) share_required: f32,
+}
+
+impl KeywordLeg {
+    pub(in crate::search) fn open(index: &KeywordIndex, tuning: &Tuning) -> Result<Self, TantivyError> {
+        let fields = index.fields();
+        Ok(Self {
+            document_count: index.document_count(),
+            heading: FieldReader::open(index, fields.heading, tuning.heading)?,
+            text: FieldReader::open(index, fields.text, tuning.text)?,
+            citation: FieldReader::open(index, fields.citation, tuning.citation)?,
+            breadcrumb: FieldReader::open(index, fields.breadcrumb, tuning.breadcrumb)?,
+            saturation: tuning.saturation,
+            share_required: tuning.share_required,
+        })
+    }
+
+    /// What is said first, then where it stands.
+    pub(super) fn fields(&self) -> [&FieldReader; 4] {
+        [&self.text, &self.heading, &self.citation, &self.breadcrumb]
+    }
+}
