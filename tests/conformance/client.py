@@ -38,7 +38,7 @@ order = json.loads(order)
 CLIENT = AuthenticatedClient(base_url=address, token=key, timeout=20)
 
 held = call(coverage, models.Coverage)
-layer = next(jurisdiction for jurisdiction in held.jurisdictions if jurisdiction.gis_status == "published")
+layer = next(jurisdiction for jurisdiction in held.jurisdictions if jurisdiction.short_code == "XA-PORT-ARDEN")
 found = call(search, models.SearchResponse, q="security deposit", limit=3, facets=True).results[0]
 check(found.jurisdiction and found.code_body, "a result without its jurisdiction or code body")
 provision = call(node, models.Node, id=found.node_id)
