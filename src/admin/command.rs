@@ -22,7 +22,7 @@ pub enum AdminCommand {
     Key(KeyCommand),
     /// Give credits to an account
     Grant {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
         /// How many credits
         credits: u32,
@@ -86,7 +86,7 @@ impl AdminCommand {
 #[serde(transparent)]
 pub struct AccountRef(pub String);
 
-/// A key by its id or, where only one key has it, by its shown beginning.
+/// A key by its id or, if only one key has it, by its prefix.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyRef(pub String);
@@ -118,19 +118,19 @@ pub enum AccountCommand {
     ///
     /// The first approval gives the credits of the free tier, if its profile has any.
     Approve {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
     },
     /// Disable an account; its keys stop working at once
     Disable {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
     },
     /// List all accounts
     List,
     /// Show an account, its keys and its newest ledger entries
     Show {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
     },
 }
@@ -140,7 +140,7 @@ pub enum AccountCommand {
 pub enum KeyCommand {
     /// Create a key; its text is shown only once
     Create {
-        /// The account that the key belongs to
+        /// The account that the key belongs to, by id or by its name if only one has it
         account: AccountRef,
         /// A name to tell the account's keys apart
         #[arg(long, default_value = "default")]
@@ -157,7 +157,7 @@ pub enum KeyCommand {
     },
     /// Replace a key by a new one with the same scopes
     Rotate {
-        /// The key to replace
+        /// The key to replace, by id or by its prefix, such as hb_live_ab12
         key: KeyRef,
         /// Seconds for which the old key still works
         #[arg(long, default_value_t = 86_400)]
@@ -165,7 +165,7 @@ pub enum KeyCommand {
     },
     /// Revoke a key; it stops working at once
     Revoke {
-        /// The key
+        /// The key, by id or by its prefix, such as hb_live_ab12
         key: KeyRef,
     },
     /// List the keys of an account, or of all accounts
@@ -180,7 +180,7 @@ pub enum KeyCommand {
 pub enum PurchaseCommand {
     /// Record that an account wants to buy a pack
     Request {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
         /// The pack: starter, pro or bulk
         #[arg(value_parser = PackName::parse)]
@@ -249,7 +249,7 @@ pub enum OrderCommand {
 pub enum LedgerCommand {
     /// Show the newest entries of an account
     Show {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
         /// How many entries
         #[arg(long, default_value_t = 20)]
@@ -259,7 +259,7 @@ pub enum LedgerCommand {
     Verify,
     /// Correct a balance, in either direction, but never below zero
     Adjust {
-        /// The account
+        /// The account, by id or by its name if only one has it
         account: AccountRef,
         /// Credits to add, or to take away if negative
         #[arg(allow_hyphen_values = true)]

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 
 pub(super) fn for_people(value: &Value) -> String {
     match value {
-        Value::Array(rows) if rows.is_empty() => "nothing there\n".to_owned(),
-        Value::Array(rows) => table(rows),
+        Value::Array(rows) if rows.iter().any(Value::is_object) => table(rows),
         Value::Object(fields) => lines(fields, 0),
         other => format!("{}\n", plain(other)),
     }
@@ -17,7 +16,8 @@ pub(super) fn for_people(value: &Value) -> String {
 fn lines(fields: &Map<String, Value>, indent: usize) -> String {
     let width = fields.keys().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
-    for (name, value) in fields {
+    for name in identity_first(fields.keys()) {
+        let value = &fields[name];
         let inner = match value {
             Value::Object(inner) => lines(inner, indent + 2),
             Value::Array(rows) if rows.iter().any(Value::is_object) => table(rows),
@@ -38,6 +38,7 @@ fn table(rows: &[Value]) -> String {
     for row in rows.iter().filter_map(Value::as_object) {
         names.extend(row.keys().filter(|name| seen.insert(*name)));
     }
+    let names = identity_first(names);
     let mut cells = vec![names.iter().map(|name| (*name).clone()).collect::<Vec<String>>()];
     for row in rows {
         cells.push(names.iter().map(|name| plain(row.get(name.as_str()).unwrap_or(&Value::Null))).collect());
@@ -53,9 +54,21 @@ fn table(rows: &[Value]) -> String {
     text
 }
 
+/// What identifies a row comes first; the rest keeps its order.
+fn identity_first<'n>(names: impl IntoIterator<Item = &'n String>) -> Vec<&'n String> {
+    let mut names: Vec<&String> = names.into_iter().collect();
+    names.sort_by_key(|name| match name.as_str() {
+        "id" => 0,
+        "name" => 1,
+        _ => 2,
+    });
+    names
+}
+
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
+        Value::Array(rows) if rows.is_empty() => "none".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -72,6 +85,9 @@ mod tests {
         let table = for_people(&json!([{ "id": "a", "n": 1 }, { "id": "bcd", "n": null }]));
         assert_eq!(table, "id   n\na    1\nbcd  -\n");
         assert_eq!(for_people(&json!({ "id": "a", "longer": 2 })), "id      a\nlonger  2\n");
-        assert_eq!(for_people(&json!([])), "nothing there\n");
+        assert_eq!(for_people(&json!([])), "none\n");
+        let account = json!({ "createdAt": "2026", "id": "acct-1", "name": "a" });
+        assert_eq!(for_people(&account), "id         acct-1\nname       a\ncreatedAt  2026\n");
+        assert_eq!(for_people(&json!([account])), "id      name  createdAt\nacct-1  a     2026\n");
     }
 }

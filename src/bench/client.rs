@@ -95,10 +95,7 @@ impl Connection {
             match &server.tls {
                 None => start(stream).await,
                 Some(Encryption { connector, name }) => {
-                    let untrusted = |error: std::io::Error| {
-                        format!("{error}; for a certificate of your own name its file with --ca, or use --insecure")
-                    };
-                    start(connector.connect(name.clone(), stream).await.map_err(untrusted)?).await
+                    start(connector.connect(name.clone(), stream).await.map_err(without_tls)?).await
                 }
             }
         };
@@ -139,6 +136,17 @@ impl Connection {
         };
         self.sender = None;
         Err(failure.into())
+    }
+}
+
+/// Why there is no encrypted connection, and what to do about it.
+fn without_tls(error: std::io::Error) -> String {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            format!("{error}; name the file of a certificate to trust with --ca, or accept any with --insecure")
+        }
+        Some(rustls::Error::InvalidMessage(_)) => "the server does not speak TLS here; use http://".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -166,6 +167,9 @@ impl Measuring {
             Some(path) => read_queries(path)?,
             None => built_in_queries(),
         };
+        if let Some(address) = self.target.as_ref().filter(|target| target.parse::<SocketAddr>().is_ok()) {
+            return Err(format!("'{address}' is an address; write the URL of the server: http://{address}").into());
+        }
         let is_url = self.target.as_ref().is_some_and(|target| target.contains("://"));
         let result =
             if is_url { self.measure_server(options, &queries)? } else { self.measure_snapshot(options, &queries)? };

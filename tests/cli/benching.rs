@@ -110,6 +110,10 @@ fn a_server_is_measured_over_kept_connections_and_refusals_are_counted_apart() {
     let searched = measure(&["--key", &server.key, "--rate", "40", "--workers", "4", "--arrivals", "even"]);
     assert_sound(&searched, &["keyword", "vector"]);
 
+    let encrypted = format!("https://{}", server.address);
+    let output = hornbook().args(["bench", &encrypted, "--path", "/healthz"]).args(SHORT).output().unwrap();
+    assert!(stderr(&output).contains("does not speak TLS here; use http://"), "{}", stderr(&output));
+
     // What was answered is measured, what failed is counted by its status.
     let mixed = measure(&["--concurrency", "1", "--path", "/healthz", "--path", "/readyz", "--path", "/nowhere"]);
     let (answered, failed) = (&mixed["total"]["answered"], &mixed["total"]["failed"]["404"]);
@@ -188,6 +192,7 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     refused(&["https://law.example", "--insecure", "--ca", "x"], "cannot be used with");
     refused(&["http://127.0.0.1:1", "--concurrency", "1"], "is the server running?");
     refused(&[&dir.path().display().to_string()], "manifest");
+    refused(&["127.0.0.1:8080"], "write the URL of the server: http://127.0.0.1:8080");
     refused(&["x", "--rate", "0"], "above 0");
     refused(&["x", "--rate", "5", "--concurrency", "2"], "cannot be used with");
     refused(&["x", "--workers", "5"], "--rate");
