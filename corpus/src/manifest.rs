@@ -170,7 +170,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Hashes every file again, several at once, and refuses files the manifest does not know. `progress` is told the bytes
+    /// Hashes every file again, several at once, and refuses files the manifest does not list. `progress` gets the bytes
     /// done.
     pub fn verify(&self, dir: &Path, mut progress: impl FnMut(u64)) -> Result<(), ManifestError> {
         self.check_sizes(dir)?;
@@ -205,8 +205,8 @@ impl Manifest {
         }
     }
 
-    /// Hashes every file again, one after another in small pieces, beside a running service. `pause` is told the bytes of
-    /// each piece once it is read, and decides how long to wait before the next one and whether to go on.
+    /// Hashes every file again, one after another in small pieces, while a service runs. `pause` gets the bytes of each
+    /// piece after it is read; it waits as long as it likes and decides whether to go on.
     pub fn scrub(
         &self,
         dir: &Path,

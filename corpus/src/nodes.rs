@@ -28,7 +28,7 @@ const BATCH: usize = 16_384;
 /// A CRC-32 of the archive, little-endian, behind it.
 const SUM_BYTES: usize = 4;
 
-/// A text kept beside the law: a history note, an editor's note.
+/// A text that accompanies the law, such as a history note or an editor's note.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Note {
     pub topic: String,

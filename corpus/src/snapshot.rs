@@ -185,7 +185,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Hashes every file again, opens, and checks that document ids and ordinals agree. `progress` is told the bytes done.
+    /// Hashes every file again, opens, and checks that document ids and ordinals agree. `progress` gets the bytes done.
     pub fn verify(dir: &Path, progress: impl FnMut(u64)) -> Result<Self, SnapshotError> {
         Manifest::open(dir)?.verify(dir, progress)?;
         let snapshot = Self::open(dir)?;

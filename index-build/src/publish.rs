@@ -58,7 +58,7 @@ pub(crate) struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes the folder beside `out` and clears away those of builds that died.
+    /// Creates the folder next to `out`, and removes those of builds that were killed.
     pub(crate) fn create(out: &Path) -> Result<Self, PublishError> {
         let parent = parent_of(out);
         fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;

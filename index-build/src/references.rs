@@ -1,6 +1,6 @@
 //! Cross references: every citation in the text of a provision, resolved to the provisions that are held.
 //!
-//! Runs when all nodes are written, because law cites what stands behind it as often as what stands before. One pass reads how
+//! Runs when all nodes are written, because law cites later provisions as often as earlier ones. One pass reads how
 //! every provision is cited, a second looks through the texts; both run on all cores and in time proportional to the law.
 
 use std::collections::{HashMap, HashSet};

@@ -44,7 +44,7 @@ impl fmt::Display for TerritoryError {
                 write!(f, "jurisdiction {code} is a {} without a parent; name its state or county", level.as_str())
             }
             Self::Cycle(code) => {
-                write!(f, "jurisdiction {code} lies in itself; follow the parents and break the circle")
+                write!(f, "jurisdiction {code} is its own ancestor; follow the parents and break the circle")
             }
             Self::Unknown { code, nearest } => {
                 write!(f, "jurisdiction {code} is unknown; define it with [[jurisdiction]]")?;
@@ -158,7 +158,7 @@ mod tests {
         assert!(order(&[city("XX-A", Some("XX"))]).unwrap_err().to_string().contains("XX, which is not defined"));
         assert!(order(&[city("XX-A", None)]).unwrap_err().to_string().contains("name its state or county"));
         let circle = [city("XX-A", Some("XX-B")), city("XX-B", Some("XX-A"))];
-        assert!(order(&circle).unwrap_err().to_string().contains("lies in itself"));
+        assert!(order(&circle).unwrap_err().to_string().contains("is its own ancestor"));
     }
 
     #[test]

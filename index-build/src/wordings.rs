@@ -89,7 +89,7 @@ pub(crate) fn is_same_citation(a: &str, b: &str) -> bool {
     a == b || slug(a) == slug(b)
 }
 
-/// The remark about effect that stands in parentheses before a heading, such as `Effective until July 1, 2022`.
+/// The remark about effect, in parentheses before a heading, such as `Effective until July 1, 2022`.
 pub(crate) fn remark(heading: &str) -> Option<&str> {
     let inner = heading.trim_start().strip_prefix('(')?;
     let (remark, _) = inner.split_once(')')?;

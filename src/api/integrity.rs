@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After each piece of a scrub the thread sleeps this many times as long as the piece took.
 const REST_FACTOR: u32 = 9;
 
-/// What operators are told.
+/// What operators need to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IntegrityEvent {
     /// A check failed. The damaged part is not shown to anybody; the service is not ready until another snapshot is served.

@@ -140,7 +140,7 @@ impl Connection {
 }
 
 /// Why there is no encrypted connection, and what to do about it.
-fn without_tls(error: std::io::Error) -> String {
+fn without_tls(error: &std::io::Error) -> String {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(rustls::Error::InvalidCertificate(_)) => {
             format!("{error}; name the file of a certificate to trust with --ca, or accept any with --insecure")

@@ -134,7 +134,7 @@ fn report(built: &Built) -> String {
     }
     let size = manifest.files.iter().map(|file| file.size).sum();
     if *unchanged {
-        out += &format!("nothing changed: {} is whole and stays ({})\n", path.display(), bytes(size));
+        out += &format!("nothing changed: {} is intact and is kept ({})\n", path.display(), bytes(size));
     } else {
         let (took, cpu, memory) =
             (seconds(report.seconds), seconds(report.cpu_seconds), bytes(report.peak_memory_bytes));

@@ -75,7 +75,7 @@ fn small() -> GraphOptions {
     GraphOptions { links_per_point: 6, ef_construction: 24, ..GraphOptions::default() }
 }
 
-/// Every chunk stands in the graph once, and from every entry a walk can reach every point.
+/// Every chunk is in the graph once, and from every entry a walk can reach every point.
 fn assert_whole_and_in_reach(index: &VectorIndex) {
     let graph = index.graph().view();
     let mut seen = BTreeSet::new();

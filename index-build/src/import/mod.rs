@@ -64,7 +64,7 @@ impl Importer {
     }
 }
 
-/// By name alone: a plan's text form is part of the hash that tells whether anything changed.
+/// By name alone: the text form of a plan is part of the hash that shows whether anything changed.
 impl fmt::Debug for Importer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

@@ -72,13 +72,13 @@ pub fn import_layer(
 
 fn read_bounded(input: impl Read, limits: &Limits, file: &str) -> Result<Vec<u8>, ZoningImportError> {
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file at the limit from one beyond it.
+    // One byte more than allowed distinguishes a file at the limit from one beyond it.
     let read = input.take(limits.bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|source| ZoningImportError::Read { file: file.to_owned(), source })?;
     Ok(bytes)
 }
 
-/// The code of each feature as the source has it; the features without one are all told at once.
+/// The code of each feature as the source has it. All features without one are reported together.
 fn zone_codes(
     features: &[SourceFeature],
     property: &str,
@@ -197,7 +197,7 @@ fn unknown_zone(code: &str, near: Vec<String>) -> Zone {
     Zone { code: code.to_owned(), name: None, category: None, citation }
 }
 
-/// Zones with the same reason for a placeholder, told in one warning: the list itself is in the layer's entry.
+/// Zones with the same reason for a placeholder, in one warning: the complete list is in the layer's entry.
 #[derive(Default)]
 struct Tally {
     zones: usize,

@@ -18,14 +18,14 @@ pub struct ZoningOptions {
     /// Properties that name a feature's zone or category better than the table does.
     pub name_property: Option<String>,
     pub category_property: Option<String>,
-    /// A property that tells features apart better than their id or their place in the file.
+    /// A property that identifies features better than their id or their position in the file.
     pub id_property: Option<String>,
     /// The file of the table of zones, relative to the plan.
     pub zones: Option<String>,
     /// Rows of the table of zones, written in the plan itself.
     #[serde(default)]
     pub zone: Vec<ZoneRow>,
-    /// How a provision of the table becomes a citation: `{number}` stands for what the table has.
+    /// How a provision of the table becomes a citation: `{number}` is replaced by what the table has.
     pub citation: Option<String>,
     #[serde(default)]
     pub normalise: Vec<NormaliseRule>,
