@@ -287,7 +287,7 @@ fn nobody_else_can_read_the_data_directory_or_the_memory_of_the_server() {
     }
     let server = Server::start(command, std::fs::File::create_new(&log).unwrap().into());
     assert_eq!(mode(&data.join("state.lock")), 0o600);
-    let process = std::fs::metadata(format!("/proc/{}", server.child.id())).unwrap();
+    let process = std::fs::metadata(format!("/proc/{}/mem", server.child.id())).unwrap();
     assert_eq!(process.uid(), 0, "the process can be dumped and traced by its user");
     server.stop();
     let written = std::fs::read_to_string(&log).unwrap();

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-/// For tests and drills; never for real keys.
+/// For tests; never for real keys.
 pub use crate::random::SplitMix64 as SeededEntropy;
 
 pub trait Entropy: Send {

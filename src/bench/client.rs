@@ -95,7 +95,7 @@ impl Connection {
             match &server.tls {
                 None => start(stream).await,
                 Some(Encryption { connector, name }) => {
-                    start(connector.connect(name.clone(), stream).await.map_err(without_tls)?).await
+                    start(connector.connect(name.clone(), stream).await.map_err(|error| without_tls(&error))?).await
                 }
             }
         };
