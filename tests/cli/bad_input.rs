@@ -66,8 +66,8 @@ fn mistakes_in_sources_are_reported_with_file_and_line() {
         ),
         (
             "no such parent",
-            law(&[r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
-            "law.jsonl:1: the parent 'b' of 'va/a/a' does not exist",
+            law(&[GOOD, r#"{"key":"a","parent":"b","level":"title","heading":"A"}"#]),
+            "law.jsonl:2: the parent 'b' of 'va/a/a' does not exist",
         ),
         ("no bytes", Vec::new(), "law.jsonl: this source has no provisions"),
         (
