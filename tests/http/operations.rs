@@ -47,7 +47,7 @@ pub(crate) fn order_address(house: &House, path: &str) -> String {
         account: house.account(0),
         entity_name: "Arden Ferries LLC".to_owned(),
         entity_type: "llc".to_owned(),
-        jurisdiction: "XA".to_owned(),
+        jurisdiction: "DE".to_owned(),
         details: serde_json::Value::Null,
     };
     let (order, token) = house.accounts.create_order(wish, &house.act(), &mut SystemEntropy).unwrap();

@@ -111,7 +111,7 @@ impl Grammar {
             return Ok(all);
         }
         let mut all = Vec::new();
-        let segments = text.split([';', '\n']).filter(|segment| !segment.trim().is_empty());
+        let segments = text.split([';', '\n']).map(str::trim).filter(|segment| !segment.is_empty());
         for segment in segments {
             if all.len() > ANSWERS_MAX {
                 break;
