@@ -117,7 +117,7 @@ impl fmt::Display for DamageKind {
             Self::Engine(message) => write!(f, "the storage check says: {message}"),
             Self::Panicked(message) => write!(f, "the storage engine stopped at impossible bytes ({message})"),
             Self::Record { table, key } => write!(f, "record {key} of table {table} does not match its checksum"),
-            Self::NoSchema => f.write_str("it holds no Hornbook state"),
+            Self::NoSchema => f.write_str("it has no Hornbook state in it"),
             Self::Inconsistent(what) => f.write_str(what),
         }
     }

@@ -1,0 +1,198 @@
+//! House rules as tests: what ARCHITECTURE.md claims about who may import whom, where `unsafe` may be, and who knows
+//! hyper. A rule that fails names the file and what it found there.
+
+mod circles;
+mod source;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use source::{Source, package, text_of};
+
+/// Each room of `src` and the rooms it may use. Nothing points back: a row names only rows above it.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("bus_error", &[]),
+    ("clock", &[]),
+    ("decimal", &[]),
+    ("hex", &[]),
+    ("metrics", &[]),
+    ("network", &[]),
+    ("percent", &["hex"]),
+    ("random", &[]),
+    ("tls_client", &[]),
+    ("log", &["clock", "decimal"]),
+    ("state", &["hex"]),
+    ("accounts", &["clock", "decimal", "hex", "random", "state"]),
+    ("admin", &["accounts", "clock", "state"]),
+    ("search", &["random"]),
+    ("api", &["accounts", "clock", "hex", "percent", "search"]),
+    ("http", &["accounts", "api", "clock", "decimal", "hex", "log", "metrics", "network", "percent", "tls_client"]),
+    ("bench", &["hex", "percent", "random", "search", "tls_client"]),
+    ("config", &["accounts", "log", "network"]),
+    (
+        "cli",
+        &[
+            "accounts",
+            "admin",
+            "api",
+            "bench",
+            "bus_error",
+            "clock",
+            "config",
+            "hex",
+            "http",
+            "log",
+            "metrics",
+            "search",
+            "state",
+            "tls_client",
+        ],
+    ),
+];
+
+/// The rooms in which modules still import each other in a circle: the writer, its queue and what they share; the medium of
+/// the state and its errors. A room that has none any more must be taken off this list, and none may be added.
+const CIRCLES_LEFT: &[&str] = &["accounts", "state"];
+
+/// The files that may hold `unsafe`, in every package.
+const UNSAFE_FILES: &[&str] = &[
+    "corpus/src/embed/vector.rs",
+    "corpus/src/section_file.rs",
+    "corpus/src/vectors/arch/avx2.rs",
+    "corpus/src/vectors/arch/mod.rs",
+    "src/bus_error.rs",
+];
+
+/// The files and folders that may name hyper or what belongs to it.
+const HYPER_PLACES: &[&str] = &["src/http/", "src/bench/client.rs"];
+
+/// Words that mark work left undone.
+const LEFTOVERS: &[&str] = &["todo", "unimplemented", "dbg"];
+
+#[test]
+fn every_room_of_src_uses_only_what_the_table_allows() {
+    let mut faults = Vec::new();
+    for source in package("src") {
+        let Some(room) = source.room() else { continue };
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == room) else {
+            faults.push(format!("{}: the room {room} is not in the table of tests/tidy", source.path));
+            continue;
+        };
+        let used = source.imports.iter().filter_map(|import| import.first());
+        let foreign: BTreeSet<&str> =
+            used.map(String::as_str).filter(|used| *used != room && is_room(used) && !allowed.contains(used)).collect();
+        for used in foreign {
+            faults.push(format!("{}: {room} may not use {used}", source.path));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn is_room(name: &str) -> bool {
+    MAY_USE.iter().any(|(room, _)| *room == name)
+}
+
+#[test]
+fn the_table_of_rooms_points_one_way() {
+    for (row, (room, allowed)) in MAY_USE.iter().enumerate() {
+        let above = &MAY_USE[..row];
+        for used in *allowed {
+            assert!(above.iter().any(|(name, _)| name == used), "{room} uses {used}, which has no row above it");
+        }
+    }
+}
+
+#[test]
+fn accounts_know_no_corpus_and_search_knows_no_accounts() {
+    for source in package("src") {
+        let knows_corpus = source.words.contains("hornbook_corpus");
+        let may_not = matches!(source.room(), Some("accounts" | "state" | "admin"));
+        assert!(!(may_not && knows_corpus), "{} names hornbook_corpus", source.path);
+    }
+}
+
+#[test]
+fn modules_do_not_import_each_other_in_circles() {
+    let mut rooms_with_circles = BTreeSet::new();
+    let mut found = Vec::new();
+    for root in ["src", "corpus/src", "index-build/src"] {
+        for circle in circles::of(&package(root)) {
+            let room = circle[0].split("::").next().unwrap_or_default().to_owned();
+            if !CIRCLES_LEFT.contains(&room.as_str()) {
+                found.push(format!("{root}: {}", circle.join(", ")));
+            }
+            rooms_with_circles.insert(room);
+        }
+    }
+    assert!(found.is_empty(), "modules that import each other in a circle:\n{}", found.join("\n"));
+    for room in CIRCLES_LEFT {
+        assert!(rooms_with_circles.contains(*room), "{room} has no circle any more: take it off CIRCLES_LEFT");
+    }
+}
+
+#[test]
+fn unsafe_stands_only_where_architecture_says() {
+    let with_unsafe: Vec<String> =
+        every_source().into_iter().filter(|source| source.words.contains("unsafe")).map(|source| source.path).collect();
+    assert_eq!(with_unsafe, UNSAFE_FILES);
+    let architecture = text_of("ARCHITECTURE.md");
+    for file in UNSAFE_FILES {
+        let module = file.split("src/").nth(1).unwrap_or(file).trim_end_matches(".rs").trim_end_matches("/mod");
+        let named = module.split("/avx2").next().unwrap_or(module);
+        assert!(architecture.contains(&format!("`{named}`")), "ARCHITECTURE.md does not name `{named}` for unsafe");
+    }
+}
+
+#[test]
+fn only_the_http_rooms_know_hyper() {
+    for source in every_source() {
+        let knows = ["hyper", "hyper_util", "http_body_util", "h2"].iter().any(|word| source.words.contains(*word));
+        let may = HYPER_PLACES.iter().any(|place| source.path.starts_with(place));
+        assert!(!knows || may, "{} names hyper", source.path);
+    }
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    for source in every_source() {
+        for leftover in LEFTOVERS {
+            assert!(!source.macros.contains(*leftover), "{} has {leftover}!", source.path);
+        }
+        assert!(
+            !source.words.contains("ignore") || !source.text.contains("#[ignore"),
+            "{} ignores a test",
+            source.path
+        );
+    }
+}
+
+#[test]
+fn no_route_is_written_outside_the_table() {
+    let table = text_of("src/api/operations.rs");
+    let routes: Vec<&str> =
+        table.split('"').filter(|text| text.starts_with("/api/v1/") && !text.contains('?')).collect();
+    assert!(routes.len() > 10, "the table has its routes as literals");
+    let templates: BTreeSet<&&str> = routes.iter().filter(|route| route.contains('{')).collect();
+    for source in package("src").into_iter().filter(|source| source.path != "src/api/operations.rs") {
+        for route in &templates {
+            assert!(!source.code.contains(&format!("\"{route}\"")), "{} repeats the route {route}", source.path);
+        }
+    }
+}
+
+#[test]
+fn every_room_has_a_line_in_architecture() {
+    let architecture = text_of("ARCHITECTURE.md");
+    for (room, _) in MAY_USE {
+        let is_named = [format!("`{room}`"), format!("`{room}/"), format!("src/{room}")];
+        assert!(is_named.iter().any(|name| architecture.contains(name)), "ARCHITECTURE.md has no line on {room}");
+    }
+}
+
+fn every_source() -> Vec<Source> {
+    let mut sources = package("corpus/src");
+    sources.extend(package("index-build/src"));
+    sources.extend(package("src"));
+    sources.sort_by(|one, other| Path::new(&one.path).cmp(Path::new(&other.path)));
+    sources
+}
