@@ -35,7 +35,8 @@ pub(super) fn check(request: &Request<Incoming>) -> Result<CheckedRequest<'_>, A
 }
 
 fn not_well_formed(what: &str) -> ApiError {
-    let message = format!("the {what} is not percent-encoded UTF-8 without control characters; encode it so and try again");
+    let message =
+        format!("the {what} is not percent-encoded UTF-8 without control characters; encode it so and try again");
     ApiError::new(ErrorCode::BadRequest, message)
 }
 

@@ -102,7 +102,8 @@ impl Tuning {
     /// The same with one number changed, named as `question.keyword`.
     pub fn with(&self, name: &str, value: &str) -> Result<Self, String> {
         let known = || format!("'{name}' is nothing to tune; there are {}", Self::names().join(", "));
-        let number: serde_json::Number = value.parse().map_err(|_| format!("'{value}' for '{name}' is not a number"))?;
+        let number: serde_json::Number =
+            value.parse().map_err(|_| format!("'{value}' for '{name}' is not a number"))?;
         let mut all = serde_json::json!(self);
         let place = all.pointer_mut(&format!("/{}", name.replace('.', "/"))).filter(|place| place.is_number());
         *place.ok_or_else(known)? = number.into();
