@@ -7,7 +7,7 @@ use std::time::Duration;
 use hornbook::accounts::scope::Scope;
 use hornbook::http::Timeouts;
 
-use crate::house::{House, generous, wait_until};
+use crate::house::{House, Opening, generous, wait_until};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -173,7 +173,7 @@ fn an_address_with_too_many_unread_bytes_gets_a_503() {
 
 #[test]
 fn an_account_with_too_many_unread_bytes_gets_a_503_and_pays_nothing_for_it() {
-    let house = House::open_limited(generous(), 1, |_| ());
+    let house = House::open_as(Opening { unread_bytes_per_account_max: 1, ..Opening::usual(generous()) }, |_| ());
     let account = house.account(0);
     let (key, other) = (house.key(account, &Scope::ALL), house.any_key());
     let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;

@@ -38,6 +38,27 @@ pub(crate) struct House {
     _data: tempfile::TempDir,
 }
 
+/// What tests choose of a server beside its HTTP settings.
+pub(crate) struct Opening {
+    pub(crate) tariff: Tariff,
+    pub(crate) durability: Durability,
+    pub(crate) unread_bytes_per_account_max: usize,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) which_requests: Logged,
+}
+
+impl Opening {
+    pub(crate) fn usual(tariff: Tariff) -> Self {
+        Self {
+            tariff,
+            durability: Durability::Window,
+            unread_bytes_per_account_max: 64 << 20,
+            clock: Arc::new(SystemClock::start()),
+            which_requests: Logged::All,
+        }
+    }
+}
+
 /// A tariff that tests do not run into unless they want to.
 pub(crate) fn generous() -> Tariff {
     let mut tariff = Tariff::CONTRACT;
@@ -59,38 +80,18 @@ impl House {
 
     /// With other settings than usual.
     pub(crate) fn open_changed(tariff: Tariff, change: impl FnOnce(&mut HttpSettings)) -> Self {
-        Self::open_limited(tariff, 64 << 20, change)
+        Self::open_as(Opening::usual(tariff), change)
     }
 
-    /// The same where accounts may leave only so many bytes unread.
-    pub(crate) fn open_limited(
-        tariff: Tariff,
-        unread_bytes_per_account_max: usize,
-        change: impl FnOnce(&mut HttpSettings),
-    ) -> Self {
-        let clock = Arc::new(SystemClock::start());
-        Self::open_with_parts(tariff, unread_bytes_per_account_max, clock, Logged::All, change)
+    /// In the mode in which an answer waits until its debit is on disk.
+    pub(crate) fn open_strict(tariff: Tariff) -> Self {
+        Self::open_as(Opening { durability: Durability::Strict, ..Opening::usual(tariff) }, |_| ())
     }
 
-    /// With another clock or another log than usual.
-    pub(crate) fn open_observed(
-        tariff: Tariff,
-        clock: Arc<dyn Clock>,
-        which_requests: Logged,
-        change: impl FnOnce(&mut HttpSettings),
-    ) -> Self {
-        Self::open_with_parts(tariff, 64 << 20, clock, which_requests, change)
-    }
-
-    fn open_with_parts(
-        tariff: Tariff,
-        unread_bytes_per_account_max: usize,
-        clock: Arc<dyn Clock>,
-        which_requests: Logged,
-        change: impl FnOnce(&mut HttpSettings),
-    ) -> Self {
+    pub(crate) fn open_as(opening: Opening, change: impl FnOnce(&mut HttpSettings)) -> Self {
+        let Opening { tariff, durability, unread_bytes_per_account_max, clock, which_requests } = opening;
         let data = tempfile::tempdir().unwrap();
-        let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
+        let settings = Settings { tariff, durability, ..Settings::default() };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
         let corpus = Arc::new(Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap());
         let here = "127.0.0.1:0".parse().unwrap();

@@ -15,6 +15,7 @@ mod operations;
 mod packing;
 mod proxied;
 mod refusals;
+mod strict;
 mod swaps;
 mod timeouts;
 mod transport;

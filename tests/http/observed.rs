@@ -8,11 +8,11 @@ use std::time::Duration;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::key::{KeyKind, PlainKey};
 use hornbook::accounts::scope::Scope;
-use hornbook::clock::{ManualClock, SystemClock, UnixMillis};
+use hornbook::clock::{ManualClock, UnixMillis};
 use hornbook::log::Logged;
 use serde_json::Value;
 
-use crate::house::{House, generous, wait_until};
+use crate::house::{House, Opening, generous, wait_until};
 
 fn lines(house: &House) -> Vec<Value> {
     house.log().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -95,7 +95,7 @@ fn the_log_names_a_key_only_once_it_is_known_to_be_good() {
 
 #[test]
 fn errors_alone_are_logged_where_that_is_chosen() {
-    let house = House::open_observed(generous(), Arc::new(SystemClock::start()), Logged::Errors, |_| {});
+    let house = House::open_as(Opening { which_requests: Logged::Errors, ..Opening::usual(generous()) }, |_| {});
     let key = house.any_key();
     house.get("/api/v1/coverage", &key);
     house.get("/api/v1/search", &key).error(422, "validation_error");
@@ -158,7 +158,7 @@ fn every_charged_call_has_its_line_even_if_its_client_disconnected() {
 fn the_date_is_that_of_the_services_clock_and_left_out_where_it_cannot_be_written() {
     let clock = Arc::new(ManualClock::at(UnixMillis(784_111_777_000)));
     let served: Arc<ManualClock> = Arc::clone(&clock);
-    let house = House::open_observed(generous(), served, Logged::All, |_| {});
+    let house = House::open_as(Opening { clock: served, ..Opening::usual(generous()) }, |_| {});
     let key = house.any_key();
     let answered = house.get("/api/v1/search?q=deposit", &key);
     assert_eq!((answered.status, answered.header("date")), (200, "Sun, 06 Nov 1994 08:49:37 GMT"));

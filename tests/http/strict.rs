@@ -1,0 +1,94 @@
+//! The default mode, `strict`, beyond the happy path: an answer leaves when its debit is on disk, refusals cost nothing,
+//! retries are charged once, and callers at once are charged exactly for what they were answered.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hornbook::accounts::ids::AccountId;
+use hornbook::accounts::scope::Scope;
+
+use crate::house::{House, generous};
+use crate::operations::NODE;
+
+/// The operations of the usage entries of an account, latest first.
+fn charged(house: &House, account: AccountId) -> Vec<String> {
+    let entries = house.accounts.recent_entries(account, 200).unwrap();
+    entries.into_iter().filter_map(|entry| entry.operation).collect()
+}
+
+fn remaining(house: &House, account: AccountId) -> u32 {
+    house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment
+}
+
+#[test]
+fn an_answer_leaves_when_its_debit_is_stored() {
+    let house = House::open_strict(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let node = format!("/api/v1/node/{}", *NODE);
+    for (path, operation) in
+        [("/api/v1/coverage", "coverage"), (node.as_str(), "node"), ("/api/v1/search?q=deposit", "search")]
+    {
+        assert_eq!(house.get(path, &key).status, 200);
+        // In the mode `window` this entry would come up to 50 ms later.
+        assert_eq!(charged(&house, account)[0], operation);
+    }
+}
+
+#[test]
+fn refusals_cost_nothing_and_leave_no_entry() {
+    let house = House::open_strict(generous());
+    let account = house.account(0);
+    let (key, gis_only) = (house.key(account, &Scope::ALL), house.key(account, &[Scope::Gis]));
+    let before = remaining(&house, account);
+    let nobody = "/api/v1/node/00000000-0000-4000-8000-000000000000";
+    house.get(nobody, &key).error(404, "not_found");
+    house.get("/api/v1/search", &key).error(422, "validation_error");
+    house.get("/api/v1/search?q=-deposit", &key).error(422, "validation_error");
+    house.get("/api/v1/search?q=deposit", &gis_only).error(403, "insufficient_scope");
+    house.get("/api/v1/coverage", "hb_live_nobody").error(401, "invalid_api_key");
+    let bearer = format!("Bearer {key}");
+    let unacceptable = [("Authorization", bearer.as_str()), ("Accept", "image/png")];
+    house.get_with("/api/v1/coverage", &unacceptable).error(406, "not_acceptable");
+    assert_eq!((charged(&house, account), remaining(&house, account)), (Vec::new(), before));
+}
+
+#[test]
+fn a_retry_is_charged_once_and_says_so() {
+    let house = House::open_strict(generous());
+    let account = house.account(0);
+    let bearer = format!("Bearer {}", house.key(account, &Scope::ALL));
+    let headers = [("Authorization", bearer.as_str()), ("Idempotency-Key", "the-same-call")];
+    let first = house.get_with("/api/v1/coverage", &headers);
+    let again = house.get_with("/api/v1/coverage", &headers);
+    assert_eq!((first.status, again.status), (200, 200));
+    assert_eq!((first.header("idempotency-replayed"), again.header("idempotency-replayed")), ("", "true"));
+    assert_eq!((first.number("x-credits-cost"), again.number("x-credits-cost")), (1, 0));
+    assert_eq!(charged(&house, account), ["coverage"]);
+    house.get_with("/api/v1/me", &headers).error(422, "validation_error");
+}
+
+#[test]
+fn callers_at_once_are_charged_for_what_they_were_answered_and_no_more() {
+    const UNITS: u32 = 30;
+    let mut tariff = generous();
+    tariff.free.monthly_units = UNITS;
+    let house = House::open_strict(tariff);
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let (answered, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    match house.get("/api/v1/coverage", &key).status {
+                        200 => answered.fetch_add(1, Ordering::Relaxed),
+                        402 => refused.fetch_add(1, Ordering::Relaxed),
+                        other => panic!("{other}"),
+                    };
+                }
+            });
+        }
+    });
+    assert_eq!((answered.into_inner(), refused.into_inner()), (UNITS as usize, 80 - UNITS as usize));
+    assert_eq!((charged(&house, account).len(), remaining(&house, account)), (UNITS as usize, 0));
+}
