@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::progress::Progress;
 
@@ -62,7 +63,12 @@ impl Build {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let destination = match self.out {
             Some(out) => Destination::Folder(out),
-            None => Destination::DataDirectory(options.configuration()?.data.dir),
+            None => {
+                let data = options.configuration()?.data.dir;
+                // Accounts will be kept there too: for its owner alone from the start.
+                create_data_directory(&data)?;
+                Destination::DataDirectory(data)
+            }
         };
         let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
         let built = build(&BuildOptions {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use hornbook::accounts::changes::Act;
 use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
@@ -30,7 +31,7 @@ pub(super) fn run(options: &Options) -> CommandResult {
 }
 
 fn build_sample(data: &Path) -> CommandResult {
-    fs::create_dir_all(data)?;
+    create_data_directory(data)?;
     let sources = tempfile::Builder::new().prefix(".sample-").tempdir_in(data)?;
     sample::unpack_into(sources.path())?;
     let built = build(&BuildOptions {

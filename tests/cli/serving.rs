@@ -116,6 +116,8 @@ fn the_program_alone_in_an_empty_folder_serves_the_sample() {
     let found = server.get("/api/v1/search?q=return+of+the+security+deposit");
     assert!(found.starts_with("HTTP/1.1 200 OK") && found.contains("Arden Rev. Stat. § 24-2-201"), "{found}");
     assert_eq!(server.stop(), Some(0));
+    let mode = std::fs::metadata(folder.path().join("data")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "nobody else may look into the data directory");
     // It is the very snapshot that the sample in the source tree builds, and nothing else is left.
     let built = folder.path().join("built");
     let output = hornbook().arg("build").arg(crate::sample_plan()).arg("--out").arg(&built).output().unwrap();
