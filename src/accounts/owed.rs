@@ -18,7 +18,7 @@ use crate::clock::UnixMillis;
 use crate::state::codec::{Decoder, Encoder, Malformed};
 use crate::state::{Medium, State, StateError, Table};
 
-/// A debit that is to be given back if the file holds it. The fields beside its number tell it apart from another debit
+/// A debit that is to be given back if the file holds it. The fields other than its number distinguish it from another debit
 /// that took the number after this one's commit did not happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OwedRefund {

@@ -137,7 +137,7 @@ pub struct QueryExplain {
     pub kind: &'static str,
     /// The terms that rank, compounds in one piece.
     pub terms: Vec<String>,
-    /// Each as its terms, parted by spaces.
+    /// Each as its terms, separated by spaces.
     pub phrases: Vec<String>,
     pub excluded: Vec<String>,
     pub cited: u32,

@@ -146,7 +146,7 @@ mod tests {
         let message = |name: &str, value: &str| Tuning::default().with(name, value).unwrap_err();
         assert!(message("question.colour", "1").contains("question.keyword, "));
         assert!(message("question", "1").contains("nothing to tune"));
-        assert!(message("saturation", "high").contains("no number"));
+        assert!(message("saturation", "high").contains("not a number"));
         assert!(message("chunkCandidates", "1.5").contains("does not fit"));
     }
 }

@@ -1,4 +1,4 @@
-//! What is owed to callers although the database could not be written: a small file of its own beside it.
+//! What is owed to callers although the database could not be written: a small file of its own next to it.
 //!
 //! When a commit fails, callers are told that they were not charged before anybody knows whether that is so. What would
 //! have to be given back is written here first, durably, and taken up again when the database works, or at the next
