@@ -42,18 +42,18 @@ deny:
 	cargo deny check licenses bans sources
 
 kills:
-	HORNBOOK_TEST_KILLS=$(KILLS) cargo test -p hornbook --test accounts_process -- --nocapture killed_under_load
+	HORNBOOK_TEST_KILLS=$(KILLS) cargo test --workspace --test accounts_process -- --nocapture killed_under_load
 
 power-cuts:
-	HORNBOOK_TEST_CUTS=$(CUTS) cargo test -p hornbook --test accounts_power_cuts
-	HORNBOOK_TEST_FAULTS=every cargo test -p hornbook --test accounts_faults -- the_nth_write_or_sync_fails
+	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --workspace --test accounts_power_cuts
+	HORNBOOK_TEST_FAULTS=every cargo test --workspace --test accounts_faults -- the_nth_write_or_sync_fails
 
 slow-clients:
-	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test -p hornbook --test cli -- --nocapture slow_clients
+	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test --workspace --test cli -- --nocapture slow_clients
 
 smuggling:
 	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || apt-get install --yes nginx-light haproxy
-	HORNBOOK_TEST_PROXIES=required cargo test -p hornbook --test cli -- --nocapture smuggled_past
+	HORNBOOK_TEST_PROXIES=required cargo test --workspace --test cli -- --nocapture smuggled_past
 
 unit-score:
 	command -v systemd-analyze >/dev/null || apt-get install --yes systemd
@@ -61,7 +61,7 @@ unit-score:
 		status=$$?; tail -1 target/unit-score.txt; exit $$status
 
 documents:
-	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet -p hornbook --test http rendered_documents
+	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet --workspace --test http rendered_documents
 
 conformance:
 	tests/conformance/run $(HORNBOOK)
