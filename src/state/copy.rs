@@ -74,8 +74,8 @@ fn open_copy(path: &Path) -> Result<State, StateError> {
 }
 
 /// Puts `backup` in the place of a data directory's state. `prepare` gets the copy, and the present state if there is
-/// one, before anything is replaced; whatever fails leaves the old state as it was. The replaced file stays beside it as
-/// `state.redb.replaced`; the new one gets its owner and mode.
+/// one, before anything is replaced; whatever fails leaves the old state as it was. The replaced file is kept in the same
+/// directory as `state.redb.replaced`; the new one gets its owner and mode.
 pub(crate) fn restore<E: From<StateError>>(
     data: &Path,
     backup: &Path,

@@ -38,7 +38,7 @@ pub(crate) struct House {
     _data: tempfile::TempDir,
 }
 
-/// What tests choose of a server beside its HTTP settings.
+/// What tests choose of a server in addition to its HTTP settings.
 pub(crate) struct Opening {
     pub(crate) tariff: Tariff,
     pub(crate) durability: Durability,
