@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod admin;
 pub mod api;
 pub mod bench;
+pub mod client;
 pub mod clock;
 pub mod config;
 mod decimal;

@@ -2,13 +2,11 @@
 //!
 //! `queries` has the queries; `process` and `url` are the two kinds of target, a snapshot in this process and a server;
 //! `load` decides when requests are due and sends them; `record` collects the samples in histograms; `result` is a stored
-//! result; `compare` tests whether two results differ; `plot` and `report` draw them. `client` is an HTTP client and,
-//! beside `src/http`, the only place that knows hyper.
+//! result; `compare` tests whether two results differ; `plot` and `report` draw them.
 //!
 //! In an open loop every request has a time at which it is due, whether or not earlier ones were answered, and its latency
 //! counts from then. So a target that stalls is charged for the requests that arrive while it stalls.
 
-mod client;
 pub mod compare;
 pub mod load;
 mod plot;

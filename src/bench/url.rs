@@ -2,15 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::client::{Connection, Server};
+use tokio::runtime::Runtime;
+
 use super::queries::Query;
 use super::{BenchError, Sample, SampleResult, Target, Worker};
+use crate::client::{Answer, ClientError, Connection, Limits, Request, Server};
 use crate::percent;
 use crate::search::Mode;
 use crate::tls_client::Trust;
+
+/// Long enough for a server under load, and for the zoning layer of a city.
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(30), total: Duration::from_secs(30), body_bytes_max: 1 << 30 };
 
 pub struct Url {
     server: Server,
@@ -26,7 +33,13 @@ impl Url {
         if let Some(bad) = paths.iter().find(|path| !path.starts_with('/') || path.contains(char::is_whitespace)) {
             return Err(BenchError(format!("'{bad}' is not a path; write it as /api/v1/coverage, percent-encoded")));
         }
-        Ok(Self { server: Server::parse(base, trust)?, key, paths, messages: Mutex::default() })
+        let server = Server::parse(base, trust).map_err(|error| match error {
+            ClientError::Url(why) if why.ends_with("without a path") => {
+                BenchError(format!("{why}; --path names what to request"))
+            }
+            error => BenchError(error.to_string()),
+        })?;
+        Ok(Self { server, key, paths, messages: Mutex::default() })
     }
 
     /// Remembers what the server said.
@@ -55,7 +68,17 @@ pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
 
 impl Target for Url {
     fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        Ok(Box::new(Client { connection: Connection::open(&self.server)?, target: self }))
+        let unable = |why: &dyn fmt::Display| BenchError(format!("cannot connect to {}: {why}", self.server.address()));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| unable(&error))?;
+        let mut connection = Connection::new(self.server.clone(), LIMITS);
+        runtime.block_on(connection.connect()).map_err(|error| match error {
+            ClientError::Certificate(_) => unable(&format_args!(
+                "{error}; name the file of a certificate to trust with --ca, or accept any with --insecure"
+            )),
+            error => unable(&error),
+        })?;
+        Ok(Box::new(Client { runtime, connection, target: self }))
     }
 
     fn explanation(&self, failure: &str) -> Option<String> {
@@ -65,20 +88,37 @@ impl Target for Url {
     }
 }
 
+/// Has a runtime of its own, so that no connection waits for another.
 struct Client<'t> {
+    runtime: Runtime,
     connection: Connection,
     target: &'t Url,
+}
+
+impl Client<'_> {
+    fn get(&mut self, path: &str) -> Result<Answer, Cow<'static, str>> {
+        let mut request = Request::get(path);
+        if let Some(key) = &self.target.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        self.runtime.block_on(self.connection.send(request)).map_err(|error| match error {
+            ClientError::Broken(_) => "connection broke".into(),
+            ClientError::Timeout => "timed out".into(),
+            ClientError::Request | ClientError::TooLong(_) => error.to_string().into(),
+            _ => "cannot connect".into(),
+        })
+    }
 }
 
 impl Worker for Client<'_> {
     fn send(&mut self, index: usize) -> Sample {
         let path = &self.target.paths[index % self.target.paths.len()];
-        match self.connection.get(path, self.target.key.as_deref()) {
+        match self.get(path) {
             Ok(answer) => {
-                if let Some(body) = &answer.error {
-                    self.target.note(answer.status, body);
+                if answer.status != 200 {
+                    self.target.note(answer.status, &answer.body);
                 }
-                let stages = answer.server_timing.as_deref().map(timings).unwrap_or_default();
+                let stages = answer.header("server-timing").map(timings).unwrap_or_default();
                 let result = match answer.status {
                     200 => SampleResult::Answered,
                     503 => SampleResult::Refused,

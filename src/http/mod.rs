@@ -1,4 +1,4 @@
-//! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. The only place that knows hyper.
+//! The HTTP service: the operations table over HTTP/1.1 and HTTP/2. Beside `client`, the only place that knows hyper.
 //!
 //! `connections` accepts, limits and ends connections; `proxies` knows whose one is, `tls` encrypts, `stream` is either;
 //! `timeouts` bounds every wait for a client; `conversation` goes from request to request; `guard` is what hyper reads:

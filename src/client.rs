@@ -1,0 +1,424 @@
+//! An HTTP/1.1 client for what the program itself requests: of a server under a load test, of one that tools are forwarded
+//! to, of a payment provider, of an address that an operator wants to be told at.
+//!
+//! It speaks to one server, in plain or encrypted, follows no redirects, and bounds every wait and every response. Beside
+//! `src/http`, only this file uses hyper. Neither an error nor a `Debug` shows what was sent.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap};
+use hyper::{Response, Uri};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::tls_client::{Trust, client_config};
+
+/// Where and how to connect.
+#[derive(Clone)]
+pub struct Server {
+    address: String,
+    /// As in the Host header.
+    host: String,
+    tls: Option<Encryption>,
+}
+
+#[derive(Clone)]
+struct Encryption {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl Server {
+    /// A server by its URL without a path. `trust` matters for https alone.
+    pub fn parse(base: &str, trust: &Trust) -> Result<Self, ClientError> {
+        let (server, path) = Self::with_path(base, trust)?;
+        match path.as_str() {
+            "/" => Ok(server),
+            _ => Err(ClientError::Url(format!("'{base}' is not the URL of a server: give it without a path"))),
+        }
+    }
+
+    /// A server and the path to request, by the whole URL.
+    pub fn with_path(url: &str, trust: &Trust) -> Result<(Self, String), ClientError> {
+        let invalid = |why: &dyn fmt::Display| ClientError::Url(format!("'{url}' is not the URL of a server: {why}"));
+        let uri: Uri = url.parse().map_err(|error| invalid(&error))?;
+        let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(invalid(&"write it as http://127.0.0.1:8080 or https://law.example.org"));
+        };
+        if authority.as_str().contains('@') {
+            return Err(ClientError::Url("a URL must not have a user name or password in it".to_owned()));
+        }
+        let name = authority.host();
+        let is_encrypted = scheme == "https";
+        let port = uri.port_u16().unwrap_or(if is_encrypted { 443 } else { 80 });
+        let tls = is_encrypted.then(|| {
+            let config = client_config(trust).map_err(|error| ClientError::Url(error.to_string()))?;
+            let name =
+                ServerName::try_from(name.trim_matches(['[', ']']).to_owned()).map_err(|error| invalid(&error))?;
+            Ok(Encryption { connector: TlsConnector::from(Arc::new(config)), name })
+        });
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        Ok((Self { address: format!("{name}:{port}"), host: authority.to_string(), tls: tls.transpose()? }, path))
+    }
+
+    /// Host and port, for messages.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+}
+
+/// How long a request may take and how much may come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub connect: Duration,
+    /// From the request to the last byte of the response, with connecting where that is needed.
+    pub total: Duration,
+    pub body_bytes_max: usize,
+}
+
+/// What to send. Paths include the query, percent-encoded.
+#[derive(Clone)]
+pub struct Request {
+    method: Method,
+    path: String,
+    headers: Vec<(&'static str, String)>,
+    body: Bytes,
+}
+
+#[derive(Clone, Copy)]
+enum Method {
+    Get,
+    Post,
+}
+
+impl Request {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::Get, path: path.into(), headers: Vec::new(), body: Bytes::new() }
+    }
+
+    pub fn post(path: impl Into<String>, content_type: &str, body: impl Into<Bytes>) -> Self {
+        let request = Self { method: Method::Post, body: body.into(), ..Self::get(path) };
+        request.header(CONTENT_TYPE.as_str(), content_type)
+    }
+
+    /// Names are in lower case.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    fn built(self, host: &str) -> Result<hyper::Request<Full<Bytes>>, ClientError> {
+        let method = match self.method {
+            Method::Get => hyper::Method::GET,
+            Method::Post => hyper::Method::POST,
+        };
+        let mut request = hyper::Request::builder().method(method).uri(self.path).header(HOST, host);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        // The error names neither path nor value: either may be a secret.
+        request.body(Full::new(self.body)).map_err(|_| ClientError::Request)
+    }
+}
+
+/// A whole response.
+#[derive(Clone)]
+pub struct Answer {
+    pub status: u16,
+    headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Answer {
+    /// The first value of a header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub enum ClientError {
+    /// The URL, or the file of trusted certificates.
+    Url(String),
+    Unreachable(io::Error),
+    /// Its certificate does not lead to one that is trusted.
+    Certificate(io::Error),
+    /// It does not answer in TLS.
+    Plain,
+    ConnectTimeout,
+    /// A path or a header that cannot be sent.
+    Request,
+    /// After the request was sent, at least in part.
+    Broken(hyper::Error),
+    /// The same.
+    Timeout,
+    /// The same: a response longer than the limit in bytes.
+    TooLong(usize),
+}
+
+impl ClientError {
+    /// Whether the server may have received the request, so that it may have acted on it.
+    pub fn may_have_arrived(&self) -> bool {
+        matches!(self, Self::Broken(_) | Self::Timeout | Self::TooLong(_))
+    }
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url(why) => f.write_str(why),
+            Self::Unreachable(error) => write!(f, "{error}; is the server running?"),
+            Self::Certificate(error) => error.fmt(f),
+            Self::Plain => f.write_str("the server does not speak TLS here; use http://"),
+            Self::ConnectTimeout | Self::Timeout => f.write_str("timed out"),
+            Self::Request => f.write_str("the request has a path or header that HTTP does not allow"),
+            Self::Broken(_) => f.write_str("connection broke"),
+            Self::TooLong(limit) => write!(f, "the response is longer than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreachable(error) | Self::Certificate(error) => Some(error),
+            Self::Broken(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A connection that is kept: one request at a time, opened again for the request after it broke.
+pub struct Connection {
+    server: Server,
+    limits: Limits,
+    sender: Option<SendRequest<Full<Bytes>>>,
+}
+
+impl Connection {
+    /// Nothing is sent before the first request, unless `connect` is called.
+    pub fn new(server: Server, limits: Limits) -> Self {
+        Self { server, limits, sender: None }
+    }
+
+    pub async fn connect(&mut self) -> Result<(), ClientError> {
+        self.sender = None;
+        let opened = tokio::time::timeout(self.limits.connect, self.server.open());
+        self.sender = Some(opened.await.unwrap_or(Err(ClientError::ConnectTimeout))?);
+        Ok(())
+    }
+
+    /// Sends a request and reads the whole response.
+    pub async fn send(&mut self, request: Request) -> Result<Answer, ClientError> {
+        let request = request.built(&self.server.host)?;
+        let total = self.limits.total;
+        let result = tokio::time::timeout(total, self.exchange(request)).await.unwrap_or(Err(ClientError::Timeout));
+        if result.is_err() {
+            self.sender = None;
+        }
+        result
+    }
+
+    async fn exchange(&mut self, request: hyper::Request<Full<Bytes>>) -> Result<Answer, ClientError> {
+        if self.sender.as_ref().is_none_or(SendRequest::is_closed) {
+            self.connect().await?;
+        }
+        let Some(sender) = self.sender.as_mut() else { return Err(ClientError::ConnectTimeout) };
+        sender.ready().await.map_err(ClientError::Broken)?;
+        let response = sender.send_request(request).await.map_err(ClientError::Broken)?;
+        read(response, self.limits.body_bytes_max).await
+    }
+}
+
+/// One request over a connection of its own.
+pub async fn send_once(server: &Server, limits: Limits, request: Request) -> Result<Answer, ClientError> {
+    Connection::new(server.clone(), limits).send(request).await
+}
+
+async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<Answer, ClientError> {
+    let (head, body) = response.into_parts();
+    let body =
+        Limited::new(body, bytes_max).collect().await.map_err(|error| match error.downcast::<hyper::Error>() {
+            Ok(error) => ClientError::Broken(*error),
+            Err(other) => {
+                debug_assert!(other.is::<LengthLimitError>(), "{other}");
+                ClientError::TooLong(bytes_max)
+            }
+        })?;
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body: body.to_bytes() })
+}
+
+impl Server {
+    async fn open(&self) -> Result<SendRequest<Full<Bytes>>, ClientError> {
+        let stream = TcpStream::connect(&self.address).await.map_err(ClientError::Unreachable)?;
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            None => start(stream).await,
+            Some(Encryption { connector, name }) => {
+                start(connector.connect(name.clone(), stream).await.map_err(without_tls)?).await
+            }
+        }
+    }
+}
+
+/// Why there is no encrypted connection.
+fn without_tls(error: io::Error) -> ClientError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::InvalidCertificate(_)) => ClientError::Certificate(error),
+        Some(rustls::Error::InvalidMessage(_)) => ClientError::Plain,
+        _ => ClientError::Unreachable(error),
+    }
+}
+
+async fn start(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> Result<SendRequest<Full<Bytes>>, ClientError> {
+    let (sender, driver) = http1::handshake(TokioIo::new(stream)).await.map_err(ClientError::Broken)?;
+    // Ends with the connection; the next request is told what broke it.
+    tokio::spawn(async move { drop(driver.await) });
+    Ok(sender)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    const LIMITS: Limits =
+        Limits { connect: Duration::from_secs(10), total: Duration::from_secs(10), body_bytes_max: 64 };
+
+    #[test]
+    fn addresses_are_read_and_others_are_refused_in_words() {
+        let parse = |base: &str| Server::parse(base, &Trust::Anyone);
+        let server = parse("http://127.0.0.1:8080").unwrap();
+        assert_eq!((server.address.as_str(), server.host.as_str()), ("127.0.0.1:8080", "127.0.0.1:8080"));
+        assert!(server.tls.is_none());
+        assert_eq!(parse("http://law.example/").unwrap().address, "law.example:80");
+        assert_eq!(parse("http://[::1]:9").unwrap().address, "[::1]:9");
+        let encrypted = parse("https://law.example").unwrap();
+        assert_eq!((encrypted.address.as_str(), encrypted.tls.is_some()), ("law.example:443", true));
+        assert!(parse("https://[::1]:9").unwrap().tls.is_some());
+        for bad in [
+            "ftp://law.example",
+            "law.example:80",
+            "data/current",
+            "",
+            "http://law.example/api",
+            "http://a/?q",
+            "http://a?q",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        let secret = parse("http://operator:hunter2@law.example").err().unwrap().to_string();
+        assert!(!secret.contains("hunter2"), "{secret}");
+        let absent = Server::parse("https://law.example", &Trust::File("absent.pem".into())).err().unwrap();
+        assert!(absent.to_string().contains("absent.pem"), "{absent}");
+        let (server, path) = Server::with_path("http://law.example/hooks/a?b=c", &Trust::System).unwrap();
+        assert_eq!((server.address(), path.as_str()), ("law.example:80", "/hooks/a?b=c"));
+    }
+
+    /// Reads requests with a body by its stated length, answers each with `answer` of request line, headers and body, and ends
+    /// the connection if that is empty.
+    fn server(answer: fn(&str) -> String) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                loop {
+                    let mut received = String::new();
+                    while !received.ends_with("\r\n\r\n") && reader.read_line(&mut received).unwrap() > 0 {}
+                    let length = received.lines().find_map(|line| line.strip_prefix("content-length: "));
+                    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+                    reader.read_exact(&mut body).unwrap();
+                    let answer = answer(&(received + &String::from_utf8(body).unwrap()));
+                    stream.write_all(answer.as_bytes()).unwrap();
+                    if answer.is_empty() {
+                        break;
+                    }
+                }
+            }
+        });
+        Server::parse(&base, &Trust::System).unwrap()
+    }
+
+    fn echo(received: &str) -> String {
+        let line = received.lines().next().unwrap_or_default();
+        let body = received.split("\r\n\r\n").nth(1).unwrap_or_default();
+        match line {
+            "GET /break HTTP/1.1" | "" => String::new(),
+            "GET /long HTTP/1.1" => format!("HTTP/1.1 200 OK\r\nContent-Length: 65\r\n\r\n{:65}", ""),
+            "GET /endless HTTP/1.1" => "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".to_owned(),
+            _ => {
+                let secret = received.lines().find_map(|line| line.strip_prefix("x-secret: ")).unwrap_or("none");
+                let text = format!("{line} {secret} {body}");
+                format!("HTTP/1.1 201 Created\r\nX-Kind: echo\r\nContent-Length: {}\r\n\r\n{text}", text.len())
+            }
+        }
+    }
+
+    fn on_a_runtime<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn method_path_headers_and_body_arrive_and_the_response_comes_back_whole() {
+        on_a_runtime(async {
+            let mut connection = Connection::new(server(echo), LIMITS);
+            let request = Request::post("/a?b=c", "text/plain", "hello").header("x-secret", "s");
+            let answer = connection.send(request).await.unwrap();
+            assert_eq!((answer.status, answer.header("x-kind")), (201, Some("echo")));
+            assert_eq!(answer.body, "POST /a?b=c HTTP/1.1 s hello");
+            assert_eq!(connection.send(Request::get("/b")).await.unwrap().body, "GET /b HTTP/1.1 none ");
+        });
+    }
+
+    #[test]
+    fn a_response_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
+        on_a_runtime(async {
+            let server = server(echo);
+            let at = |body_bytes_max| Limits { body_bytes_max, ..LIMITS };
+            let refused = send_once(&server, at(64), Request::get("/long")).await.err().unwrap();
+            assert!(matches!(refused, ClientError::TooLong(64)) && refused.may_have_arrived(), "{refused:?}");
+            assert_eq!(send_once(&server, at(65), Request::get("/long")).await.unwrap().body.len(), 65);
+        });
+    }
+
+    #[test]
+    fn what_went_wrong_tells_whether_the_request_may_have_arrived() {
+        on_a_runtime(async {
+            let mut connection = Connection::new(server(echo), LIMITS);
+            let broken = connection.send(Request::get("/break")).await.err().unwrap();
+            assert!(matches!(broken, ClientError::Broken(_)) && broken.may_have_arrived(), "{broken:?}");
+            assert_eq!(connection.send(Request::get("/b")).await.unwrap().status, 201, "opened again");
+            connection.limits.total = Duration::from_millis(50);
+            let late = connection.send(Request::get("/endless")).await.err().unwrap();
+            assert!(matches!(late, ClientError::Timeout) && late.may_have_arrived(), "{late:?}");
+
+            let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let gone = Server::parse(&format!("http://{gone}"), &Trust::System).unwrap();
+            let unreachable = send_once(&gone, LIMITS, Request::get("/")).await.err().unwrap();
+            assert!(matches!(unreachable, ClientError::Unreachable(_)) && !unreachable.may_have_arrived());
+            let unsent = connection.send(Request::get("/").header("x-secret", "hunter2\r\n")).await.err().unwrap();
+            assert!(!unsent.may_have_arrived() && !format!("{unsent} {unsent:?}").contains("hunter2"), "{unsent:?}");
+        });
+    }
+}
