@@ -17,7 +17,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance' checks; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents conformance bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics conformance bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
@@ -28,6 +28,7 @@ help:
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
+	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
 	@echo 'make conformance   check the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
@@ -62,6 +63,10 @@ unit-score:
 
 documents:
 	HORNBOOK_RENEW_DOCUMENTS=1 cargo test --quiet --workspace --test http rendered_documents
+
+naics:
+	mkdir -p target && tar --zstd -xOf $(SOURCES)/naics-2022.tar.zst 'naics-2022/data/naics/raw/2-6 digit_2022_Codes.xlsx' > target/naics.xlsx
+	python3 src/formation/naics/codes.py target/naics.xlsx > target/naics.tsv && mv target/naics.tsv src/formation/naics/codes.tsv
 
 conformance:
 	tests/conformance/run $(HORNBOOK)

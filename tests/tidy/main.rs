@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tls_client", &[]),
     ("client", &["tls_client"]),
     ("log", &["clock", "decimal"]),
+    ("formation", &[]),
     ("state", &["hex"]),
     ("accounts", &["clock", "decimal", "hex", "random", "state"]),
     ("admin", &["accounts", "clock", "state"]),
