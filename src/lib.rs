@@ -8,6 +8,7 @@ pub mod client;
 pub mod clock;
 pub mod config;
 mod decimal;
+pub mod door;
 pub mod formation;
 pub mod hex;
 pub mod http;

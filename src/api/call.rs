@@ -176,7 +176,8 @@ impl Service {
         // The parameter wins over what the transport negotiated.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
         let (accounts, corpus) = (self.accounts(), &call.corpus);
-        let call = CheckedCall { caller, accounts, corpus, arguments, now, format };
+        let body = &call.arguments.body;
+        let call = CheckedCall { caller, accounts, corpus, arguments, body, now, format };
         unbroken(|| handler(&call))
     }
 
@@ -356,11 +357,13 @@ fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError
 
 /// Two requests with one idempotency key are the same if these words are.
 fn fingerprint(call: &Call<'_>) -> String {
+    let body = if call.arguments.body.is_empty() { None } else { serde_json::to_string(&call.arguments.body).ok() };
     let mut words = vec![call.operation.name];
     words.extend(call.arguments.path.iter().map(|(_, value)| value.as_str()));
     let mut query: Vec<_> = call.arguments.query.iter().collect();
     query.sort();
     words.extend(query.into_iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
+    words.extend(body.as_deref());
     words.join("\0")
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, SentOn};
-use super::operation::{Metering, Operation, Route};
+use super::operation::{Cost, Metering, Operation, Route};
 use super::operations::OPERATIONS;
 use super::parameters::{Kind, Location, Need, Parameter};
 use super::reply::Format;
@@ -40,9 +40,9 @@ pub(super) fn document(base_url: &str) -> Value {
     let error = generator.subschema_for::<ErrorObject<'static>>();
     let mut paths = Map::new();
     for operation in OPERATIONS {
-        let Some(Route { path, .. }) = operation.route else { continue };
+        let Some(Route { method, path, .. }) = operation.route else { continue };
         let described = operation_object(operation, &mut generator, error.as_value());
-        paths.insert(path.to_owned(), json!({ "get": described }));
+        paths.entry(path).or_insert_with(|| json!({}))[method.as_str().to_ascii_lowercase()] = described;
     }
     json!({
         "openapi": "3.1.0",
@@ -113,7 +113,7 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     let security = if operation.metering().is_some() { json!([{ "bearer": [] }]) } else { json!([]) };
     let parameters: Vec<Value> =
         operation.parameters.iter().map(parameter).chain(header_parameters(operation)).collect();
-    json!({
+    let mut described = json!({
         "operationId": operation.name,
         "tags": [operation.tag()],
         "summary": operation.summary,
@@ -121,12 +121,21 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
         "parameters": parameters,
         "security": security,
         "responses": responses,
-    })
+    });
+    if let Some(body) = operation.body {
+        let (schema, example) = ((body.schema)(generator), serde_json::from_str::<Value>(body.example));
+        let content = json!({ "schema": schema.as_value(), "example": example.unwrap_or_default() });
+        described["requestBody"] = json!({ "required": true, "content": { "application/json": content } });
+    }
+    described
 }
 
 fn description(operation: &Operation) -> String {
     let access = match operation.metering() {
         None => "Open to everyone, free.".to_owned(),
+        Some(Metering { any_of, cost: Cost { credits: 0, .. } }) => {
+            format!("Needs a key with any one of the scopes {any_of}. Free, within the limits of the key.")
+        }
         Some(Metering { any_of, cost }) => {
             format!(
                 "Needs a key with any one of the scopes {any_of}. Costs {} per {}.",
@@ -218,7 +227,7 @@ fn headers(operation: &Operation, status: u16) -> Map<String, Value> {
     HEADERS.iter().filter(is_sent).map(referred).collect()
 }
 
-/// Each header once; responses refer to it. The one that no GET has is left out.
+/// Each header once; responses refer to it. The one that no operation has is left out.
 fn header_components() -> Map<String, Value> {
     let described = |header: &Header| {
         (header.name.to_owned(), json!({ "description": header.meaning, "schema": { "type": header.kind.name() } }))

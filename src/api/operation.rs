@@ -10,6 +10,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode};
+use super::json::JsonObject;
 use super::parameters::{Argument, Checked, Param, Parameter};
 use super::reply::{Format, Reply};
 use crate::accounts::Accounts;
@@ -36,6 +37,8 @@ pub struct Operation {
     /// None where it is not a tool of the Model Context Protocol server.
     pub tool: Option<Tool>,
     pub parameters: &'static [Parameter],
+    /// Where a call brings a JSON object.
+    pub body: Option<BodyRule>,
     /// The forms in which it answers; the first unless others are asked for.
     pub formats: &'static [Format],
     /// The errors that only this operation has.
@@ -46,14 +49,41 @@ pub struct Operation {
     pub(super) access: Access,
 }
 
-/// Its address in REST, for GET.
+/// The JSON object that a call brings.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyRule {
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// One that is good.
+    pub example: &'static str,
+}
+
+/// Its address in REST.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
+    pub method: Method,
     /// With `{name}` in place of a path parameter.
     pub path: &'static str,
     /// A path with its query. `documents::examples` fills its `{places}` from the snapshot that is served; words in
     /// capitals are the reader's to replace.
     pub example: &'static str,
+}
+
+/// How a path is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// HEAD is the same without the body.
+    Get,
+    /// For what changes something, with a JSON object as its body.
+    Post,
+}
+
+impl Method {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +98,7 @@ pub struct Tool {
 pub(super) enum Access {
     /// Everybody, for nothing.
     Open(Handler<Anyone>),
-    /// Holders of a key, for credits.
+    /// Holders of a key, for credits; for none where it costs 0.
     Metered(Metering, Handler<KeyHolder>),
 }
 
@@ -111,6 +141,9 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) accounts: &'a Arc<Accounts>,
     pub(super) corpus: &'a Arc<Corpus>,
     pub(super) arguments: Checked<'a>,
+    /// Empty where the operation takes none.
+    #[expect(dead_code, reason = "the first operation with a body reads it")]
+    pub(super) body: &'a JsonObject,
     pub(super) now: Now,
     /// The form in which the caller wants the answer.
     pub(super) format: Format,

@@ -8,7 +8,9 @@ use super::endpoints::{
     resolve, search, suggest,
 };
 use super::error::ErrorCode;
-use super::operation::{Access, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Operation, Per, Route, Tool};
+use super::operation::{
+    Access, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Route, Tool,
+};
 use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
 
@@ -21,7 +23,7 @@ const fn metered(any_of: &[Scope], credits: u32, per: Per, handler: Handler<KeyH
 }
 
 const fn route(path: &'static str, example: &'static str) -> Option<Route> {
-    Some(Route { path, example })
+    Some(Route { method: Method::Get, path, example })
 }
 
 const fn tool(name: &'static str, older_name: &'static str) -> Option<Tool> {
@@ -44,6 +46,7 @@ pub static OPERATIONS: &[Operation] = &[
             CODE_BODY.rule,
             search::FACETS.rule,
         ],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -57,6 +60,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
         tool: tool("law.get_node", "get_law_node"),
         parameters: &[node_id::ID.rule, FORMAT.rule],
+        body: None,
         formats: &Format::ALL,
         errors: NOT_FOUND,
         has_version: true,
@@ -70,6 +74,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
         tool: None,
         parameters: &[node_id::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule],
+        body: None,
         formats: JSON,
         errors: NOT_FOUND,
         has_version: false,
@@ -83,6 +88,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/nodes", "/api/v1/nodes?ids={node},{other_node}"),
         tool: None,
         parameters: &[nodes::IDS.rule],
+        body: None,
         formats: JSON,
         errors: NOT_FOUND,
         has_version: false,
@@ -96,6 +102,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/resolve", "/api/v1/resolve?citation={citation}"),
         tool: None,
         parameters: &[resolve::CITATION.rule],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -109,6 +116,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/suggest", "/api/v1/suggest?q={typed}"),
         tool: None,
         parameters: &[suggest::Q.rule, suggest::LIMIT.rule, JURISDICTION.rule],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -122,6 +130,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/code-bodies", "/api/v1/code-bodies"),
         tool: None,
         parameters: &[],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -135,6 +144,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/browse", "/api/v1/browse?codeBodyId={code_body}"),
         tool: None,
         parameters: &[browse::CODE_BODY_ID.rule, browse::PARENT.rule, browse::PAGE.rule, browse::LIMIT.rule],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -148,6 +158,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/gis/{shortCode}", "/api/v1/gis/{short_code}"),
         tool: None,
         parameters: &[gis::SHORT_CODE.rule],
+        body: None,
         formats: JSON,
         errors: NOT_FOUND,
         has_version: true,
@@ -161,6 +172,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/{short_code}/at?lat={lat}&lon={lon}"),
         tool: None,
         parameters: &[gis::SHORT_CODE.rule, gis_at::LAT.rule, gis_at::LON.rule],
+        body: None,
         formats: JSON,
         errors: NOT_FOUND,
         has_version: true,
@@ -174,6 +186,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/coverage", "/api/v1/coverage"),
         tool: tool("law.list_coverage", "list_coverage"),
         parameters: &[],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -190,6 +203,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/me", "/api/v1/me"),
         tool: Some(Tool { name: "account.status", older_name: None }),
         parameters: &[],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -203,6 +217,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/ORDER_ID?token=TOKEN"),
         tool: None,
         parameters: &[formation_status::ORDER_ID.rule, formation_status::TOKEN.rule],
+        body: None,
         formats: JSON,
         errors: NOT_FOUND,
         has_version: false,
@@ -216,6 +231,7 @@ pub static OPERATIONS: &[Operation] = &[
         route: route(CHECKOUT_PATH, "/api/v1/billing/checkout"),
         tool: None,
         parameters: &[],
+        body: None,
         formats: JSON,
         errors: &[],
         has_version: false,
@@ -258,12 +274,14 @@ mod tests {
             assert!(earlier.iter().all(|other| other.name != operation.name));
             let in_path = operation.parameters.iter().filter(|parameter| parameter.location == Location::Path);
             let written: Vec<String> = in_path.map(|parameter| format!("{{{}}}", parameter.name)).collect();
-            let Some(Route { path, .. }) = operation.route else {
+            let Some(Route { method, path, .. }) = operation.route else {
                 assert!(written.is_empty(), "{} has no path", operation.name);
                 continue;
             };
-            let is_path = |other: &Operation| other.route.is_some_and(|route| route.path == path);
-            assert!(!earlier.iter().any(is_path), "{path} is listed twice");
+            let is_same =
+                |other: &Operation| other.route.is_some_and(|route| (route.method, route.path) == (method, path));
+            assert!(!earlier.iter().any(is_same), "{path} is listed twice");
+            assert_eq!(operation.body.is_some(), method == Method::Post, "{}: POST brings a body", operation.name);
             assert_eq!(path.matches('{').count(), written.len());
             assert!(written.iter().all(|name| path.contains(name)), "{}", operation.name);
         }

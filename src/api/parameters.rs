@@ -11,6 +11,7 @@ use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use uuid::Uuid;
 
 use super::error::{ApiError, ErrorCode, Violation, shortened};
+use super::json::JsonObject;
 use crate::accounts::ids::OrderId;
 
 /// Parameters that a request may have. More than any operation takes, few enough to be checked at no cost.
@@ -247,6 +248,7 @@ pub struct Arguments {
     pub query: Vec<(String, String)>,
     /// How many the caller sent.
     pub query_count: usize,
+    pub body: JsonObject,
 }
 
 /// A value that keeps its rule.
@@ -370,7 +372,7 @@ mod tests {
 
     fn arguments(id: &str, query: &[(&str, &str)]) -> Arguments {
         let query: Vec<_> = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Arguments { path: vec![("id", id.to_owned())], query_count: query.len(), query }
+        Arguments { path: vec![("id", id.to_owned())], query_count: query.len(), query, ..Arguments::default() }
     }
 
     fn violated(query: &[(&str, &str)]) -> Vec<String> {

@@ -19,7 +19,7 @@ use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
-use hornbook::http::{HttpSettings, Observers, Server, Tls};
+use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
 use hornbook::state::exposure;
@@ -156,7 +156,7 @@ impl Served {
                 stop.await;
                 tell(&told, Level::Info, "stopping", &[]);
             };
-            listener.run(service, told.clone(), announced_stop).await;
+            listener.run(service, Doors::new(), told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });

@@ -26,8 +26,7 @@ use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::api::reply::{Body, Format, StoredLayer};
 use crate::api::service::Service;
-
-pub(super) const METHODS: &str = "GET, HEAD, OPTIONS";
+use crate::door::{DoorAnswer, Methods};
 
 /// The path and the query of a request, for links to other pages.
 type Address<'a> = (&'a str, &'a [(String, String)]);
@@ -162,22 +161,44 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     let head = response.headers_mut();
     match error.code {
         ErrorCode::InvalidApiKey => headers::set_fixed(head, WWW_AUTHENTICATE, "Bearer realm=\"hornbook\""),
-        ErrorCode::MethodNotAllowed => headers::set_fixed(head, ALLOW, METHODS),
+        ErrorCode::MethodNotAllowed => headers::set_fixed(head, ALLOW, Methods::Get.allow()),
         _ => {}
     }
     response
 }
 
-pub(super) fn method_not_allowed(method: &Method, id: &str) -> Reply {
-    let method = shortened(method.as_str());
-    let message = format!("{method} is not allowed here; the service is read-only, use GET");
-    failed(&ApiError::new(ErrorCode::MethodNotAllowed, message).into(), id, None)
+pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) -> Reply {
+    let (method, allowed) = (shortened(method.as_str()), methods.allow());
+    let message = format!("{method} is not allowed here; use one of {allowed}");
+    let mut response = failed(&ApiError::new(ErrorCode::MethodNotAllowed, message).into(), id, None);
+    headers::set_fixed(response.headers_mut(), ALLOW, allowed);
+    response
 }
 
-pub(super) fn options() -> Reply {
+pub(super) fn options(methods: Methods) -> Reply {
     let mut response = Response::new(Full::new(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
-    headers::set_fixed(response.headers_mut(), ALLOW, METHODS);
+    headers::set_fixed(response.headers_mut(), ALLOW, methods.allow());
+    response
+}
+
+/// What a door answers, with what it says beside that.
+pub(super) fn of_door(answer: DoorAnswer) -> Reply {
+    let DoorAnswer { response, receipt, left, unread, error, internal, stages } = answer;
+    let (head, body) = response.into_parts();
+    let mut response = Response::from_parts(head, Full::new(body));
+    let head = response.headers_mut();
+    set_standard(head, X_CONTENT_TYPE_OPTIONS, "nosniff");
+    match (&receipt, &left) {
+        (Some(receipt), _) => headers::paid(head, receipt),
+        (None, Some(left)) => headers::pace(head, left),
+        (None, None) => {}
+    }
+    headers::timing(head, &stages);
+    if let Some(unread) = unread {
+        response.extensions_mut().insert(OfAccount(Arc::new(unread)));
+    }
+    *Note::of(&mut response) = Note { stages, error, internal };
     response
 }
 

@@ -6,10 +6,10 @@ use hyper::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HeaderValue, ORIGIN, VARY,
 };
 
-use super::answer::METHODS;
 use crate::api::headers::HEADERS;
+use crate::door::Methods;
 
-const REQUEST_HEADERS: &str = "Authorization, Accept, Idempotency-Key, If-None-Match";
+const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match";
 
 pub(super) struct Origins {
     allowed: Vec<HeaderValue>,
@@ -35,7 +35,7 @@ impl Origins {
         if let Some(exposed) = &self.exposed {
             head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
         }
-        head.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        head.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(Methods::GetAndPost.allow()));
         head.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
         head.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }

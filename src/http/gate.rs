@@ -1,11 +1,14 @@
 //! What a request's address says, once its head has passed the [`rules`](super::rules): text where text belongs.
 
-use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderValue};
-use hyper::{HeaderMap, Method, Request};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method};
+
+use serde_json::Value;
 
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
+use crate::api::json::{self, JsonObject};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::hex;
 
@@ -19,18 +22,15 @@ pub(super) struct CheckedRequest<'r> {
     pub(super) arguments: Arguments,
 }
 
-pub(super) fn check(request: &Request<Incoming>) -> Result<CheckedRequest<'_>, ApiError> {
-    let headers = request.headers();
-    if *request.method() == Method::TRACE {
-        return Err(ApiError::new(
-            ErrorCode::MethodNotAllowed,
-            "TRACE is not answered; the service is read-only, use GET",
-        ));
+pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
+    let headers = &head.headers;
+    if head.method == Method::TRACE {
+        return Err(ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET"));
     }
-    let path = request.uri().path();
+    let path = head.uri.path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
-    let arguments = query(request.uri().query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
+    let arguments = query(head.uri.query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
     Ok(CheckedRequest { headers, path, segments, arguments })
 }
 
@@ -48,7 +48,21 @@ fn query(text: &str) -> Option<Arguments> {
         Some((decoded(name, Plus::IsSpace)?, decoded(value, Plus::IsSpace)?))
     };
     let query = pairs().take(PARAMETERS_MAX).map(decode).collect::<Option<_>>()?;
-    Some(Arguments { path: Vec::new(), query, query_count: pairs().count() })
+    Some(Arguments { query, query_count: pairs().count(), ..Arguments::default() })
+}
+
+/// The JSON object that a body has to be.
+pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
+    let value = json::read(body).map_err(|error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            format!("the body is not JSON as it must be: {error}; send one JSON object"),
+        )
+    })?;
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(ApiError::new(ErrorCode::ValidationError, "the body is JSON but not an object; send one JSON object")),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

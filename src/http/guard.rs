@@ -1,4 +1,4 @@
-//! The stream that hyper reads. Over HTTP/1 it passes only complete heads that [`Head`] accepts, one at a time. Over
+//! The stream that hyper reads. Over HTTP/1 it passes only complete requests whose heads [`Head`] accepts, one at a time. Over
 //! HTTP/2 it passes everything, and shows it to a [`FrameWatch`].
 //!
 //! Between two requests the guard alone has the connection: [`Guard::poll_request`] waits for the next one without a
@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use super::frames::FrameWatch;
-use super::head::{Head, method_of};
+use super::head::{Head, WholeHead, method_of};
 use super::streams::{Streams, Use};
 use super::timeouts::{TimedStream, Timeouts};
 use crate::api::error::{ApiError, ErrorCode};
@@ -71,6 +71,8 @@ pub(super) struct Guard<S> {
     /// The client has closed its sending side.
     is_half_closed: bool,
     head: Head,
+    /// How many bytes head and body of the current request have, once the head is complete.
+    whole: Option<usize>,
     /// The current head has its deadline already.
     is_head_timed: bool,
     /// Over HTTP/2.
@@ -123,6 +125,7 @@ impl<S> Guard<S> {
             is_unread: false,
             is_half_closed: false,
             head: Head::default(),
+            whole: None,
             is_head_timed: true,
             frames: None,
         }
@@ -149,16 +152,22 @@ impl<S> Guard<S> {
                 return Ok(None);
             }
         }
-        Ok(match self.head.read(&self.held) {
-            Ok(Some(length)) => {
-                self.passed = length;
-                self.head = Head::default();
-                self.stream.set_read_deadline(None);
-                Some(Arrived::Request)
+        if self.whole.is_none() {
+            match self.head.read(&self.held) {
+                Ok(Some(WholeHead { bytes, body_bytes })) => {
+                    self.head = Head::default();
+                    self.whole = Some(bytes + body_bytes);
+                }
+                Ok(None) => return Ok(None),
+                Err(error) => return Ok(Some(self.refuse(error))),
             }
-            Ok(None) => None,
-            Err(error) => Some(self.refuse(error)),
-        })
+        }
+        // hyper gets the head when the body is here too, and never waits for a client.
+        Ok(self.whole.take_if(|whole| *whole <= self.held.len()).map(|whole| {
+            self.passed = whole;
+            self.stream.set_read_deadline(None);
+            Arrived::Request
+        }))
     }
 
     fn begin_frames(&mut self) -> io::Result<Arrived> {
@@ -356,12 +365,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<S> {
 }
 
 fn too_slow() -> ApiError {
-    let message = "the request's headers took too long to arrive; send them in one piece";
+    let message = "the request took too long to arrive; send its headers and its body in one piece";
     ApiError::new(ErrorCode::RequestTimeout, message)
 }
 
 fn cut_short() -> ApiError {
-    let message = "the connection was closed before the end of the request's headers; end them with an empty line";
+    let message = "the connection was closed before the end of the request; end the headers with an empty line, and \
+                   send as many bytes of a body as Content-Length says";
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
@@ -380,6 +390,27 @@ mod tests {
         unread: Duration::from_secs(20),
         read_rate_min: 1000,
     };
+
+    #[test]
+    fn a_request_arrives_when_its_body_is_whole() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (mut client, server) = duplex(1 << 10);
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+            let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{\"a\":";
+            client.write_all(post).await.unwrap();
+            let early = tokio::time::timeout(Duration::from_millis(20), arrived(&mut guard)).await;
+            assert!(early.is_err(), "its body is not whole");
+            client.write_all(&[b"[1]".as_slice(), b"}".as_slice(), REQUEST].concat()).await.unwrap();
+            for length in [post.len() + 4, REQUEST.len()] {
+                assert!(matches!(arrived(&mut guard).await, Arrived::Request));
+                let mut bytes = vec![0; 1 << 10];
+                assert_eq!(guard.read(&mut bytes).await.unwrap(), length);
+                guard.write_all(b"an answer").await.unwrap();
+                guard.flush().await.unwrap();
+            }
+        });
+    }
 
     async fn arrived(guard: &mut Guard<DuplexStream>) -> Arrived {
         poll_fn(|context| guard.poll_request(context)).await.unwrap()

@@ -6,7 +6,10 @@
 
 use memchr::memchr;
 
-use super::rules::{URI_BYTES_MAX, bad, check_headers, check_hosts, check_uri, is_authority, no_body, no_proxy};
+use super::rules::{
+    URI_BYTES_MAX, bad, body_too_large, check_body, check_headers, check_hosts, check_uri, is_authority,
+    no_expectation, no_length, no_proxy,
+};
 use crate::api::error::{ApiError, ErrorCode};
 
 const METHOD_BYTES_MAX: usize = 32;
@@ -28,9 +31,20 @@ pub(super) struct Head {
     hosts: Vec<Vec<u8>>,
     content_lengths: Vec<u64>,
     has_transfer_encoding: bool,
+    has_expectation: bool,
+}
+
+/// A whole head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct WholeHead {
+    /// Its bytes, with the empty line.
+    pub(super) bytes: usize,
+    /// Of the body behind it.
+    pub(super) body_bytes: usize,
 }
 
 struct RequestLine {
+    method: Vec<u8>,
     version: Version,
     /// If the target has one.
     authority: Option<Vec<u8>>,
@@ -43,8 +57,8 @@ enum Version {
 }
 
 impl Head {
-    /// Checks the new bytes. The length of the head once it is complete.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, ApiError> {
+    /// Checks the new bytes. The lengths of head and body once the head is complete.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<WholeHead>, ApiError> {
         while let Some(found) = bytes.get(self.looked_at..).and_then(|new| memchr(b'\n', new)) {
             let end = self.looked_at + found;
             let line = &bytes[self.line..end];
@@ -54,8 +68,8 @@ impl Head {
                 return Err(bad("a line ends without a carriage return; end every line of the head with CR and LF"));
             };
             if self.take_line(line)? {
-                self.check_whole()?;
-                return Ok(Some(end + 1));
+                let body_bytes = self.check_whole()?;
+                return Ok(Some(WholeHead { bytes: end + 1, body_bytes }));
             }
         }
         self.looked_at = bytes.len();
@@ -106,32 +120,44 @@ impl Head {
             () if name.eq_ignore_ascii_case(b"content-length") => self.content_lengths.push(content_length(value)?),
             () if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 if !value.eq_ignore_ascii_case(b"chunked") || self.has_transfer_encoding {
-                    return Err(bad("this Transfer-Encoding is not supported; send no body"));
+                    return Err(bad("this Transfer-Encoding is not supported; send the body as it is"));
                 }
                 self.has_transfer_encoding = true;
             }
+            () if name.eq_ignore_ascii_case(b"expect") => self.has_expectation = true,
             () => {}
         }
         Ok(())
     }
 
-    /// Checks that need the complete head.
-    fn check_whole(&self) -> Result<(), ApiError> {
+    /// Checks that need the complete head. The length of the body.
+    fn check_whole(&self) -> Result<usize, ApiError> {
         let Some(request) = &self.request else { return Err(bad("there is no request line")) };
         let is_old = request.version == Version::Http10;
         check_hosts(&self.hosts, request.authority.as_deref(), is_old)?;
         if self.content_lengths.len() > 1 {
-            return Err(bad("Content-Length is given more than once; send no body and no length"));
+            return Err(bad("Content-Length is given more than once; send it once"));
         }
-        match self.content_lengths.first() {
+        let length = match self.content_lengths.first() {
             Some(_) if self.has_transfer_encoding => {
-                Err(bad("Content-Length and Transfer-Encoding exclude each other; send no body"))
+                return Err(bad("Content-Length and Transfer-Encoding exclude each other; send the length alone"));
             }
-            _ if self.has_transfer_encoding && is_old => Err(bad("HTTP/1.0 has no Transfer-Encoding; send no body")),
-            Some(1..) => Err(no_body()),
-            _ if self.has_transfer_encoding => Err(no_body()),
-            _ => Ok(()),
+            _ if self.has_transfer_encoding && is_old => {
+                return Err(bad("HTTP/1.0 has no Transfer-Encoding; send Content-Length"));
+            }
+            Some(length) => *length,
+            None => 0,
+        };
+        if length > 0 || self.has_transfer_encoding {
+            check_body(&request.method, length)?;
         }
+        if self.has_transfer_encoding {
+            return Err(no_length());
+        }
+        if self.has_expectation && length > 0 {
+            return Err(no_expectation());
+        }
+        usize::try_from(length).map_err(|_| body_too_large())
     }
 
     /// Checks of an incomplete line, so that no client makes the server keep more than the limits.
@@ -173,7 +199,7 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
         _ => return Err(bad("the first line does not end with HTTP/1.1; add the version after the URL")),
     };
     let authority = check_target(method, target)?;
-    Ok(RequestLine { version, authority })
+    Ok(RequestLine { method: method.to_vec(), version, authority })
 }
 
 /// The authority, if the target is an absolute URL.
@@ -223,7 +249,7 @@ fn absolute_url(target: &[u8]) -> Result<AuthorityAndPath<'_>, ApiError> {
 fn content_length(value: &[u8]) -> Result<u64, ApiError> {
     let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     let number = str::from_utf8(value).ok().filter(|_| is_number).and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| bad("Content-Length is not a whole number; send no body and no length"))
+    number.ok_or_else(|| bad("Content-Length is not a whole number; send the number of bytes of the body"))
 }
 
 /// As RFC 9110 defines it.
@@ -257,18 +283,48 @@ mod tests {
 
     #[test]
     fn a_head_gives_the_same_result_in_one_piece_and_byte_by_byte() {
-        assert_eq!(Head::default().read(GOOD).unwrap(), Some(GOOD.len()));
+        let whole = Some(WholeHead { bytes: GOOD.len(), body_bytes: 0 });
+        assert_eq!(Head::default().read(GOOD).unwrap(), whole);
         let mut head = Head::default();
         for end in 0..GOOD.len() {
             assert_eq!(head.read(&GOOD[..end]).unwrap(), None, "{end}");
         }
-        assert_eq!(head.read(GOOD).unwrap(), Some(GOOD.len()));
+        assert_eq!(head.read(GOOD).unwrap(), whole);
+    }
+
+    fn of_body(method: &str, headers: &str) -> Result<usize, u16> {
+        let head = format!("{method} / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
+        let read = Head::default().read(head.as_bytes()).map_err(|error| error.code.status())?;
+        Ok(read.unwrap().body_bytes)
+    }
+
+    #[test]
+    fn only_post_has_a_body_and_its_length_comes_first() {
+        for (method, headers, expected) in [
+            ("GET", "", Ok(0)),
+            ("POST", "", Ok(0)),
+            ("GET", "Content-Length: 0\r\n", Ok(0)),
+            ("POST", "Content-Length: 65536\r\n", Ok(65_536)),
+            ("POST", "Content-Length: 65537\r\n", Err(413)),
+            ("POST", "Content-Length: 18446744073709551615\r\n", Err(413)),
+            ("GET", "Content-Length: 1\r\n", Err(413)),
+            ("PUT", "Content-Length: 1\r\n", Err(413)),
+            ("POST", "Transfer-Encoding: chunked\r\n", Err(411)),
+            ("GET", "Transfer-Encoding: chunked\r\n", Err(413)),
+            ("POST", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", Err(400)),
+            ("POST", "Content-Length: 1\r\nContent-Length: 1\r\n", Err(400)),
+            ("POST", "Content-Length: +1\r\n", Err(400)),
+            ("POST", "Content-Length: 1\r\nExpect: 100-continue\r\n", Err(417)),
+            ("POST", "Expect: 100-continue\r\n", Ok(0)),
+        ] {
+            assert_eq!(of_body(method, headers), expected, "{method} {headers}");
+        }
     }
 
     #[test]
     fn bytes_after_a_head_are_not_checked() {
         let two = [GOOD, b"\n\n"].concat();
-        assert_eq!(Head::default().read(&two).unwrap(), Some(GOOD.len()));
+        assert_eq!(Head::default().read(&two).unwrap().map(|head| head.bytes), Some(GOOD.len()));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 mod accept;
 mod answer;
+mod body;
 mod client_network;
 mod coding;
 mod connections;
@@ -42,9 +43,12 @@ mod unread;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
@@ -55,6 +59,7 @@ use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
+use crate::door::{Door, Methods, Visit};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::CheckedRequest;
@@ -91,6 +96,9 @@ pub struct HttpSettings {
     pub open_per_minute: Option<u32>,
 }
 
+/// What answers beside the operations and the documents.
+pub type Doors = Vec<Arc<dyn Door>>;
+
 /// A server that listens but does not answer yet.
 pub struct Server {
     listener: TcpListener,
@@ -121,8 +129,8 @@ impl Server {
     }
 
     /// Serves until `stop` is done, then lets the requests under way finish within ten seconds.
-    pub async fn run(self, service: Arc<Service>, observers: Observers, stop: impl Future<Output = ()>) {
-        let app = Arc::new(App::new(service, observers, self.ids, &self.settings));
+    pub async fn run(self, service: Arc<Service>, doors: Doors, observers: Observers, stop: impl Future<Output = ()>) {
+        let app = Arc::new(App::new(service, doors, observers, self.ids, &self.settings));
         // Watchers see the server drain to its end.
         let watched = self.watchers.map(|watchers| tokio::spawn(observe::serve(watchers, Arc::clone(&app))));
         connections::serve(self.listener, self.settings, app, stop).await;
@@ -132,26 +140,63 @@ impl Server {
     }
 }
 
+/// A request, with what its connection says of it.
+#[derive(Clone, Copy)]
+struct Asked<'r> {
+    head: &'r Parts,
+    body: &'r Bytes,
+    client: IpAddr,
+    id: &'r str,
+    progress: &'r Progress,
+}
+
+impl<'r> Asked<'r> {
+    fn visit(self) -> Visit<'r> {
+        let Self { head, body, client, id, progress } = self;
+        Visit {
+            method: &head.method,
+            path: head.uri.path(),
+            query: head.uri.query(),
+            headers: &head.headers,
+            body,
+            client,
+            id,
+            progress,
+        }
+    }
+}
+
 /// What answers requests.
 struct App {
     service: Arc<Service>,
+    doors: Doors,
     observers: Observers,
     origins: Origins,
     documents: Documents,
     ids: RequestIds,
     /// None: without a limit.
     open_rate: Option<OpenRate>,
+    /// For the body of a request.
+    body_within: Duration,
     draining: AtomicBool,
 }
 
 impl App {
-    fn new(service: Arc<Service>, observers: Observers, ids: RequestIds, settings: &HttpSettings) -> Self {
+    fn new(
+        service: Arc<Service>,
+        doors: Doors,
+        observers: Observers,
+        ids: RequestIds,
+        settings: &HttpSettings,
+    ) -> Self {
         Self {
+            doors,
             observers,
             origins: Origins::new(&settings.cross_origins),
             documents: Documents::default(),
             ids,
             open_rate: settings.open_per_minute.map(OpenRate::new),
+            body_within: settings.timeouts.head,
             draining: AtomicBool::new(false),
             service,
         }
@@ -159,21 +204,27 @@ impl App {
 
     async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> Reply {
         let (id, progress) = (self.ids.next(), Progress::default());
+        let (head, body) = request.into_parts();
         let under_way = self.observers.begin(RequestLine {
             id: &id,
-            method: request.method().as_str(),
-            path: request.uri().path(),
+            method: head.method.as_str(),
+            path: head.uri.path(),
             client,
-            has_key: request.headers().contains_key(AUTHORIZATION),
+            has_key: head.headers.contains_key(AUTHORIZATION),
             progress: &progress,
         });
         let corpus = self.service.corpus();
-        let response = match refused {
-            Some(error) => answer::failed(&error.into(), &id, None),
-            None => self.answer(&request, client, &corpus, &id, &progress).await,
+        // Read even where the request is refused: over HTTP/1 the next one stands behind it.
+        let body = body::whole(body, self.body_within).await;
+        let response = match refused.map_or(body, Err) {
+            Err(error) => answer::failed(&error.into(), &id, None),
+            Ok(body) => {
+                let asked = Asked { head: &head, body: &body, client, id: &id, progress: &progress };
+                self.answer(asked, &corpus).await
+            }
         };
-        let mut response = packing::pack(response, request.headers(), &self.service).await;
-        self.finish(&mut response, request.method().as_str(), request.headers(), &corpus, &id);
+        let mut response = packing::pack(response, &head.headers, &self.service).await;
+        self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id);
         under_way.answered(&mut response);
         response
     }
@@ -214,42 +265,45 @@ impl App {
         }
     }
 
-    async fn answer(
-        &self,
-        request: &Request<Incoming>,
-        client: IpAddr,
-        corpus: &Arc<Corpus>,
-        id: &str,
-        progress: &Progress,
-    ) -> Reply {
-        let asked = match gate::check(request) {
-            Ok(asked) => asked,
+    async fn answer(&self, asked: Asked<'_>, corpus: &Arc<Corpus>) -> Reply {
+        let Asked { head, id, .. } = asked;
+        let checked = match gate::check(head) {
+            Ok(checked) => checked,
             Err(error) => return answer::failed(&error.into(), id, None),
         };
+        let method = Methods::of(&head.method);
+        let target = route(&checked.segments, method).or_else(|| self.door(&head.method, checked.path));
         // As cheap as a refusal, and browsers ask it before every call.
-        if request.method() == Method::OPTIONS {
-            return answer::options();
+        if head.method == Method::OPTIONS {
+            return answer::options(match target {
+                Some(Target::OtherMethod(methods)) => methods,
+                _ => Methods::Get,
+            });
         }
-        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let target = route(&asked.segments);
-        if target.as_ref().is_none_or(|target| !is_read || target.is_open())
-            && let Err(error) = self.count_open(client)
+        if target.as_ref().is_none_or(Target::is_open)
+            && let Err(error) = self.count_open(asked.client)
         {
             return answer::failed(&error.into(), id, None);
         }
         match target {
-            None => answer::failed(&no_such_path(request.uri().path()).into(), id, None),
-            Some(_) if !is_read => answer::method_not_allowed(request.method(), id),
+            None => answer::failed(&no_such_path(checked.path).into(), id, None),
+            Some(Target::OtherMethod(methods)) => answer::method_not_allowed(&head.method, methods, id),
             Some(Target::Live) => answer::probe(StatusCode::OK, "live"),
             Some(Target::Ready) => self.readiness(),
             Some(Target::Document(document)) => match self.documents.of(&self.service, corpus).await {
-                Ok(documents) => answer::document(documents.get(document), asked.headers, &self.service).await,
+                Ok(documents) => answer::document(documents.get(document), checked.headers, &self.service).await,
                 Err(error) => answer::failed(&error.into(), id, None),
             },
-            Some(Target::Operation(operation, path)) => {
-                self.operation(operation, path, asked, corpus, id, progress).await
-            }
+            Some(Target::Operation(operation, path)) => self.operation(operation, path, checked, asked, corpus).await,
+            Some(Target::Door(door)) => answer::of_door(door.answer(asked.visit()).await),
         }
+    }
+
+    /// The door at a path. Doors come last: most requests are calls.
+    fn door(&self, method: &Method, path: &str) -> Option<Target<'_>> {
+        let door = self.doors.iter().find(|door| door.is_at(path))?;
+        let methods = door.methods(path);
+        Some(if methods.include(method) { Target::Door(&**door) } else { Target::OtherMethod(methods) })
     }
 
     /// Counts a request that needs no key against its address.
@@ -264,27 +318,33 @@ impl App {
         &self,
         operation: &'static Operation,
         path: Vec<(&'static str, String)>,
-        mut asked: CheckedRequest<'_>,
+        mut checked: CheckedRequest<'_>,
+        asked: Asked<'_>,
         corpus: &Arc<Corpus>,
-        id: &str,
-        progress: &Progress,
     ) -> Reply {
-        asked.arguments.path = path;
-        let (headers, query) = (asked.headers, asked.arguments.query.clone());
+        let id = asked.id;
+        checked.arguments.path = path;
+        if operation.body.is_some() {
+            match gate::object(asked.body) {
+                Ok(object) => checked.arguments.body = object,
+                Err(error) => return answer::failed(&error.into(), id, None),
+            }
+        }
+        let (headers, query) = (checked.headers, checked.arguments.query.clone());
         let call = Call {
             corpus: Arc::clone(corpus),
             operation,
-            key: gate::bearer(asked.headers),
-            arguments: asked.arguments,
-            format: accept::format(asked.headers, operation.formats),
-            idempotency_key: gate::idempotency_key(asked.headers),
-            known_versions: gate::text(asked.headers, "if-none-match"),
-            progress,
+            key: gate::bearer(headers),
+            arguments: checked.arguments,
+            format: accept::format(headers, operation.formats),
+            idempotency_key: gate::idempotency_key(headers),
+            known_versions: gate::text(headers, "if-none-match"),
+            progress: asked.progress,
         };
         match self.service.call(call).await {
             Outcome::Answered(answer) => {
                 let is_metered = operation.metering().is_some();
-                answer::answered(answer, headers, is_metered, (asked.path, &query))
+                answer::answered(answer, headers, is_metered, (checked.path, &query))
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
             Outcome::Failed(failure) => answer::failed(&failure, id, Some(self.service.checkout_url().as_str())),

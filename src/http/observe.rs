@@ -18,6 +18,7 @@ use super::reply::Reply;
 use super::timeouts::Timeouts;
 use super::{App, answer, no_such_path};
 use crate::api::headers::REQUEST_ID;
+use crate::door::Methods;
 use crate::metrics::{Gauge, Moment};
 
 /// Few clients read metrics. More than this wait.
@@ -62,7 +63,7 @@ fn respond(app: &App, request: &Request<Incoming>) -> Reply {
     let id = app.ids.next();
     let reply = match request.uri().path() {
         "/metrics" | "/healthz" | "/readyz" if !matches!(*request.method(), Method::GET | Method::HEAD) => {
-            answer::method_not_allowed(request.method(), &id)
+            answer::method_not_allowed(request.method(), Methods::Get, &id)
         }
         "/metrics" => answer::metrics(page(app)),
         "/healthz" => answer::probe(StatusCode::OK, "live"),

@@ -5,14 +5,18 @@
 //! reads it.
 
 use hyper::body::{Body, Incoming};
-use hyper::header::HOST;
+use hyper::header::{CONTENT_LENGTH, HOST};
 use hyper::{Method, Request};
 use memchr::memchr;
 
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::json::JSON_BYTES_MAX;
 
 pub(super) const URI_BYTES_MAX: usize = 8 << 10;
 const HEADER_BYTES_MAX: usize = 16 << 10;
+
+/// As much as JSON may have.
+pub(super) const BODY_BYTES_MAX: usize = JSON_BYTES_MAX;
 
 /// As many as hyper accepts over HTTP/1.
 const HEADERS_MAX: usize = 100;
@@ -26,7 +30,8 @@ pub(super) fn check_http2(request: &Request<Incoming>) -> Result<(), ApiError> {
     let hosts: Vec<&[u8]> = headers.get_all(HOST).iter().map(|host| host.as_bytes()).collect();
     check_hosts(&hosts, uri.authority().map(|authority| authority.as_str().as_bytes()), true)?;
     if !request.body().is_end_stream() {
-        return Err(no_body());
+        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        check_body(request.method().as_str().as_bytes(), length.unwrap_or(0))?;
     }
     if *request.method() == Method::CONNECT {
         return Err(no_proxy());
@@ -107,9 +112,30 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
     !host.is_empty() && is_port
 }
 
-pub(super) fn no_body() -> ApiError {
-    let message = "requests must not have a body; send the parameters in the URL";
+/// Checks the length that a request says its body has.
+pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
+    if method != b"POST" {
+        let message = "only POST requests have a body; send the parameters in the URL";
+        return Err(ApiError::new(ErrorCode::BodyTooLarge, message));
+    }
+    if bytes > BODY_BYTES_MAX as u64 { Err(body_too_large()) } else { Ok(()) }
+}
+
+pub(super) fn body_too_large() -> ApiError {
+    let message = format!("the body is longer than {BODY_BYTES_MAX} bytes, which is the limit; send less");
     ApiError::new(ErrorCode::BodyTooLarge, message)
+}
+
+/// A body whose length is known only at its end.
+pub(super) fn no_length() -> ApiError {
+    let message = "the body has no Content-Length; send its length instead of Transfer-Encoding";
+    ApiError::new(ErrorCode::LengthRequired, message)
+}
+
+/// The client waits for a word before it sends its body.
+pub(super) fn no_expectation() -> ApiError {
+    let message = "the header Expect is not supported; send the body at once, without it";
+    ApiError::new(ErrorCode::ExpectationFailed, message)
 }
 
 pub(super) fn no_proxy() -> ApiError {

@@ -17,7 +17,7 @@ use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::http::{HttpSettings, Observers, Proxies, Server, Timeouts};
+use hornbook::http::{Doors, HttpSettings, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Form, Log, Logged};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -45,6 +45,8 @@ pub(crate) struct Opening {
     pub(crate) unread_bytes_per_account_max: usize,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) which_requests: Logged,
+    /// What answers beside the operations.
+    pub(crate) doors: fn(&Arc<Service>) -> Doors,
 }
 
 impl Opening {
@@ -55,6 +57,7 @@ impl Opening {
             unread_bytes_per_account_max: 64 << 20,
             clock: Arc::new(SystemClock::start()),
             which_requests: Logged::All,
+            doors: |_| Doors::new(),
         }
     }
 }
@@ -89,7 +92,7 @@ impl House {
     }
 
     pub(crate) fn open_as(opening: Opening, change: impl FnOnce(&mut HttpSettings)) -> Self {
-        let Opening { tariff, durability, unread_bytes_per_account_max, clock, which_requests } = opening;
+        let Opening { tariff, durability, unread_bytes_per_account_max, clock, which_requests, doors } = opening;
         let data = tempfile::tempdir().unwrap();
         let settings = Settings { tariff, durability, ..Settings::default() };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
@@ -130,7 +133,7 @@ impl House {
             unread_bytes_per_account_max,
         };
         let service = Arc::new(Service::new(parts));
-        let served = Arc::clone(&service);
+        let (served, doors) = (Arc::clone(&service), doors(&service));
         let (told, tell) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
@@ -143,7 +146,7 @@ impl House {
                 let server = Server::bind(http, &mut SystemEntropy).await.unwrap();
                 told.send((server.address().unwrap(), server.metrics_address().unwrap())).unwrap();
                 let stopped = async move { drop(stopped.await) };
-                server.run(served, observers, stopped).await;
+                server.run(served, doors, observers, stopped).await;
             });
         });
         let (address, metrics_address) = tell.recv().unwrap();

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use h2::client::SendRequest;
+use hyper::http::request::Builder;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -11,7 +12,7 @@ use crate::house::{House, generous};
 type Client = SendRequest<Bytes>;
 
 /// Runs a conversation over one connection.
-fn talk<T>(house: &House, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
+pub(crate) fn talk<T>(house: &House, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let stream = TcpStream::connect(house.address).await.unwrap();
@@ -21,7 +22,7 @@ fn talk<T>(house: &House, conversation: impl AsyncFnOnce(&mut Client) -> T) -> T
     })
 }
 
-async fn ask(
+pub(crate) async fn ask(
     client: &mut Client,
     request: Request<()>,
     body: Option<&'static [u8]>,
@@ -41,7 +42,7 @@ async fn ask(
     (head.status, head.headers, received)
 }
 
-fn get(path: &str) -> hyper::http::request::Builder {
+fn get(path: &str) -> Builder {
     Request::builder().uri(format!("http://law.example{path}"))
 }
 
@@ -74,7 +75,8 @@ fn what_frames_may_carry_is_refused_with_the_error_object() {
         (405, Request::builder().method(Method::CONNECT).uri("law.example:443"), None),
         (405, get("/healthz").method(Method::POST), None),
         (413, get("/healthz"), Some(&b"hello"[..])),
-        (413, get("/api/v1/search").method(Method::POST), Some(&b"q=a"[..])),
+        (413, get("/api/v1/search").method(Method::PUT), Some(&b"q=a"[..])),
+        (405, get("/api/v1/search").method(Method::POST), Some(&b"q=a"[..])),
         (414, get(&format!("/{long}")), None),
         (431, get("/healthz").header("x-a", &long).header("x-b", &long), None),
         (200, get("/healthz").header("host", "law.example"), None),

@@ -4,6 +4,7 @@ mod answers;
 mod bad_input;
 mod charging;
 mod documents;
+mod doors;
 mod encrypted;
 mod frames;
 mod house;

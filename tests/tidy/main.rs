@@ -28,7 +28,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("admin", &["accounts", "clock", "state"]),
     ("search", &["random"]),
     ("api", &["accounts", "clock", "hex", "percent", "search"]),
-    ("http", &["accounts", "api", "clock", "decimal", "hex", "log", "metrics", "network", "percent", "tls_client"]),
+    ("door", &["accounts", "api"]),
+    (
+        "http",
+        &["accounts", "api", "clock", "decimal", "door", "hex", "log", "metrics", "network", "percent", "tls_client"],
+    ),
     ("bench", &["client", "hex", "percent", "random", "search", "tls_client"]),
     ("config", &["accounts", "log", "network"]),
     (

@@ -33,14 +33,14 @@ pub(super) fn document(setting: &Setting<'_>) -> Value {
 }
 
 fn endpoint(operation: &Operation) -> Option<Value> {
-    let Route { path, .. } = operation.route?;
+    let Route { method, path, .. } = operation.route?;
     let (scopes, credits, per): (Vec<&str>, u32, Per) = match operation.metering() {
         None => (Vec::new(), 0, Per::Call),
         Some(metering) => (metering.any_of.names().collect(), metering.cost.credits, metering.cost.per),
     };
     Some(json!({
         "name": operation.name,
-        "method": "GET",
+        "method": method.as_str(),
         "path": path,
         "summary": operation.summary,
         "scopesAnyOf": scopes,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::error::ErrorCode;
 use super::super::headers::{HEADERS, Header, SentOn};
 use super::super::openapi;
-use super::super::operation::{Operation, Route};
+use super::super::operation::{Method, Operation, Route};
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Location, Need, Parameter};
 use super::super::reply::Format;
@@ -85,7 +85,7 @@ fn first_call(setting: &Setting<'_>) -> String {
          <a href=\"#search\">search</a>, then <a href=\"#node\">node</a> with the <code>nodeId</code> of a result. Quote \
          its <code>citation</code> word for word. Its <code>provenance</code> names the source of the text. The \
          examples use ids and words of the law that is served here.</p>\n",
-        shell(&format!("export HORNBOOK_KEY=hb_live_...\n{}", curl(setting.base_url, &search)))
+        shell(&format!("export HORNBOOK_KEY=hb_live_...\n{}", curl(setting.base_url, &search, None)))
     )
 }
 
@@ -150,15 +150,16 @@ const fn sent_on(on: SentOn) -> &'static str {
 /// Nothing for an operation without an address.
 fn operation_card(operation: &Operation, setting: &Setting<'_>, description: &Value) -> Option<String> {
     let Operation { name, summary, details, .. } = operation;
-    let Route { path, example } = operation.route?;
+    let Route { method, path, example } = operation.route?;
     let (base, example) = (setting.base_url, setting.examples.fill(example));
     let mut out = format!(
         "<article aria-labelledby=\"{name}\">\n<h3 id=\"{name}\">{name}</h3>\n<p>{}{}</p>\n\
-         <p class=\"route\"><b>GET</b><code>{}</code></p>\n{}",
+         <p class=\"route\"><b>{}</b><code>{}</code></p>\n{}",
         prose(summary),
         details.map_or_else(String::new, |details| format!(". {}", prose(details))),
+        method.as_str(),
         escaped(path),
-        facts(operation, path, description)
+        facts(operation, method, path, description)
     );
     if !operation.parameters.is_empty() {
         let rows: String = operation.parameters.iter().map(parameter_row).collect();
@@ -168,13 +169,13 @@ fn operation_card(operation: &Operation, setting: &Setting<'_>, description: &Va
     out += "<h4>Example</h4>\n";
     out += &shell(&match operation.metering() {
         None => format!("curl '{base}{example}'"),
-        Some(_) => curl(base, &example),
+        Some(_) => curl(base, &example, operation.body.map(|body| body.example)),
     });
     Some(out + "</article>\n")
 }
 
-fn facts(operation: &Operation, path: &str, description: &Value) -> String {
-    let answer = &description["paths"][path]["get"]["responses"]["200"]["content"];
+fn facts(operation: &Operation, method: Method, path: &str, description: &Value) -> String {
+    let answer = &description["paths"][path][method.as_str().to_ascii_lowercase()]["responses"]["200"]["content"];
     let answer = schema::kind(&answer[Format::Json.media_type()]["schema"]);
     let mut facts =
         vec![("scope", markdown::scopes(operation)), ("credits", markdown::credits(operation)), ("response", answer)];
@@ -260,8 +261,10 @@ fn table(caption: &str, head: &[&str], rows: &str) -> String {
     )
 }
 
-fn curl(base: &str, example: &str) -> String {
-    format!("curl -H \"Authorization: Bearer $HORNBOOK_KEY\" \\\n  '{base}{example}'")
+/// With a body it is a POST.
+fn curl(base: &str, example: &str, body: Option<&str>) -> String {
+    let body = body.map_or_else(String::new, |body| format!("--json '{body}' \\\n  "));
+    format!("curl -H \"Authorization: Bearer $HORNBOOK_KEY\" \\\n  {body}'{base}{example}'")
 }
 
 fn shell(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! The table in Markdown, for README.md and for language models.
 
-use super::super::operation::{Metering, Operation, Per, Route};
+use super::super::operation::{Metering, Method, Operation, Per, Route};
 use super::super::operations::OPERATIONS;
 
 /// Between these two lines of README.md stands [`operations`].
@@ -10,8 +10,9 @@ pub const README_END: &str = "<!-- until here -->\n";
 /// Every operation as a row.
 pub fn operations() -> String {
     let rows = OPERATIONS.iter().filter_map(|operation| {
-        let (Route { path, .. }, summary) = (operation.route?, operation.summary);
-        Some(format!("| `{path}` | {summary} | {} | {} |\n", scopes(operation), credits(operation)))
+        let (Route { method, path, .. }, summary) = (operation.route?, operation.summary);
+        let method = if method == Method::Get { "" } else { "POST " };
+        Some(format!("| `{method}{path}` | {summary} | {} | {} |\n", scopes(operation), credits(operation)))
     });
     let head = "| path | what it answers | scope (any one of) | credits |\n|---|---|---|---|\n";
     head.to_owned() + &rows.collect::<String>()

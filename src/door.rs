@@ -1,0 +1,116 @@
+//! Doors: what the HTTP server answers beside the operations table and its documents, such as the endpoint for agents,
+//! pages, and notices from other services.
+//!
+//! A door knows nothing of connections: it gets a whole request and returns a whole response. The server counts it,
+//! logs it, and sets the headers that every response has.
+
+use std::net::IpAddr;
+use std::pin::Pin;
+
+use ::http::{HeaderMap, Method, Response};
+use bytes::Bytes;
+
+use crate::accounts::admission::Receipt;
+use crate::accounts::ids::AccountId;
+use crate::accounts::pace::PaceLeft;
+use crate::api::call::Progress;
+use crate::api::unread::UnreadShare;
+
+/// Something that answers requests to paths of its own.
+pub trait Door: Send + Sync {
+    /// Whether the path, as it was written, is one of its own.
+    fn is_at(&self, path: &str) -> bool;
+
+    /// What it answers there. The server refuses the rest, and answers OPTIONS.
+    fn methods(&self, path: &str) -> Methods;
+
+    fn limit(&self) -> Limit;
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a>;
+}
+
+pub type Answering<'a> = Pin<Box<dyn Future<Output = DoorAnswer> + Send + 'a>>;
+
+/// The methods of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Methods {
+    /// And HEAD.
+    Get,
+    Post,
+    GetAndPost,
+}
+
+impl Methods {
+    /// None for a method that no path has.
+    pub fn of(method: &Method) -> Option<Self> {
+        match *method {
+            Method::GET | Method::HEAD => Some(Self::Get),
+            Method::POST => Some(Self::Post),
+            _ => None,
+        }
+    }
+
+    pub fn include(self, method: &Method) -> bool {
+        Self::of(method).is_some_and(|asked| asked == self || self == Self::GetAndPost)
+    }
+
+    /// The methods of both.
+    pub fn and(self, other: Self) -> Self {
+        if self == other { self } else { Self::GetAndPost }
+    }
+
+    /// As `Allow` lists them.
+    pub const fn allow(self) -> &'static str {
+        match self {
+            Self::Get => "GET, HEAD, OPTIONS",
+            Self::Post => "POST, OPTIONS",
+            Self::GetAndPost => "GET, HEAD, POST, OPTIONS",
+        }
+    }
+}
+
+/// Who limits how often a door is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// The server, by address, as it limits whatever needs no key.
+    ByAddress,
+    /// The door itself.
+    Own,
+}
+
+/// A request to a door.
+pub struct Visit<'a> {
+    pub method: &'a Method,
+    /// As it was written.
+    pub path: &'a str,
+    pub query: Option<&'a str>,
+    pub headers: &'a HeaderMap,
+    pub body: &'a Bytes,
+    pub client: IpAddr,
+    /// Of the request.
+    pub id: &'a str,
+    /// For the log.
+    pub progress: &'a Progress,
+}
+
+/// A response, with what the server says of it in headers, log and accounts.
+pub struct DoorAnswer {
+    pub response: Response<Bytes>,
+    /// Of a call that was metered.
+    pub receipt: Option<Receipt>,
+    /// Of a call that was not, but whose key was counted.
+    pub left: Option<PaceLeft>,
+    /// The response counts for the account until it is read.
+    pub unread: Option<UnreadShare<AccountId>>,
+    /// The code of an error.
+    pub error: Option<&'static str>,
+    /// What went wrong inside; for the log alone.
+    pub internal: Option<String>,
+    pub stages: Vec<(&'static str, u32)>,
+}
+
+impl From<Response<Bytes>> for DoorAnswer {
+    fn from(response: Response<Bytes>) -> Self {
+        Self { response, receipt: None, left: None, unread: None, error: None, internal: None, stages: Vec::new() }
+    }
+}
