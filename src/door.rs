@@ -11,7 +11,6 @@ use ::http::{HeaderMap, Method, Response};
 use bytes::Bytes;
 
 use crate::accounts::admission::Receipt;
-use crate::accounts::ids::AccountId;
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::Progress;
 use crate::api::unread::UnreadShare;
@@ -101,7 +100,7 @@ pub struct DoorAnswer {
     /// Of a call that was not, but whose key was counted.
     pub left: Option<PaceLeft>,
     /// The response counts for the account until it is read.
-    pub unread: Option<UnreadShare<AccountId>>,
+    pub unread: Option<UnreadShare>,
     /// The code of an error.
     pub error: Option<&'static str>,
     /// What went wrong inside; for the log alone.

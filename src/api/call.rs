@@ -26,7 +26,7 @@ use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::blocking;
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
-use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::ids::Credits;
 use crate::accounts::pace::PaceLeft;
 use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
@@ -97,7 +97,7 @@ pub struct Answer {
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
     /// Its bytes count for the account until this is dropped.
-    pub unread: Option<UnreadShare<AccountId>>,
+    pub unread: Option<UnreadShare>,
 }
 
 #[derive(Debug)]
@@ -144,7 +144,7 @@ impl Service {
         if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left });
         }
-        let unread = self.unread.reserve(paced.account());
+        let unread = self.unread.of(paced.account()).reserve();
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
         let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
         let payment = Payment { service: self, call, paced, cost, now };
@@ -369,10 +369,11 @@ fn fingerprint(call: &Call<'_>) -> String {
 
 /// Whether an `If-None-Match` list names the version.
 pub(crate) fn is_known(version: &str, known: Option<&str>) -> bool {
-    let quoted = format!("\"{version}\"");
-    known.is_some_and(|known| {
-        known.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == quoted)
-    })
+    let names = |tag: &str| {
+        let quoted = tag.strip_prefix("W/").unwrap_or(tag);
+        tag == "*" || quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(version)
+    };
+    known.is_some_and(|known| known.split(',').map(str::trim).any(names))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub struct Service {
     base_url: String,
     pub(super) queue: Queue,
     pub(super) given_up: Arc<AtomicU64>,
-    pub(super) unread: Arc<UnreadBytes<AccountId>>,
+    pub(super) unread: UnreadBytes<AccountId>,
     started_at_millis: u64,
 }
 

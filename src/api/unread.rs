@@ -6,68 +6,94 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a call counts until its response is made; most responses are smaller.
 pub const BYTES_IN_THE_MAKING: usize = 64 << 10;
 
+/// The table of owners is cleared of those without responses when it has grown by this many.
+const OWNERS_BETWEEN_SWEEPS: usize = 64;
+
 pub struct UnreadBytes<K> {
     max: usize,
-    by_owner: Mutex<HashMap<K, usize>>,
+    owners: Mutex<Owners<K>>,
 }
 
-impl<K: Copy + Eq + Hash> UnreadBytes<K> {
-    pub fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self { max, by_owner: Mutex::default() })
+struct Owners<K> {
+    known: HashMap<K, UnreadOwner>,
+    /// How many are known when those that nobody holds are forgotten.
+    sweep_at: usize,
+}
+
+impl<K: Eq + Hash> UnreadBytes<K> {
+    pub fn new(max: usize) -> Self {
+        Self { max, owners: Mutex::new(Owners { known: HashMap::new(), sweep_at: OWNERS_BETWEEN_SWEEPS }) }
     }
 
-    /// Room for one response. None if the owner's limit is reached.
-    pub fn reserve(self: &Arc<Self>, owner: K) -> Option<UnreadShare<K>> {
-        let mut by_owner = self.lock();
-        let bytes = by_owner.entry(owner).or_default();
-        if *bytes >= self.max {
-            return None;
+    /// The count of one owner. Who serves the same owner again and again keeps it.
+    pub fn of(&self, owner: K) -> UnreadOwner {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        if owners.known.len() >= owners.sweep_at {
+            owners.known.retain(|_, owner| owner.is_in_use());
+            owners.sweep_at = 2 * owners.known.len() + OWNERS_BETWEEN_SWEEPS;
         }
-        *bytes += BYTES_IN_THE_MAKING;
-        Some(UnreadShare { counted: Arc::clone(self), owner, bytes: BYTES_IN_THE_MAKING })
+        let new = || UnreadOwner(Arc::new(Count { max: self.max, bytes: AtomicUsize::new(0) }));
+        owners.known.entry(owner).or_insert_with(new).clone()
+    }
+}
+
+/// The unread bytes of one owner.
+#[derive(Clone)]
+pub struct UnreadOwner(Arc<Count>);
+
+struct Count {
+    max: usize,
+    bytes: AtomicUsize,
+}
+
+impl UnreadOwner {
+    /// Room for one response. None if the owner's limit is reached.
+    pub fn reserve(&self) -> Option<UnreadShare> {
+        let Count { max, bytes } = &*self.0;
+        let more = |bytes: usize| (bytes < *max).then(|| bytes.saturating_add(BYTES_IN_THE_MAKING));
+        bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(UnreadShare { owner: self.clone(), bytes: BYTES_IN_THE_MAKING })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<K, usize>> {
-        self.by_owner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether anything but the table holds it; its shares do.
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 }
 
 /// What one response counts against its owner's limit, until it is dropped.
-pub struct UnreadShare<K: Copy + Eq + Hash> {
-    counted: Arc<UnreadBytes<K>>,
-    owner: K,
+pub struct UnreadShare {
+    owner: UnreadOwner,
     bytes: usize,
 }
 
-impl<K: Copy + Eq + Hash> fmt::Debug for UnreadShare<K> {
+impl fmt::Debug for UnreadShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "UnreadShare({} bytes)", self.bytes)
     }
 }
 
-impl<K: Copy + Eq + Hash> UnreadShare<K> {
+impl UnreadShare {
     /// The response is made, with this length.
     pub fn resize(&mut self, bytes: usize) {
-        let mut by_owner = self.counted.lock();
-        let all = by_owner.entry(self.owner).or_default();
-        *all = *all - self.bytes + bytes;
+        let all = &self.owner.0.bytes;
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => all.fetch_add(more, Ordering::Relaxed),
+            None => all.fetch_sub(self.bytes - bytes, Ordering::Relaxed),
+        };
         self.bytes = bytes;
     }
 }
 
-impl<K: Copy + Eq + Hash> Drop for UnreadShare<K> {
+impl Drop for UnreadShare {
     fn drop(&mut self) {
-        let mut by_owner = self.counted.lock();
-        let left = by_owner.get(&self.owner).map_or(0, |all| all - self.bytes);
-        match left {
-            0 => by_owner.remove(&self.owner),
-            left => by_owner.insert(self.owner, left),
-        };
+        self.owner.0.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -78,24 +104,46 @@ mod tests {
     #[test]
     fn an_owner_at_its_limit_gets_no_room_until_it_reads_and_others_do() {
         let unread = UnreadBytes::new(2 * BYTES_IN_THE_MAKING);
-        let mut first = unread.reserve("a").unwrap();
+        let mut first = unread.of("a").reserve().unwrap();
         first.resize(10);
-        let mut second = unread.reserve("a").unwrap();
+        let mut second = unread.of("a").reserve().unwrap();
         second.resize(2 * BYTES_IN_THE_MAKING);
-        assert!(unread.reserve("a").is_none());
-        assert!(unread.reserve("b").is_some());
+        assert!(unread.of("a").reserve().is_none());
+        assert!(unread.of("b").reserve().is_some());
         drop(second);
-        let _third = unread.reserve("a").unwrap();
-        let _fourth = unread.reserve("a").unwrap();
-        assert!(unread.reserve("a").is_none(), "responses in progress count too");
+        let _third = unread.of("a").reserve().unwrap();
+        let _fourth = unread.of("a").reserve().unwrap();
+        assert!(unread.of("a").reserve().is_none(), "responses in progress count too");
     }
 
     #[test]
-    fn owners_without_responses_are_forgotten() {
+    fn owners_without_responses_are_forgotten_and_others_keep_their_count() {
         let unread = UnreadBytes::new(1);
-        let mut share = unread.reserve(1).unwrap();
-        share.resize(0);
+        let kept = unread.of(0);
+        let share = unread.of(1).reserve().unwrap();
+        for owner in 2..1000 {
+            drop(unread.of(owner).reserve().unwrap());
+        }
+        assert!(unread.owners.lock().unwrap().known.len() <= OWNERS_BETWEEN_SWEEPS + 4);
+        assert!(unread.of(1).reserve().is_none(), "its response is still unread");
         drop(share);
-        assert!(unread.lock().is_empty());
+        assert!(unread.of(1).reserve().is_some());
+        let _share = unread.of(0).reserve().unwrap();
+        assert!(kept.reserve().is_none(), "whoever holds the count of an owner sees the same one");
+    }
+
+    #[test]
+    fn bytes_are_counted_exactly_from_many_threads() {
+        let unread = UnreadBytes::new(usize::MAX);
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    for bytes in [0, 1, BYTES_IN_THE_MAKING, 3 * BYTES_IN_THE_MAKING].repeat(1000) {
+                        unread.of("a").reserve().unwrap().resize(bytes);
+                    }
+                });
+            }
+        });
+        assert_eq!(unread.of("a").0.bytes.load(Ordering::Relaxed), 0);
     }
 }

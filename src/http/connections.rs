@@ -22,7 +22,7 @@ use super::stream::Stream;
 use super::unread::Shares;
 use super::{App, HttpSettings, proxies};
 use crate::api::error::ApiError;
-use crate::api::unread::UnreadBytes;
+use crate::api::unread::{UnreadBytes, UnreadOwner};
 
 /// For requests in progress, once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -67,7 +67,7 @@ pub(super) async fn serve(
 struct Acceptor {
     protocols: Protocols,
     limit: Arc<ConnectionLimit>,
-    unread: Arc<UnreadBytes<ClientNetwork>>,
+    unread: UnreadBytes<ClientNetwork>,
     settings: HttpSettings,
     app: Arc<App>,
 }
@@ -130,36 +130,20 @@ impl Acceptor {
         };
         // Boxed: the future that waits for requests would hold it several times.
         let guard = Box::new(Guard::new(stream, *timeouts, Arc::default()));
-        let (acceptor, state) = (Arc::clone(self), Arc::clone(guard.state()));
+        let connection = Arc::new(Connection {
+            acceptor: Arc::clone(self),
+            peer,
+            unread: self.unread.of(ClientNetwork::of(peer.address)),
+            state: Arc::clone(guard.state()),
+        });
         let service = service_fn(move |request| {
-            let (acceptor, state) = (Arc::clone(&acceptor), Arc::clone(&state));
-            Box::pin(async move { Ok(acceptor.answer(request, peer, &state).await) })
+            let connection = Arc::clone(&connection);
+            Box::pin(async move { Ok(connection.answer(request).await) })
         });
         let refuse = |refused: Refused| self.app.refuse(refused, peer.address);
         let closed = async { drop(closing.changed().await) };
         self.protocols.converse(guard, service, refuse, &metrics.connections_waiting, closed).await;
         drop(announced_slot);
-    }
-
-    /// Answers a request within the limits of its client, and counts the response until it is read.
-    async fn answer(&self, request: Request<Incoming>, peer: Peer, state: &ConnectionState) -> Reply {
-        let forwarded = peer.is_proxy.then(|| self.settings.proxies.forwarded_for(request.headers())).flatten();
-        let client = forwarded.unwrap_or(peer.address);
-        let slot = forwarded.map(|address| self.limit.open_for(address));
-        let is_one_too_many = matches!(slot, Some(None));
-        let mut refused = is_one_too_many.then(ApiError::overloaded);
-        let mut stream = None;
-        if request.version() == Version::HTTP_2 {
-            refused = check_http2(&request).err().or(refused);
-            let stream = stream.insert(state.streams().begin());
-            if refused.is_none() {
-                stream.wait_for_room().await;
-            }
-        }
-        let network = self.unread.reserve(ClientNetwork::of(client));
-        let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
-        let reply = self.app.handle(request, client, refused).await;
-        Shares { network, account: None, stream }.keep(reply, &self.settings.timeouts)
     }
 
     /// A request may be in transit on a kept connection. Each gets one more response, which says that it is the last; then
@@ -171,6 +155,43 @@ impl Acceptor {
         }
         let _ = closing.send(());
         closing.closed().await;
+    }
+}
+
+/// What the requests of a connection share.
+struct Connection {
+    acceptor: Arc<Acceptor>,
+    peer: Peer,
+    /// Responses that the peer has not read.
+    unread: UnreadOwner,
+    state: Arc<ConnectionState>,
+}
+
+impl Connection {
+    /// Answers a request within the limits of its client, and counts the response until it is read.
+    async fn answer(&self, request: Request<Incoming>) -> Reply {
+        let Self { acceptor, peer, unread, state } = self;
+        let Acceptor { settings, limit, app, .. } = &**acceptor;
+        let forwarded = peer.is_proxy.then(|| settings.proxies.forwarded_for(request.headers())).flatten();
+        let client = forwarded.unwrap_or(peer.address);
+        let slot = forwarded.map(|address| limit.open_for(address));
+        let is_one_too_many = matches!(slot, Some(None));
+        let mut refused = is_one_too_many.then(ApiError::overloaded);
+        let mut stream = None;
+        if request.version() == Version::HTTP_2 {
+            refused = check_http2(&request).err().or(refused);
+            let stream = stream.insert(state.streams().begin());
+            if refused.is_none() {
+                stream.wait_for_room().await;
+            }
+        }
+        let network = match forwarded {
+            Some(address) => acceptor.unread.of(ClientNetwork::of(address)).reserve(),
+            None => unread.reserve(),
+        };
+        let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
+        let reply = app.handle(request, client, refused).await;
+        Shares { network, account: None, stream }.keep(reply, &settings.timeouts)
     }
 }
 

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Full;
 
-use super::client_network::ClientNetwork;
 use super::reply::Reply;
 use super::streams::StreamShare;
 use super::timeouts::Timeouts;
-use crate::accounts::ids::AccountId;
 use crate::api::unread::UnreadShare;
 
 /// Marks a response whose bytes are in memory anyway, shared with others.
@@ -19,12 +17,12 @@ pub(super) struct SharedBytes;
 
 /// The account's share, attached to a response until it is counted.
 #[derive(Clone)]
-pub(super) struct OfAccount(pub(super) Arc<UnreadShare<AccountId>>);
+pub(super) struct OfAccount(pub(super) Arc<UnreadShare>);
 
 /// The shares of one response.
 pub(super) struct Shares {
-    pub(super) network: Option<UnreadShare<ClientNetwork>>,
-    pub(super) account: Option<UnreadShare<AccountId>>,
+    pub(super) network: Option<UnreadShare>,
+    pub(super) account: Option<UnreadShare>,
     /// Over HTTP/2.
     pub(super) stream: Option<StreamShare>,
 }
