@@ -1,25 +1,37 @@
 //! Request ids: 16 characters for 80 bits that only this server can predict.
 //!
-//! An id is the beginning of SHA-256 over a secret drawn at start and the number of the request. It shows neither when the
-//! server started nor how many requests it has answered, costs no system call, and does not repeat across restarts.
+//! An id is the beginning of a keyed hash, SipHash-2-4 with 128 bits, of the number of the request; the key is drawn at
+//! start. An id shows neither when the server started nor how many requests it has answered, costs no system call, and does
+//! not repeat across restarts.
 
 use std::io;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sha2::{Digest, Sha256};
+use siphasher::sip128::SipHasher24;
 
 use crate::accounts::entropy::Entropy;
 
-const SECRET_BYTES: usize = 32;
-const ID_BYTES: usize = 10;
-const CHARS: usize = ID_BYTES * 8 / BITS_PER_CHAR;
-const BITS_PER_CHAR: usize = 5;
+const SECRET_BYTES: usize = 16;
+const CHARS: usize = 16;
+const BITS_PER_CHAR: u32 = 5;
 
 /// Digits and letters without those that look like others: Crockford's base 32, in lower case.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct RequestId([u8; CHARS]);
+
+impl Deref for RequestId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
 pub(super) struct RequestIds {
-    secret: [u8; SECRET_BYTES],
+    keyed: SipHasher24,
     next: AtomicU64,
 }
 
@@ -27,23 +39,17 @@ impl RequestIds {
     pub(super) fn draw(entropy: &mut dyn Entropy) -> io::Result<Self> {
         let mut secret = [0; SECRET_BYTES];
         entropy.fill(&mut secret)?;
-        Ok(Self { secret, next: AtomicU64::new(0) })
+        Ok(Self { keyed: SipHasher24::new_with_key(&secret), next: AtomicU64::new(0) })
     }
 
-    pub(super) fn next(&self) -> String {
+    pub(super) fn next(&self) -> RequestId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let digest = Sha256::new().chain_update(self.secret).chain_update(number.to_le_bytes()).finalize();
-        let mut id = String::with_capacity(CHARS);
-        let (mut bits, mut waiting) = (0_u32, 0);
-        for byte in &digest[..ID_BYTES] {
-            bits = bits << 8 | u32::from(*byte);
-            waiting += 8;
-            while waiting >= BITS_PER_CHAR {
-                waiting -= BITS_PER_CHAR;
-                id.push(char::from(ALPHABET[(bits >> waiting) as usize & 31]));
-            }
-        }
-        id
+        let mut bits = self.keyed.hash(&number.to_le_bytes()).as_u128();
+        RequestId(std::array::from_fn(|_| {
+            let char = ALPHABET[(bits & 31) as usize];
+            bits >>= BITS_PER_CHAR;
+            char
+        }))
     }
 }
 
@@ -61,7 +67,7 @@ mod tests {
             let ids = RequestIds::draw(&mut SeededEntropy(seed)).unwrap();
             for _ in 0..1000 {
                 let id = ids.next();
-                assert!(id.len() == 16 && id.bytes().all(|byte| ALPHABET.contains(&byte)), "{id}");
+                assert!(id.len() == 16 && id.bytes().all(|byte| ALPHABET.contains(&byte)), "{id:?}");
                 assert!(seen.insert(id));
             }
         }
@@ -71,12 +77,12 @@ mod tests {
     fn every_bit_of_an_id_is_a_coin_toss() {
         const IDS: u32 = 4000;
         let ids = RequestIds::draw(&mut SeededEntropy(1)).unwrap();
-        let mut ones = [0_u32; ID_BYTES * 8];
+        let mut ones = [0_u32; CHARS * BITS_PER_CHAR as usize];
         for _ in 0..IDS {
             for (place, char) in ids.next().bytes().enumerate() {
                 let value = ALPHABET.iter().position(|known| *known == char).unwrap();
-                for bit in 0..BITS_PER_CHAR {
-                    ones[place * BITS_PER_CHAR + bit] += (value >> bit & 1) as u32;
+                for bit in 0..BITS_PER_CHAR as usize {
+                    ones[place * BITS_PER_CHAR as usize + bit] += (value >> bit & 1) as u32;
                 }
             }
         }
