@@ -10,6 +10,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decimal::write_padded;
+
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Milliseconds since 1970-01-01 00:00 UTC.
@@ -63,9 +65,14 @@ impl UnixMillis {
 /// `2026-02-28T23:59:59.250Z`.
 impl fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let millis = self.0.rem_euclid(MILLIS_PER_DAY);
+        let millis = self.0.rem_euclid(MILLIS_PER_DAY) as u32;
         let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60);
-        write!(f, "{}T{hour:02}:{minute:02}:{second:02}.{:03}Z", self.day(), millis % 1000)
+        let mut time = *b"T00:00:00.000Z";
+        for (place, number) in [(1..3, hour), (4..6, minute), (7..9, second), (10..13, millis % 1000)] {
+            write_padded(number, &mut time[place]);
+        }
+        self.day().fmt(f)?;
+        f.write_str(str::from_utf8(&time).unwrap_or_default())
     }
 }
 
@@ -107,7 +114,15 @@ impl Day {
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = self.civil();
-        write!(f, "{year:04}-{month:02}-{day:02}")
+        let Some(short_year) = u32::try_from(year).ok().filter(|year| *year <= 9999) else {
+            return write!(f, "{year:04}-{month:02}-{day:02}");
+        };
+        // Without the formatting machinery: each line of the log has one.
+        let mut date = *b"0000-00-00";
+        for (place, number) in [(0..4, short_year), (5..7, month), (8..10, day)] {
+            write_padded(number, &mut date[place]);
+        }
+        f.write_str(str::from_utf8(&date).unwrap_or_default())
     }
 }
 

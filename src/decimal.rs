@@ -1,30 +1,42 @@
 //! Integers to text without the formatting machinery: every response contains a dozen of them.
 
 /// As many as the largest number has.
-const DIGITS_MAX: usize = 20;
+pub(crate) const DIGITS_MAX: usize = 20;
 
 pub(crate) fn push(text: &mut String, number: u64) {
-    let mut digits = [b'0'; DIGITS_MAX];
+    text.push_str(write(number, &mut [b'0'; DIGITS_MAX]));
+}
+
+/// The digits of a number, at the end of this space.
+pub(crate) fn write(number: u64, space: &mut [u8; DIGITS_MAX]) -> &str {
     let mut first = DIGITS_MAX;
     let mut rest = number;
     loop {
         first -= 1;
-        digits[first] += (rest % 10) as u8;
+        space[first] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
             break;
         }
     }
-    text.extend(digits[first..].iter().map(|digit| char::from(*digit)));
+    str::from_utf8(&space[first..]).unwrap_or_default()
+}
+
+/// The last digits of a number, as many as there is space.
+pub(crate) fn write_padded(number: u32, space: &mut [u8]) {
+    let mut rest = number;
+    for digit in space.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
 }
 
 /// Microseconds as milliseconds: `1.050`.
 pub(crate) fn push_millis(text: &mut String, micros: u64) {
     push(text, micros / 1000);
-    text.push('.');
-    for digit in [micros / 100, micros / 10, micros] {
-        text.push(char::from(b'0' + (digit % 10) as u8));
-    }
+    let mut fraction = *b".000";
+    write_padded((micros % 1000) as u32, &mut fraction[1..]);
+    text.push_str(str::from_utf8(&fraction).unwrap_or_default());
 }
 
 #[cfg(test)]

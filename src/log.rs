@@ -3,6 +3,7 @@
 //! Logging never blocks: lines that a full queue cannot take are counted as lost. No line contains an API key beyond its
 //! public prefix, a token, or the words of a search.
 
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,11 +143,19 @@ pub struct Line {
 impl Line {
     fn begin(form: Form, at: UnixMillis, level: Level, message: &str) -> Self {
         let mut line = Self { form, text: String::with_capacity(LINE_BYTES) };
-        let _ = match form {
-            Form::Text => write!(line.text, "{at} {} {}", level.name(), one_line(message)),
-            Form::Json => write!(line.text, "{{\"at\":\"{at}\",\"level\":\"{}\",\"message\":", level.name())
-                .map(|()| line.quote(message)),
+        let (before, between, behind) = match form {
+            Form::Text => ("", " ", " "),
+            Form::Json => ("{\"at\":\"", "\",\"level\":\"", "\",\"message\":"),
         };
+        line.text.push_str(before);
+        let _ = write!(line.text, "{at}");
+        for part in [between, level.name(), behind] {
+            line.text.push_str(part);
+        }
+        match form {
+            Form::Text => line.text.push_str(&one_line(message)),
+            Form::Json => line.quote(message),
+        }
         line
     }
 
@@ -167,7 +176,9 @@ impl Line {
     pub fn plain(&mut self, name: &str, value: impl Display) {
         self.name(name);
         let quote = if self.form == Form::Json { "\"" } else { "" };
-        let _ = write!(self.text, "{quote}{value}{quote}");
+        self.text.push_str(quote);
+        let _ = write!(self.text, "{value}");
+        self.text.push_str(quote);
     }
 
     pub fn number(&mut self, name: &str, value: impl Into<u64>) {
@@ -214,16 +225,20 @@ impl Line {
     }
 
     fn quote(&mut self, text: &str) {
-        let _ = match text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
-            true => write!(self.text, "\"{text}\""),
-            false => write!(self.text, "{}", Value::from(text)),
-        };
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+            for part in ["\"", text, "\""] {
+                self.text.push_str(part);
+            }
+        } else {
+            let _ = write!(self.text, "{}", Value::from(text));
+        }
     }
 }
 
 /// Replaces control characters, so that text from outside cannot start a line of its own.
-fn one_line(text: &str) -> String {
-    text.replace(|c: char| c.is_control(), " ")
+fn one_line(text: &str) -> Cow<'_, str> {
+    let is_wild = |c: char| c.is_control();
+    if text.contains(is_wild) { text.replace(is_wild, " ").into() } else { text.into() }
 }
 
 fn is_plain(byte: u8) -> bool {

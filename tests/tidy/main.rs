@@ -12,8 +12,8 @@ use source::{Source, package, text_of};
 /// Each room of `src` and the rooms it may use. Nothing points back: a row names only rows above it.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("bus_error", &[]),
-    ("clock", &[]),
     ("decimal", &[]),
+    ("clock", &["decimal"]),
     ("hex", &[]),
     ("metrics", &[]),
     ("network", &[]),
