@@ -2,15 +2,20 @@
 
 /// Encodes everything but the characters that mean themselves in every part of an address.
 pub(crate) fn encoded(text: &str) -> String {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(text.len());
+    push(&mut out, text);
+    out
+}
+
+/// The same, at the end of a text.
+pub(crate) fn push(out: &mut String, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
             _ => out.extend(['%', char::from(HEX[usize::from(byte >> 4)]), char::from(HEX[usize::from(byte & 15)])]),
         }
     }
-    out
 }
 
 #[cfg(test)]

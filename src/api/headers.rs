@@ -11,6 +11,8 @@ pub struct Header {
     pub kind: HeaderKind,
     pub on: SentOn,
     pub meaning: &'static str,
+    /// Its place in [`HEADERS`].
+    pub place: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +76,14 @@ macro_rules! header_table {
                 kind: HeaderKind::$kind,
                 on: SentOn::$on,
                 meaning: $meaning,
+                place: Place::$constant as usize,
             };
         )*
+
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "the names of the constants")]
+        enum Place {
+            $($constant),*
+        }
 
         /// All of them, in the order in which documents list them.
         pub const HEADERS: &[Header] = &[$($constant),*];
@@ -112,7 +120,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_fields_are_their_lower_case() {
         for (place, header) in HEADERS.iter().enumerate() {
-            assert_eq!(header.field, header.name.to_ascii_lowercase());
+            assert_eq!((header.field, header.place), (header.name.to_ascii_lowercase().as_str(), place));
             assert!(HEADERS[..place].iter().all(|other| other.field != header.field), "{}", header.name);
         }
     }

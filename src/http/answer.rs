@@ -53,7 +53,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     if let Some(version) = version {
         let is_packed = head.contains_key(CONTENT_ENCODING);
-        headers::set(head, ETAG, tag(&version, is_packed));
+        headers::set(head, ETAG, &tag(&version, is_packed));
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
@@ -100,7 +100,7 @@ fn content_type(format: Format) -> &'static str {
 /// A strong tag where the bytes are those of the version, a weak one where they are packed.
 pub(super) fn tag(version: &str, is_packed: bool) -> String {
     let weak = if is_packed { "W/" } else { "" };
-    format!("{weak}\"{version}\"")
+    [weak, "\"", version, "\""].concat()
 }
 
 fn vary(head: &mut HeaderMap, by: &'static str) {
@@ -130,7 +130,7 @@ fn not_modified(version: &str, asked: &HeaderMap) -> Reply {
     let weak = tag(version, true);
     let held = gate::text(asked, "if-none-match").unwrap_or_default();
     let holds_weak = held.split(',').any(|held| held.trim() == weak);
-    headers::set(response.headers_mut(), ETAG, tag(version, holds_weak));
+    headers::set(response.headers_mut(), ETAG, &tag(version, holds_weak));
     response
 }
 
@@ -150,7 +150,7 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     let head = response.headers_mut();
     set_standard(head, CACHE_CONTROL, "no-store");
     if let Some(seconds) = error.retry_after_sec {
-        headers::set(head, RETRY_AFTER, seconds);
+        headers::set_number(head, RETRY_AFTER, seconds);
     }
     if let Some(left) = left {
         headers::pace(head, left);
@@ -216,7 +216,7 @@ pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, service: &S
             let mut response = respond(StatusCode::OK, rendered.document().media_type(), body);
             packing::is_packed(&mut response, coding);
             response.extensions_mut().insert(SharedBytes);
-            headers::set(response.headers_mut(), ETAG, tag(rendered.version(), coding != Coding::Identity));
+            headers::set(response.headers_mut(), ETAG, &tag(rendered.version(), coding != Coding::Identity));
             response
         }
     };

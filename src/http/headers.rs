@@ -1,12 +1,14 @@
 //! The headers of answers, set by the constants of the table in `api::headers`.
 
+use std::sync::LazyLock;
+
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::accounts::admission::Receipt;
 use crate::accounts::pace::{PaceLeft, PaceLimits};
 use crate::api::headers::{
-    CREDITS_COST, CREDITS_REMAINING, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
+    CREDITS_COST, CREDITS_REMAINING, HEADERS, Header, IDEMPOTENCY_REPLAYED, LINK, RATE_LIMIT, RATE_LIMIT_LIMIT,
     RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
 };
 use crate::api::reply::Pages;
@@ -18,6 +20,9 @@ const HEAD_BYTES_MAX: usize = 8 << 10;
 /// Half of that for the addresses of other pages.
 const LINK_BYTES_MAX: usize = HEAD_BYTES_MAX / 2;
 
+/// A query, or a link without its address; few are longer.
+const LINK_BYTES: usize = 64;
+
 /// A stage in `Server-Timing`; few are longer.
 const STAGE_BYTES: usize = 24;
 
@@ -25,30 +30,42 @@ const STAGE_BYTES: usize = 24;
 const RATE_BYTES: usize = 64;
 
 /// Enough for any answer but one to another origin.
-const HEADERS: usize = 20;
+const HEADERS_MOSTLY: usize = 20;
 
 /// A map that need not grow while headers are set.
 pub(super) fn room() -> HeaderMap {
-    HeaderMap::with_capacity(HEADERS)
+    HeaderMap::with_capacity(HEADERS_MOSTLY)
 }
 
-/// Sets a header of the table; a value that cannot be a header's is left out.
-pub(super) fn set(head: &mut HeaderMap, header: Header, value: impl TryInto<HeaderValue>) {
-    if let Ok(value) = value.try_into() {
-        head.insert(HeaderName::from_static(header.field), value);
+/// The names of the table, checked once and not for each answer.
+static NAMES: LazyLock<Vec<HeaderName>> =
+    LazyLock::new(|| HEADERS.iter().map(|header| HeaderName::from_static(header.field)).collect());
+
+fn name(header: Header) -> HeaderName {
+    NAMES.get(header.place).cloned().unwrap_or_else(|| HeaderName::from_static(header.field))
+}
+
+/// Sets a header of the table; a text that cannot be a header's value is left out.
+pub(super) fn set(head: &mut HeaderMap, header: Header, text: &str) {
+    if let Ok(value) = text.try_into() {
+        head.insert(name(header), value);
     }
 }
 
 /// The same where the value is always this one.
 pub(super) fn set_fixed(head: &mut HeaderMap, header: Header, value: &'static str) {
-    head.insert(HeaderName::from_static(header.field), HeaderValue::from_static(value));
+    head.insert(name(header), HeaderValue::from_static(value));
+}
+
+pub(super) fn set_number(head: &mut HeaderMap, header: Header, number: impl Into<u64>) {
+    set(head, header, decimal::write(number.into(), &mut [0; decimal::DIGITS_MAX]));
 }
 
 /// What a call cost and what is left, which only a receipt knows.
 pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
-    set(head, CREDITS_REMAINING, receipt.credits_remaining());
-    set(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
-    set(head, CREDITS_COST, if receipt.is_replay() { 0 } else { receipt.charged().0 });
+    set_number(head, CREDITS_REMAINING, receipt.credits_remaining());
+    set_number(head, RESEARCH_ALLOTMENT_REMAINING, receipt.allotment_remaining());
+    set_number(head, CREDITS_COST, if receipt.is_replay() { 0 } else { receipt.charged().0 });
     if receipt.is_replay() {
         set_fixed(head, IDEMPOTENCY_REPLAYED, "true");
     }
@@ -59,14 +76,14 @@ pub(super) fn paid(head: &mut HeaderMap, receipt: &Receipt) {
 pub(super) fn pace(head: &mut HeaderMap, left: &PaceLeft) {
     let PaceLeft { limits: PaceLimits { per_minute, per_day }, in_minute, minute_reset_sec, in_day, day_reset_sec } =
         *left;
-    set(head, RATE_LIMIT_LIMIT, per_minute);
-    set(head, RATE_LIMIT_REMAINING, in_minute.min(in_day));
-    set(head, RATE_LIMIT_RESET, if in_day < in_minute { day_reset_sec } else { minute_reset_sec });
+    set_number(head, RATE_LIMIT_LIMIT, per_minute);
+    set_number(head, RATE_LIMIT_REMAINING, in_minute.min(in_day));
+    set_number(head, RATE_LIMIT_RESET, if in_day < in_minute { day_reset_sec } else { minute_reset_sec });
     let [per_minute, per_day, in_minute, in_day] = [per_minute, per_day, in_minute, in_day].map(u64::from);
     let names = ["\"minute\";r=", ";t=", ", \"day\";r=", ";t="];
-    set(head, RATE_LIMIT, joined(names, [in_minute, minute_reset_sec, in_day, day_reset_sec]));
+    set(head, RATE_LIMIT, &joined(names, [in_minute, minute_reset_sec, in_day, day_reset_sec]));
     let policy = joined(["\"minute\";q=", ";w=60, \"day\";q="], [per_minute, per_day]) + ";w=86400";
-    set(head, RATE_LIMIT_POLICY, policy);
+    set(head, RATE_LIMIT_POLICY, &policy);
 }
 
 /// Each text with the number behind it.
@@ -89,33 +106,49 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
         decimal::push_millis(&mut text, u64::from(*micros));
     }
     if !text.is_empty() {
-        set(head, SERVER_TIMING, text);
+        set(head, SERVER_TIMING, &text);
     }
 }
 
 /// The addresses of other pages: of those around this one alone where all four would be too long, and none where even
 /// these would be. The body says which page it is and how many results there are.
 pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
-    let others = query.iter().filter(|(name, _)| name != "page");
-    let others: String =
-        others.map(|(name, value)| format!("{}={}&", percent::encoded(name), percent::encoded(value))).collect();
-    let link = |(rel, page): &(&str, u32)| format!("<{path}?{others}page={page}>; rel=\"{rel}\"");
-    let around = [
-        (pages.page > 1).then(|| ("prev", pages.page - 1)),
-        (pages.page < pages.last).then(|| ("next", pages.page + 1)),
-    ];
-    let around: Vec<(&str, u32)> = around.into_iter().flatten().collect();
-    let all = [&[("first", 1), ("last", pages.last)], around.as_slice()].concat();
-    let texts = [all, around].into_iter().map(|links| links.iter().map(link).collect::<Vec<_>>().join(", "));
-    if let Some(text) = texts.into_iter().find(|text| text.len() <= LINK_BYTES_MAX).filter(|text| !text.is_empty()) {
-        set(head, LINK, text);
+    let mut others = String::with_capacity(LINK_BYTES);
+    for (name, value) in query.iter().filter(|(name, _)| name != "page") {
+        for (part, end) in [(name, "="), (value, "&")] {
+            percent::push(&mut others, part);
+            others.push_str(end);
+        }
     }
+    let prev = ("prev", (pages.page > 1).then(|| pages.page - 1));
+    let next = ("next", (pages.page < pages.last).then(|| pages.page + 1));
+    let (all, around) = ([("first", Some(1)), ("last", Some(pages.last)), prev, next], [prev, next]);
+    let texts = [all.as_slice(), around.as_slice()].into_iter().map(|links| links_to(path, &others, links));
+    if let Some(text) = texts.into_iter().find(|text| text.len() <= LINK_BYTES_MAX).filter(|text| !text.is_empty()) {
+        set(head, LINK, &text);
+    }
+}
+
+/// `</path?q=law&page=1>; rel="first"`, for each page that there is.
+fn links_to(path: &str, query: &str, pages: &[(&str, Option<u32>)]) -> String {
+    let mut text = String::with_capacity(pages.len() * (path.len() + query.len() + LINK_BYTES));
+    for (rel, page) in pages.iter().filter_map(|(rel, page)| Some((*rel, (*page)?))) {
+        for part in [if text.is_empty() { "<" } else { ", <" }, path, "?", query, "page="] {
+            text.push_str(part);
+        }
+        decimal::push(&mut text, u64::from(page));
+        for part in [">; rel=\"", rel, "\""] {
+            text.push_str(part);
+        }
+    }
+    text
 }
 
 /// Keeps a head within what clients take. Nothing but the addresses of other pages grows with the request.
 pub(super) fn keep_small(head: &mut HeaderMap) {
-    if bytes(head) > HEAD_BYTES_MAX {
-        head.remove(LINK.field);
+    let link = &NAMES[LINK.place];
+    if head.contains_key(link) && bytes(head) > HEAD_BYTES_MAX {
+        head.remove(link);
     }
     debug_assert!(bytes(head) <= HEAD_BYTES_MAX, "{} bytes of headers", bytes(head));
 }
