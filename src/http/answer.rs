@@ -28,8 +28,8 @@ use crate::api::reply::{Body, Format, StoredLayer};
 use crate::api::service::Service;
 use crate::door::{DoorAnswer, Methods};
 
-/// The path and the query of a request, for links to other pages.
-type Address<'a> = (&'a str, &'a [(String, String)]);
+/// The path and the query of a request as they were written, for links to other pages.
+type Address<'a> = (&'a str, Option<&'a str>);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
     let Answer { reply, receipt, version, unread } = answer;
@@ -57,7 +57,8 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
-        headers::paging(head, pages, address.0, address.1);
+        let query = gate::query(address.1).map(|arguments| arguments.query).unwrap_or_default();
+        headers::paging(head, pages, address.0, &query);
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     set_standard(head, CACHE_CONTROL, cache);

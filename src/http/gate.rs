@@ -1,5 +1,7 @@
 //! What a request's address says, once its head has passed the [`rules`](super::rules): text where text belongs.
 
+use std::borrow::Cow;
+
 use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
@@ -18,7 +20,7 @@ pub(super) struct CheckedRequest<'r> {
     /// The path as it was written.
     pub(super) path: &'r str,
     /// Its parts, decoded.
-    pub(super) segments: Vec<String>,
+    pub(super) segments: Vec<Cow<'r, str>>,
     pub(super) arguments: Arguments,
 }
 
@@ -30,7 +32,7 @@ pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
     let path = head.uri.path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;
-    let arguments = query(head.uri.query().unwrap_or_default()).ok_or_else(|| not_well_formed("query"))?;
+    let arguments = query(head.uri.query()).ok_or_else(|| not_well_formed("query"))?;
     Ok(CheckedRequest { headers, path, segments, arguments })
 }
 
@@ -41,11 +43,11 @@ fn not_well_formed(what: &str) -> ApiError {
 }
 
 /// The query's parameters. Of too many only the first are decoded, and all are counted.
-fn query(text: &str) -> Option<Arguments> {
-    let pairs = || text.split('&').filter(|pair| !pair.is_empty());
+pub(super) fn query(text: Option<&str>) -> Option<Arguments> {
+    let pairs = || text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
     let decode = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Some((decoded(name, Plus::IsSpace)?, decoded(value, Plus::IsSpace)?))
+        Some((decoded(name, Plus::IsSpace)?.into_owned(), decoded(value, Plus::IsSpace)?.into_owned()))
     };
     let query = pairs().take(PARAMETERS_MAX).map(decode).collect::<Option<_>>()?;
     Some(Arguments { query, query_count: pairs().count(), ..Arguments::default() })
@@ -72,7 +74,11 @@ enum Plus {
 }
 
 /// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
-fn decoded(text: &str, plus: Plus) -> Option<String> {
+fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%' && (byte != b'+' || plus == Plus::Stays);
+    if text.bytes().all(is_plain) {
+        return Some(text.into());
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
@@ -91,7 +97,7 @@ fn decoded(text: &str, plus: Plus) -> Option<String> {
     }
     let text = String::from_utf8(bytes).ok()?;
     let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    (!text.chars().any(is_wild)).then_some(text)
+    (!text.chars().any(is_wild)).then_some(text.into())
 }
 
 /// The key, if there is one `Authorization` header with the scheme Bearer.
@@ -126,15 +132,15 @@ mod tests {
     #[test]
     fn a_query_is_pairs_and_a_name_may_stand_alone() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let read = query("q=a%26b&facets&x=1=2&&").unwrap();
+        let read = query(Some("q=a%26b&facets&x=1=2&&")).unwrap();
         assert_eq!(read.query, [pair("q", "a&b"), pair("facets", ""), pair("x", "1=2")]);
         assert_eq!(read.query_count, 3);
-        assert_eq!(query("").unwrap().query, []);
+        assert_eq!(query(None).unwrap().query, []);
     }
 
     #[test]
     fn of_too_many_parameters_the_first_are_decoded_and_all_counted() {
-        let read = query(&"a=1&".repeat(2_000)).unwrap();
+        let read = query(Some(&"a=1&".repeat(2_000))).unwrap();
         assert_eq!((read.query.len(), read.query_count), (PARAMETERS_MAX, 2_000));
     }
 

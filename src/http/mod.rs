@@ -59,6 +59,7 @@ use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
+use crate::clock::UnixMillis;
 use crate::door::{Door, Methods, Visit};
 use cross_origin::Origins;
 use documents::Documents;
@@ -224,8 +225,9 @@ impl App {
             }
         };
         let mut response = packing::pack(response, &head.headers, &self.service).await;
-        self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id);
-        under_way.answered(&mut response);
+        let now = self.observers.clock.now().wall;
+        self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id, now);
+        under_way.answered(&mut response, now);
         response
     }
 
@@ -241,17 +243,26 @@ impl App {
             progress: &progress,
         });
         let mut response = answer::failed(&refused.error.into(), &id, None);
-        self.finish(&mut response, &refused.method, &HeaderMap::new(), &self.service.corpus(), &id);
-        under_way.answered(&mut response);
+        let now = self.observers.clock.now().wall;
+        self.finish(&mut response, &refused.method, &HeaderMap::new(), &self.service.corpus(), &id, now);
+        under_way.answered(&mut response, now);
         response
     }
 
     /// What every answer has, whatever it is.
-    fn finish(&self, response: &mut Reply, method: &str, asked: &HeaderMap, corpus: &Corpus, id: &str) {
+    fn finish(
+        &self,
+        response: &mut Reply,
+        method: &str,
+        asked: &HeaderMap,
+        corpus: &Corpus,
+        id: &str,
+        now: UnixMillis,
+    ) {
         let head = response.headers_mut();
         headers::set(head, REQUEST_ID, id);
         headers::set(head, CORPUS_SNAPSHOT, corpus.id());
-        if let Some(date) = http_date(self.observers.clock.now().wall) {
+        if let Some(date) = http_date(now) {
             head.insert(DATE, date);
         }
         self.origins.allow(head, asked);
@@ -330,7 +341,7 @@ impl App {
                 Err(error) => return answer::failed(&error.into(), id, None),
             }
         }
-        let (headers, query) = (checked.headers, checked.arguments.query.clone());
+        let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
         let call = Call {
             corpus: Arc::clone(corpus),
             operation,
@@ -344,7 +355,7 @@ impl App {
         match self.service.call(call).await {
             Outcome::Answered(answer) => {
                 let is_metered = operation.metering().is_some();
-                answer::answered(answer, headers, is_metered, (checked.path, &query))
+                answer::answered(answer, headers, is_metered, address)
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
             Outcome::Failed(failure) => answer::failed(&failure, id, Some(self.service.checkout_url().as_str())),

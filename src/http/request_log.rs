@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::reply::Reply;
 use crate::api::call::Progress;
-use crate::clock::Clock;
+use crate::clock::{Clock, UnixMillis};
 use crate::log::{Level, Line, Log, Logged};
 use crate::metrics::Metrics;
 
@@ -69,7 +69,7 @@ pub(super) struct UnderWay<'r> {
 }
 
 impl UnderWay<'_> {
-    pub(super) fn answered(mut self, reply: &mut Reply) {
+    pub(super) fn answered(mut self, reply: &mut Reply, now: UnixMillis) {
         self.is_answered = true;
         let note = reply.extensions_mut().remove::<Note>().unwrap_or_default();
         let (status, micros) = (reply.status().as_u16(), self.micros());
@@ -90,7 +90,7 @@ impl UnderWay<'_> {
             return;
         }
         let level = if status >= 500 { Level::Error } else { Level::Info };
-        self.log(level, "answered", |line| {
+        self.log(now, micros, level, "answered", |line| {
             line.number("status", status);
             if let Some(error) = note.error {
                 line.text("error", error);
@@ -112,14 +112,14 @@ impl UnderWay<'_> {
             Logged::None => false,
         };
         if is_logged {
-            self.log(Level::Info, "client disconnected", |_| {});
+            let now = self.observers.clock.now().wall;
+            self.log(now, self.micros(), Level::Info, "client disconnected", |_| {});
         }
     }
 
-    fn log(&self, level: Level, message: &str, outcome: impl FnOnce(&mut Line)) {
+    fn log(&self, now: UnixMillis, micros: u64, level: Level, message: &str, outcome: impl FnOnce(&mut Line)) {
         let RequestLine { id, method, path, client, has_key, progress } = self.request;
-        let micros = self.micros();
-        self.observers.log.tell(self.observers.clock.now().wall, level, message, |line| {
+        self.observers.log.tell(now, level, message, |line| {
             line.text("request", id);
             line.plain("client", client);
             line.text("method", method);

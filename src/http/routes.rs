@@ -1,5 +1,8 @@
 //! Routing: paths to operations, documents and probes.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use crate::api::documents::Document;
 use crate::api::operation::{Method, Operation};
 use crate::api::operations::OPERATIONS;
@@ -30,40 +33,81 @@ impl Target<'_> {
 }
 
 /// Where a path leads with one of the methods that paths have.
-pub(super) fn route<'d>(segments: &[String], asked: Option<Methods>) -> Option<Target<'d>> {
-    let names: Vec<&str> = segments.iter().map(String::as_str).collect();
+pub(super) fn route<'d>(names: &[Cow<'_, str>], asked: Option<Methods>) -> Option<Target<'d>> {
     let read = |target| if asked == Some(Methods::Get) { target } else { Target::OtherMethod(Methods::Get) };
-    match names.as_slice() {
-        ["healthz"] => Some(read(Target::Live)),
-        ["readyz"] => Some(read(Target::Ready)),
+    match names {
+        [name] if name == "healthz" => Some(read(Target::Live)),
+        [name] if name == "readyz" => Some(read(Target::Ready)),
         names => operation(names, asked).or_else(|| document(names).map(read)),
     }
 }
 
-fn document<'d>(names: &[&str]) -> Option<Target<'d>> {
-    let stands_at = |path: &&str| path.split('/').skip(1).eq(names.iter().copied());
+fn document<'d>(names: &[Cow<'_, str>]) -> Option<Target<'d>> {
+    let stands_at = |path: &&str| path.split('/').skip(1).eq(names.iter().map(AsRef::as_ref));
     Document::ALL.into_iter().find(|document| document.paths().iter().any(stands_at)).map(Target::Document)
 }
 
-/// Where all operations stand.
-const OPERATIONS_BELOW: &str = "/api/v1/";
+/// A row of the operations table that has a path.
+struct Row {
+    operation: &'static Operation,
+    method: Methods,
+    path: Vec<Part>,
+}
 
-fn operation<'d>(names: &[&str], asked: Option<Methods>) -> Option<Target<'d>> {
-    // Compared once, not for every row.
-    let ["api", "v1", names @ ..] = names else { return None };
+/// A part of a path behind `/api/v1/`.
+enum Part {
+    Name(&'static str),
+    Parameter(&'static str),
+}
+
+/// Their paths are taken apart once, and not for each request.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let row = |operation: &'static Operation| {
+        let route = operation.route?;
+        let path = route.path.strip_prefix("/api/v1/")?.split('/').map(Part::of).collect();
+        Some(Row { operation, method: methods(route.method), path })
+    };
+    OPERATIONS.iter().filter_map(row).collect()
+});
+
+fn operation<'d>(names: &[Cow<'_, str>], asked: Option<Methods>) -> Option<Target<'d>> {
+    let [api, version, names @ ..] = names else { return None };
+    if api != "api" || version != "v1" {
+        return None;
+    }
     let mut others: Option<Methods> = None;
-    for operation in OPERATIONS {
-        let Some(route) = operation.route else { continue };
-        let Some(parameters) = route.path.strip_prefix(OPERATIONS_BELOW).and_then(|path| fit(path, names)) else {
-            continue;
-        };
-        let method = methods(route.method);
-        if asked == Some(method) {
-            return Some(Target::Operation(operation, parameters));
+    for row in ROWS.iter().filter(|row| row.fits(names)) {
+        if asked == Some(row.method) {
+            return Some(Target::Operation(row.operation, row.parameters(names)));
         }
-        others = Some(others.map_or(method, |others| others.and(method)));
+        others = Some(others.map_or(row.method, |others| others.and(row.method)));
     }
     others.map(Target::OtherMethod)
+}
+
+impl Part {
+    fn of(part: &'static str) -> Self {
+        let parameter = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+        parameter.map_or(Self::Name(part), Self::Parameter)
+    }
+}
+
+impl Row {
+    fn fits(&self, names: &[Cow<'_, str>]) -> bool {
+        let fits = |(part, name): (&Part, &Cow<'_, str>)| match part {
+            Part::Name(part) => part == name,
+            Part::Parameter(_) => true,
+        };
+        self.path.len() == names.len() && self.path.iter().zip(names).all(fits)
+    }
+
+    fn parameters(&self, names: &[Cow<'_, str>]) -> Vec<(&'static str, String)> {
+        let parameter = |(part, name): (&Part, &Cow<'_, str>)| match part {
+            Part::Name(_) => None,
+            Part::Parameter(parameter) => Some((*parameter, name.clone().into_owned())),
+        };
+        self.path.iter().zip(names).filter_map(parameter).collect()
+    }
 }
 
 const fn methods(method: Method) -> Methods {
@@ -73,28 +117,13 @@ const fn methods(method: Method) -> Methods {
     }
 }
 
-/// The path parameters, if the names fit the template.
-fn fit(template: &'static str, names: &[&str]) -> Option<Vec<(&'static str, String)>> {
-    let mut parameters = Vec::new();
-    let mut names = names.iter();
-    for part in template.split('/') {
-        let name = names.next()?;
-        match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
-            Some(parameter) => parameters.push((parameter, (*name).to_owned())),
-            None if part == *name => {}
-            None => return None,
-        }
-    }
-    names.next().is_none().then_some(parameters)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::operation::Route;
 
     fn lead_by(path: &str, asked: Option<Methods>) -> Option<Target<'static>> {
-        route(&path.split('/').skip(1).map(str::to_owned).collect::<Vec<_>>(), asked)
+        route(&path.split('/').skip(1).map(Cow::from).collect::<Vec<_>>(), asked)
     }
 
     fn lead(path: &str) -> Option<Target<'static>> {
