@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("accounts", &["clock", "decimal", "hex", "random", "state"]),
     ("admin", &["accounts", "clock", "state"]),
     ("search", &["random"]),
-    ("api", &["accounts", "clock", "hex", "percent", "search"]),
+    ("api", &["accounts", "clock", "formation", "hex", "percent", "search"]),
     ("door", &["accounts", "api"]),
     (
         "http",
@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "bus_error",
             "clock",
             "config",
+            "formation",
             "hex",
             "http",
             "log",
