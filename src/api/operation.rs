@@ -24,6 +24,9 @@ pub const API_VERSION: &str = "v1";
 /// Where packs are sold; every `upgradeUrl` leads there.
 pub const CHECKOUT_PATH: &str = "/api/v1/billing/checkout";
 
+/// Where a node is, before its id.
+pub(super) const NODE_PATH: &str = "/api/v1/node/";
+
 /// One operation, for every transport.
 #[derive(Debug)]
 pub struct Operation {

@@ -4,8 +4,8 @@
 use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, checkout, code_bodies, coverage, formation_status, gis, gis_at, me, node, node_id, nodes, references,
-    resolve, search, suggest,
+    browse, checkout, code_bodies, coverage, formation_requirements, formation_status, gis, gis_at, me, node, node_id,
+    nodes, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{
@@ -211,6 +211,23 @@ pub static OPERATIONS: &[Operation] = &[
         access: metered(&Scope::ALL, 1, Per::Call, me::prepare),
     },
     Operation {
+        name: "formation-requirements",
+        summary: "What a state requires of a new company: office, form, facts, fee, duties; each figure with its source",
+        details: Some(
+            "Figures that nobody has compared with their sources are marked unverified, and what is not known is null. \
+             Statutes have a node id where this corpus holds them.",
+        ),
+        route: route("/api/v1/formation/requirements", "/api/v1/formation/requirements?state=DE&entityType=llc"),
+        tool: tool("formation.requirements", "formation_requirements"),
+        parameters: &[formation_requirements::STATE.rule, formation_requirements::ENTITY_TYPE.rule],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<formation_requirements::RequirementsReply>(),
+        access: metered(&[Scope::Formation], 0, Per::Call, formation_requirements::prepare),
+    },
+    Operation {
         name: "formation-status",
         summary: "The status of a company-formation order",
         details: None,
@@ -243,6 +260,7 @@ pub static OPERATIONS: &[Operation] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::operation::NODE_PATH;
     use crate::api::parameters::{Location, Need};
 
     /// Path, scopes, cost and errors of its own of each endpoint, as the contract's table has them.
@@ -285,6 +303,12 @@ mod tests {
             assert_eq!(path.matches('{').count(), written.len());
             assert!(written.iter().all(|name| path.contains(name)), "{}", operation.name);
         }
+    }
+
+    #[test]
+    fn links_to_nodes_lead_to_the_operation_of_nodes() {
+        let node = OPERATIONS.iter().find(|operation| operation.name == "node").and_then(|node| node.route);
+        assert_eq!(node.map(|route| route.path.to_owned()), Some(format!("{NODE_PATH}{{id}}")));
     }
 
     #[test]

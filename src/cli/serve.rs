@@ -19,6 +19,7 @@ use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::config::Config;
+use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
@@ -84,6 +85,8 @@ pub(super) struct Served {
 
 impl Served {
     pub(super) fn open(config: &Config) -> Result<Self, Box<dyn Error>> {
+        // A mistake in what is compiled in shows here, not in an answer.
+        requirements().map_err(Clone::clone)?;
         let data = config.data.dir.clone();
         let corpus = Arc::new(Corpus::open_current(&data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());

@@ -36,6 +36,7 @@ pub(crate) fn address(house: &House, operation: &Operation) -> String {
         "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
         "gis" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
         "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
+        "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_address(house, path),
         "code-bodies" | "coverage" | "me" | "checkout" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
@@ -119,6 +120,7 @@ const OPENED_BY: &[(&str, &[Scope])] = &[
     ("coverage", &[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis]),
     ("me", &[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis, Scope::Formation]),
     ("formation-status", &[Scope::Formation]),
+    ("formation-requirements", &[Scope::Formation]),
     ("references", &[Scope::Node]),
     ("nodes", &[Scope::Node]),
     ("resolve", &[Scope::Node]),
@@ -158,6 +160,10 @@ fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
         let path = address(&house, operation);
         assert_eq!(ok(house.get(&path, &key), operation.name).number("x-credits-remaining"), 0);
         let refused = house.get(&path, &key);
+        if cost.credits == 0 {
+            ok(refused, operation.name);
+            continue;
+        }
         let error = refused.error(402, "insufficient_credits");
         assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
         assert_eq!(refused.number("x-ratelimit-limit"), 100_000);
