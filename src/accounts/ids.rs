@@ -94,6 +94,27 @@ impl FromStr for OrderId {
     }
 }
 
+/// A page on which a payment provider takes a payment for us: a random UUID, which the provider repeats in all it says of
+/// that payment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckoutId(pub uuid::Uuid);
+
+impl fmt::Display for CheckoutId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl FromStr for CheckoutId {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        uuid::Uuid::try_parse(text)
+            .map(Self)
+            .map_err(|_| format!("'{text}' is not a valid checkout id, which is a UUID"))
+    }
+}
+
 /// An amount of credits that is never negative: a cost, a price in credits, a balance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]

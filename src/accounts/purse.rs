@@ -2,8 +2,8 @@
 //!
 //! A call first takes a hold, atomically over allotment and wallet. The ledger's writer then posts the debit and
 //! settles the hold, or the call ends without a debit and the hold is released. At any moment `spendable = posted -
-//! held`, and neither part is below zero. This file uses only a mutex, so that a test can replace it and try every
-//! interleaving.
+//! held`, and neither part is below zero, unless bought credits were taken back: then nothing is spendable until later
+//! credits have filled the hole. This file uses only a mutex, so that a test can replace it and try every interleaving.
 
 use super::sync::{Mutex, MutexGuard};
 
@@ -65,7 +65,8 @@ impl Purse {
         let mut contents = self.lock();
         let from_allotment = contents.allotment_left(units).min(cost);
         let from_wallet = cost - from_allotment;
-        if contents.wallet_left() < i64::from(from_wallet) {
+        // The allotment can be used also while the wallet is below zero.
+        if from_wallet > 0 && contents.wallet_left() < i64::from(from_wallet) {
             return Err(contents.remaining(units));
         }
         contents.month(units.month).held += from_allotment;
@@ -100,7 +101,8 @@ impl Purse {
         }
     }
 
-    /// The ledger has a credit to the wallet: a grant, a purchase, a correction.
+    /// The ledger has a credit to the wallet: a grant, a purchase, a correction. Or the opposite: bought credits that were
+    /// taken back, however many are left.
     pub(crate) fn top_up(&self, credits: i64) {
         self.lock().wallet_posted += credits;
     }

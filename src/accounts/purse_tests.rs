@@ -42,3 +42,21 @@ fn reopening_keeps_the_holds_of_calls_under_way() {
     assert_eq!(purse.remaining(MAY), Remaining { wallet: 7, allotment: 3 });
     assert!(purse.hold_wallet(8).is_none() && purse.hold_wallet(7).is_some());
 }
+
+#[test]
+fn what_is_taken_back_leaves_a_hole_that_later_credits_fill() {
+    let purse = Purse::new(10, []);
+    let (hold, _) = purse.hold(7, MAY).unwrap();
+    purse.top_up(-10);
+    assert_eq!(purse.remaining(MAY).wallet, -4);
+    purse.settle(hold);
+    assert_eq!(purse.remaining(MAY).wallet, -4);
+    let next = MonthlyUnits { month: 5, limit: 3 };
+    assert!(purse.hold(4, next).is_err(), "nothing is spendable");
+    assert!(purse.hold_wallet(1).is_none());
+    let (free, left) = purse.hold(3, next).unwrap();
+    assert_eq!((free.from_allotment, left), (3, Remaining { wallet: -4, allotment: 0 }));
+    purse.top_up(5);
+    assert!(purse.hold(2, MAY).is_err());
+    assert_eq!(purse.hold(1, MAY).unwrap().1.wallet, 0);
+}

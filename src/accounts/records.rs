@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::ids::{AccountId, Credits, EntryNumber, KeyId, OrderId, PurchaseId};
+use super::ids::{AccountId, CheckoutId, Credits, EntryNumber, KeyId, OrderId, PurchaseId};
 use super::key::{KeyDigest, KeyKind};
 use super::pace::DayCount;
 use super::scope::ScopeSet;
@@ -75,6 +75,96 @@ pub struct PurchaseRecord {
     pub entry: Option<EntryNumber>,
     /// The payment provider's own id: the same payment never counts twice.
     pub payment_reference: Option<String>,
+    /// Credits that refunds and disputes took back.
+    #[serde(default)]
+    pub reversed: Credits,
+    /// SHA-256 of account and idempotency key of the request: sent again, it finds this purchase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<String>,
+    /// Where it is paid by card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<CheckoutId>,
+}
+
+/// What is paid on a page of a payment provider.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Payable {
+    Purchase(PurchaseId),
+    Order(OrderId),
+}
+
+/// A page on which a payment provider takes a payment for us, and what it said of that payment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckoutRecord {
+    pub id: CheckoutId,
+    pub pays: Payable,
+    pub account: AccountId,
+    /// What has to be paid, in US cents.
+    pub amount_cents: u32,
+    pub opened_at: UnixMillis,
+    /// None until the provider has made it.
+    pub page: Option<CheckoutPage>,
+    /// The provider's id of the payment, once it arrived.
+    pub payment: Option<String>,
+    pub refunded_cents: u32,
+    pub disputes: Vec<DisputeRecord>,
+    /// What the operator has to look at.
+    pub problem: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CheckoutPage {
+    /// The provider's id.
+    pub session: String,
+    /// Where the customer pays.
+    pub url: String,
+}
+
+/// A payer who claims the money back through the bank.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DisputeRecord {
+    /// The provider's id.
+    pub id: String,
+    pub cents: u32,
+    pub state: DisputeState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DisputeState {
+    /// The bank holds the money.
+    Open,
+    Won,
+    Lost,
+}
+
+impl CheckoutRecord {
+    /// What of the payment is not ours any more, for now or for good.
+    pub fn reversed_cents(&self) -> u32 {
+        let disputed = self.disputes.iter().filter(|dispute| dispute.state != DisputeState::Won);
+        let disputed = disputed.fold(0, |sum: u32, dispute| sum.saturating_add(dispute.cents));
+        self.refunded_cents.saturating_add(disputed).min(self.amount_cents)
+    }
+
+    /// The part of the credits that goes back with it, rounded in the customer's favour.
+    pub(crate) fn reversed_credits(&self, credits: Credits) -> Credits {
+        match u64::from(self.amount_cents) {
+            0 => Credits(0),
+            amount => {
+                let reversed = u64::from(credits.0) * u64::from(self.reversed_cents()) / amount;
+                Credits(u32::try_from(reversed).unwrap_or(u32::MAX))
+            }
+        }
+    }
+}
+
+impl PurchaseRecord {
+    /// Credits that were taken back. A purchase that is refunded has none left, also one from before this was counted.
+    pub(crate) fn taken_back(&self) -> Credits {
+        if self.status == PurchaseStatus::Refunded { self.credits } else { self.reversed }
+    }
 }
 
 /// The stages of a formation order, in order.

@@ -6,14 +6,15 @@ use serde::{Serialize, Serializer};
 
 use super::Accounts;
 use super::error::ChangeError;
-use super::ids::{AccountId, EntryNumber, KeyId, OrderId};
+use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
 use super::key::KeyDigest;
 use super::ledger::entry::{Entry, EntryKind};
 use super::ledger::load::{newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
 use super::records::{
-    AccountRecord, AccountStatus, KeyRecord, OrderRecord, PurchaseRecord, SessionRecord, read_all_json, read_json,
+    AccountRecord, AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, SessionRecord, read_all_json,
+    read_json,
 };
 use crate::clock::{Now, UnixMillis};
 use crate::state::{StateError, Table};
@@ -96,6 +97,14 @@ impl Accounts {
 
     pub fn purchases(&self) -> Result<Vec<PurchaseRecord>, ChangeError> {
         Ok(self.shared.with_reading(|reading| read_all_json(reading, Table::Purchases))?)
+    }
+
+    pub fn checkout(&self, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
+        Ok(self.shared.with_reading(|reading| read_json(reading, Table::Checkouts, id.0.as_bytes()))?)
+    }
+
+    pub fn checkouts(&self) -> Result<Vec<CheckoutRecord>, ChangeError> {
+        Ok(self.shared.with_reading(|reading| read_all_json(reading, Table::Checkouts))?)
     }
 
     pub fn orders(&self) -> Result<Vec<OrderRecord>, ChangeError> {

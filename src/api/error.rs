@@ -205,7 +205,8 @@ fn message(refusal: &Refusal) -> String {
         Refusal::Credits { cost, remaining } => format!(
             "the call costs {cost} credits; {} are left in the wallet and {} in this month's allotment; buy a pack at \
              upgradeUrl or wait for the 1st of the month",
-            remaining.wallet, remaining.allotment
+            remaining.wallet.max(0),
+            remaining.allotment
         ),
         Refusal::OtherRequest => {
             "this Idempotency-Key was used for another request; use a new one for a new request".to_owned()

@@ -8,19 +8,24 @@ use super::medium::Medium;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts];
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts];
 
 /// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Acts)?;
     writing.empty(Table::Idempotency)?;
     writing.empty(Table::IdempotencyAges)
+}
+
+/// Format 3 has the pages on which a payment provider takes payments.
+fn add_checkouts(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::Checkouts)
 }
 
 /// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
@@ -58,10 +63,12 @@ pub enum Table {
     IdempotencyAges,
     /// Number -> administrative act, JSON.
     Acts,
+    /// Checkout id -> a payment provider's page and what became of it, JSON.
+    Checkouts,
 }
 
 impl Table {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -78,6 +85,7 @@ impl Table {
         Self::Idempotency,
         Self::IdempotencyAges,
         Self::Acts,
+        Self::Checkouts,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -98,6 +106,7 @@ impl Table {
             Self::Idempotency => "idempotency",
             Self::IdempotencyAges => "idempotency_ages",
             Self::Acts => "acts",
+            Self::Checkouts => "checkouts",
         }
     }
 
@@ -191,7 +200,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 2"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 3"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -224,7 +233,7 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
-        assert_eq!(format(&state.database).unwrap(), Some(2));
+        assert_eq!(format(&state.database).unwrap(), Some(3));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {

@@ -4,6 +4,7 @@
 //! is in effect in memory before its response is sent.
 
 mod accounts;
+mod checkouts;
 mod credits;
 mod keys;
 mod orders;
@@ -12,8 +13,10 @@ mod sessions;
 
 use std::sync::{Arc, OnceLock};
 
+pub use checkouts::{PaymentReport, ReportResult};
 pub use keys::{IssuedKey, KeyWish};
 pub use orders::OrderWish;
+pub use purchases::{OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};
 
 use super::audit::ActRecord;
 use super::blocking;

@@ -1,46 +1,114 @@
 //! Purchases of packs: requested, then paid or cancelled, possibly refunded.
 
+use sha2::{Digest, Sha256};
+
+use super::checkouts::{new_checkout_id, open_checkout};
 use super::credits::correction;
 use super::{
     Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, record as audit, updated,
 };
 use crate::accounts::Accounts;
+use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
+use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    LAST_IDS_KEY, PurchaseRecord, PurchaseStatus, from_json, get_json, put_json, read_json,
+    AccountRecord, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, from_json, get_json, put_json, read_json,
 };
-use crate::accounts::tier::PackName;
+use crate::accounts::tier::{Pack, PackName};
+use crate::hex;
 use crate::state::Table;
+
+/// How many purchases of an account may wait for their payment.
+pub const OPEN_PURCHASES_MAX: usize = 10;
+
+/// A provider's page is open for a day; a little more, so that ours is never the first to close.
+const PAGE_MILLIS: i64 = 25 * 3_600_000;
+
+/// What a customer wants to buy.
+#[derive(Clone, Debug)]
+pub struct PurchaseWish {
+    pub account: AccountId,
+    pub pack: PackName,
+    /// The request's idempotency key.
+    pub retry: Option<String>,
+    /// On a page of the payment provider, not by arrangement with the operator.
+    pub by_card: bool,
+}
+
+/// What a request came to.
+#[derive(Clone, Debug)]
+pub enum OpenedPurchase {
+    New(Box<PurchaseRecord>),
+    /// The idempotency key was used for it before.
+    Known(Box<PurchaseRecord>),
+    /// The idempotency key was used for another pack.
+    OtherPack,
+    /// [`OPEN_PURCHASES_MAX`] wait already.
+    TooManyOpen,
+}
 
 impl Accounts {
     pub fn request_purchase(&self, id: AccountId, pack: PackName, act: &Act) -> Result<PurchaseRecord, ChangeError> {
         let terms = *self.settings().tariff.pack(pack);
-        check_amount(terms.credits)?;
-        let (at, act) = (act.at, act.clone());
+        let act = act.clone();
         self.change(move |poster| {
-            account(poster, id)?;
-            let mut ids = last_ids(poster)?;
-            ids.purchase += 1;
-            let record = PurchaseRecord {
-                id: PurchaseId(ids.purchase),
-                account: id,
-                pack,
-                price_cents: terms.price_cents,
-                credits: terms.credits,
-                status: PurchaseStatus::Requested,
-                requested_at: at,
-                settled_at: None,
-                entry: None,
-                payment_reference: None,
-            };
-            put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+            let record = new_purchase(poster, id, pack, &terms, &act)?;
             put_purchase(poster, &record)?;
-            let on = format!("{} of {id}, pack {}", record.id, pack.tier());
-            audit(poster, &act, "purchase request", on)?;
             Ok((record, nothing_more()))
+        })
+    }
+
+    /// A request by the customer. The same request, sent again with its idempotency key, finds the same purchase.
+    pub fn open_purchase(
+        &self,
+        wish: PurchaseWish,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<OpenedPurchase, ChangeError> {
+        let terms = *self.settings().tariff.pack(wish.pack);
+        let checkout = if wish.by_card { Some(new_checkout_id(entropy)?) } else { None };
+        let retry = wish.retry.map(|key| hex::encode(&Sha256::digest(format!("{}\0{key}", wish.account))));
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut open = 0;
+            for mut known in purchases_of(poster, wish.account)? {
+                if retry.is_some() && known.retry == retry {
+                    let opened = match known.pack == wish.pack {
+                        true => OpenedPurchase::Known(Box::new(known)),
+                        false => OpenedPurchase::OtherPack,
+                    };
+                    return Ok((opened, nothing_more()));
+                }
+                let is_open = known.status == PurchaseStatus::Requested;
+                if is_open && known.checkout.is_some() && known.requested_at.plus_millis(PAGE_MILLIS) < act.at {
+                    // The provider's page is closed, and its notice of that may have been lost.
+                    known.status = PurchaseStatus::Cancelled;
+                    known.settled_at = Some(act.at);
+                    put_purchase(poster, &known)?;
+                } else if is_open {
+                    open += 1;
+                }
+            }
+            if open >= OPEN_PURCHASES_MAX {
+                return Ok((OpenedPurchase::TooManyOpen, nothing_more()));
+            }
+            let mut record = new_purchase(poster, wish.account, wish.pack, &terms, &act)?;
+            record.retry = retry;
+            record.checkout = checkout;
+            put_purchase(poster, &record)?;
+            if let Some(checkout) = checkout {
+                open_checkout(
+                    poster,
+                    checkout,
+                    Payable::Purchase(record.id),
+                    record.account,
+                    record.price_cents,
+                    act.at,
+                )?;
+            }
+            Ok((OpenedPurchase::New(Box::new(record)), nothing_more()))
         })
     }
 
@@ -72,21 +140,10 @@ impl Accounts {
                     payment_reference.unwrap_or_default()
                 )));
             }
-            let credits = i64::from(record.credits.0);
-            let note = note(&act, format!("pack {}", record.pack.tier()))?;
-            let reference = Reference::Purchase(id);
-            let entry =
-                poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
-            record.status = PurchaseStatus::Paid;
-            record.settled_at = Some(act.at);
-            record.entry = Some(entry.number);
-            record.payment_reference = payment_reference;
-            put_purchase(poster, &record)?;
+            let account = credit(poster, &mut record, payment_reference, &act)?;
+            let credits = record.credits;
             audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
-            let mut account = account(poster, record.account)?;
-            account.tier = account.tier.max(record.pack.tier());
-            put_account(poster, &account)?;
-            Ok((record, updated(account, credits)))
+            Ok((record, updated(account, credits.0.into())))
         })
     }
 
@@ -115,14 +172,89 @@ impl Accounts {
             if record.status != PurchaseStatus::Paid {
                 return Err(refuse_purchase(id, record.status, "refunded"));
             }
+            if record.reversed.0 > 0 {
+                return Err(ChangeError::Refused(format!(
+                    "{} credits of purchase {id} went back already with its payment; take back what is left with \
+                     'ledger adjust'",
+                    record.reversed
+                )));
+            }
             record.status = PurchaseStatus::Refunded;
+            record.reversed = record.credits;
             put_purchase(poster, &record)?;
             Ok(())
         })
     }
 }
 
-fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
+fn new_purchase(
+    poster: &mut Poster<'_>,
+    owner: AccountId,
+    pack: PackName,
+    terms: &Pack,
+    act: &Act,
+) -> Result<PurchaseRecord, ChangeError> {
+    check_amount(terms.credits)?;
+    account(poster, owner)?;
+    let mut ids = last_ids(poster)?;
+    ids.purchase += 1;
+    put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;
+    let record = PurchaseRecord {
+        id: PurchaseId(ids.purchase),
+        account: owner,
+        pack,
+        price_cents: terms.price_cents,
+        credits: terms.credits,
+        status: PurchaseStatus::Requested,
+        requested_at: act.at,
+        settled_at: None,
+        entry: None,
+        payment_reference: None,
+        reversed: Credits(0),
+        retry: None,
+        checkout: None,
+    };
+    audit(poster, act, "purchase request", format!("{} of {owner}, pack {}", record.id, pack.tier()))?;
+    Ok(record)
+}
+
+/// Gives the credits of a purchase, and the tier of its pack.
+pub(super) fn credit(
+    poster: &mut Poster<'_>,
+    record: &mut PurchaseRecord,
+    payment_reference: Option<String>,
+    act: &Act,
+) -> Result<AccountRecord, ChangeError> {
+    let note = note(act, format!("pack {}", record.pack.tier()))?;
+    let (credits, reference) = (i64::from(record.credits.0), Reference::Purchase(record.id));
+    let entry = poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
+    record.status = PurchaseStatus::Paid;
+    record.settled_at = Some(act.at);
+    record.entry = Some(entry.number);
+    record.payment_reference = payment_reference;
+    put_purchase(poster, record)?;
+    let mut account = account(poster, record.account)?;
+    account.tier = account.tier.max(record.pack.tier());
+    put_account(poster, &account)?;
+    Ok(account)
+}
+
+/// All purchases of an account. Records of others are passed over by their bytes, because the ledger waits meanwhile.
+fn purchases_of(poster: &Poster<'_>, owner: AccountId) -> Result<Vec<PurchaseRecord>, ChangeError> {
+    let mark = format!("\"account\":\"{owner}\"");
+    let mark = memchr::memmem::Finder::new(&mark);
+    let mut found = Vec::new();
+    poster.writing.scan(Table::Purchases, &[], &mut |key, payload| {
+        if mark.find(payload).is_some() {
+            let record: PurchaseRecord = from_json(Table::Purchases, key, payload)?;
+            found.push(record);
+        }
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+pub(super) fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
     get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
 }
 
@@ -140,7 +272,7 @@ fn paid_by(poster: &Poster<'_>, payment: Option<&str>) -> Result<Option<Purchase
     Ok(found)
 }
 
-fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
+pub(super) fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Purchases, &record.id.to_key(), record)?)
 }
 

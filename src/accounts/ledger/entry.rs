@@ -86,6 +86,14 @@ impl Draft {
     pub(crate) fn to_wallet(&self) -> i64 {
         self.credits + self.from_allotment
     }
+
+    /// Bought credits that go back, whether or not they are still there.
+    pub(crate) fn taken_back(&self) -> i64 {
+        match (self.kind, self.reference) {
+            (EntryKind::Refund, Reference::Purchase(_)) => -self.credits,
+            _ => 0,
+        }
+    }
 }
 
 /// An entry in its place.

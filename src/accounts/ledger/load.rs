@@ -56,15 +56,21 @@ impl Head {
 /// An account's posted balance and its newest entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Wallet {
+    /// Below zero by at most what was taken back.
     pub(crate) balance: i64,
     pub(crate) newest: Option<EntryNumber>,
+    /// Bought credits that refunds and disputes ever took, spent or not.
+    pub(crate) taken_back: i64,
 }
 
 impl Wallet {
-    pub(crate) fn to_bytes(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.balance.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.newest.map_or(0, |number| number.0).to_le_bytes());
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(24);
+        bytes.extend(self.balance.to_le_bytes());
+        bytes.extend(self.newest.map_or(0, |number| number.0).to_le_bytes());
+        if self.taken_back != 0 {
+            bytes.extend(self.taken_back.to_le_bytes());
+        }
         bytes
     }
 
@@ -72,8 +78,9 @@ impl Wallet {
         let mut decoder = Decoder::new(bytes);
         let balance = i64::from_le_bytes(decoder.array()?);
         let newest = u64::from_le_bytes(decoder.array()?);
+        let taken_back = if decoder.is_empty() { 0 } else { i64::from_le_bytes(decoder.array()?) };
         decoder.finish()?;
-        Ok(Self { balance, newest: (newest > 0).then_some(EntryNumber(newest)) })
+        Ok(Self { balance, newest: (newest > 0).then_some(EntryNumber(newest)), taken_back })
     }
 }
 

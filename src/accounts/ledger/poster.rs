@@ -47,11 +47,16 @@ impl<'p> Poster<'p> {
     }
 
     /// Gives a draft its place. Admission held its credits before, so a balance below zero is a broken promise, not
-    /// somebody's mistake.
+    /// somebody's mistake, unless bought credits were taken back that had been spent or held.
     pub(crate) fn append(&mut self, draft: Draft) -> Entry {
         let mut wallet = self.wallet(draft.account);
         let balance_after = wallet.balance + draft.to_wallet();
-        assert!(balance_after >= 0, "{} would be overdrawn to {balance_after} by {draft:?}", draft.account);
+        wallet.taken_back += draft.taken_back();
+        assert!(
+            balance_after >= -wallet.taken_back,
+            "{} would be overdrawn to {balance_after} by {draft:?}",
+            draft.account
+        );
         // An entry that cannot be read back would take the whole ledger with it.
         let fits = |amount: i64| i32::try_from(amount).is_ok();
         assert!(fits(draft.credits) && fits(draft.from_allotment), "amounts beyond what is stored: {draft:?}");

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::Accounts;
-use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
+use crate::accounts::ids::{AccountId, EntryNumber, PurchaseId};
 use crate::accounts::records::{
     AccountRecord, IdempotencyRecord, KeyRecord, PurchaseRecord, PurchaseStatus, read_all_json,
 };
@@ -88,6 +88,7 @@ struct Walk {
     hash: [u8; 32],
     balances: HashMap<AccountId, i64>,
     newest: HashMap<AccountId, EntryNumber>,
+    taken_back: HashMap<AccountId, i64>,
     months: BTreeMap<(AccountId, Month), i64>,
     books: Books,
     purchases: HashMap<PurchaseId, Vec<Draft>>,
@@ -192,6 +193,9 @@ impl Walk {
             *self.months.entry((draft.account, draft.month)).or_default() += draft.from_allotment;
         }
         self.books.post(draft);
+        if draft.taken_back() != 0 {
+            *self.taken_back.entry(draft.account).or_default() += draft.taken_back();
+        }
         if let Reference::Purchase(id) = draft.reference {
             self.purchases.entry(id).or_default().push(draft.clone());
         }
@@ -214,8 +218,12 @@ impl Walk {
         }
         self.post(draft);
         let balance = self.balances[&draft.account];
-        ensure(balance == entry.balance_after && balance >= 0, || {
+        ensure(balance == entry.balance_after, || {
             format!("entry {number} says that {} has {}, the entries say {balance}", draft.account, entry.balance_after)
+        })?;
+        let taken_back = self.taken_back.get(&draft.account).copied().unwrap_or(0);
+        ensure(balance >= -taken_back, || {
+            format!("entry {number} leaves {} with {balance}, though only {taken_back} were taken back", draft.account)
         })?;
         self.hash = entry.hash_after(&self.hash);
         self.number = number.0;
@@ -236,6 +244,10 @@ fn compare_sums(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
         let balance = walk.balances.get(account).copied().unwrap_or(0);
         ensure(wallet.balance == balance, || {
             format!("the wallet of {account} has {}, but its entries add up to {balance}", wallet.balance)
+        })?;
+        let taken_back = walk.taken_back.get(account).copied().unwrap_or(0);
+        ensure(wallet.taken_back == taken_back, || {
+            format!("the wallet of {account} says that {} were taken back, its entries {taken_back}", wallet.taken_back)
         })?;
         let newest = walk.newest.get(account).copied();
         ensure(newest.is_none() || wallet.newest == newest, || {
@@ -259,22 +271,34 @@ fn check_purchases(reading: &Reading, walk: &Walk) -> Result<(), VerifyError> {
     let records: Vec<PurchaseRecord> = read_all_json(reading, Table::Purchases)?;
     for record in &records {
         let drafts = walk.purchases.get(&record.id).map_or(&[][..], Vec::as_slice);
-        let expected: &[EntryKind] = match record.status {
-            PurchaseStatus::Requested | PurchaseStatus::Cancelled => &[],
-            PurchaseStatus::Paid => &[EntryKind::Purchase],
-            PurchaseStatus::Refunded => &[EntryKind::Purchase, EntryKind::Refund],
-        };
-        let kinds: Vec<EntryKind> = drafts.iter().map(|draft| draft.kind).collect();
-        let fits = |draft: &Draft| {
-            draft.account == record.account && Credits(draft.credits.unsigned_abs() as u32) == record.credits
-        };
-        ensure(kinds == expected && drafts.iter().all(fits), || {
-            format!("purchase {} is {:?}, its entries are {kinds:?}", record.id, record.status)
+        let is_paid = matches!(record.status, PurchaseStatus::Paid | PurchaseStatus::Refunded);
+        ensure(drafts.is_empty() != is_paid && is_sound(record, drafts), || {
+            let entries: Vec<(EntryKind, i64)> = drafts.iter().map(|draft| (draft.kind, draft.credits)).collect();
+            format!("purchase {} is {:?}, its entries are {entries:?}", record.id, record.status)
         })?;
     }
     let known: HashSet<PurchaseId> = records.iter().map(|record| record.id).collect();
     let unknown = walk.purchases.keys().find(|id| !known.contains(id));
     ensure(unknown.is_none(), || format!("entries refer to purchase {unknown:?}, which does not exist"))
+}
+
+/// Whether the entries of a purchase give all of its credits, then take and return parts of them, and leave what the record
+/// says.
+fn is_sound(record: &PurchaseRecord, drafts: &[Draft]) -> bool {
+    let all = i64::from(record.credits.0);
+    let mut left = 0;
+    for (at, draft) in drafts.iter().enumerate() {
+        left += draft.credits;
+        let fits = match draft.kind {
+            EntryKind::Purchase => draft.credits > 0 && (at > 0 || left == all),
+            EntryKind::Refund => draft.credits < 0,
+            _ => false,
+        };
+        if !fits || draft.account != record.account || !(0..=all).contains(&left) {
+            return false;
+        }
+    }
+    drafts.is_empty() || left == all - i64::from(record.taken_back().0)
 }
 
 /// No two idempotency records share a debit.
