@@ -15,6 +15,7 @@ pub mod http;
 pub mod log;
 pub mod metrics;
 pub mod network;
+pub mod payments;
 mod percent;
 pub mod random;
 pub mod search;

@@ -51,7 +51,7 @@ pub struct KeyRecord {
     pub replaces: Option<KeyId>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PurchaseStatus {
     Requested,

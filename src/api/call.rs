@@ -177,7 +177,9 @@ impl Service {
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
         let (accounts, corpus) = (self.accounts(), &call.corpus);
         let body = &call.arguments.body;
-        let call = CheckedCall { caller, accounts, corpus, arguments, body, now, format };
+        let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
+        let cards = self.cards.as_ref();
+        let call = CheckedCall { caller, accounts, corpus, arguments, body, idempotency_key, cards, now, format };
         unbroken(|| handler(&call))
     }
 
@@ -189,6 +191,10 @@ impl Service {
                 let began = Instant::now();
                 let permit = self.heavy_permit().await?;
                 Ok(Turn::OnThread { permit, queued: stage("queue", began) })
+            }
+            Weight::Outside => {
+                let place = Arc::clone(&self.outside).try_acquire_owned().map_err(|_| ApiError::overloaded())?;
+                Ok(Turn::OnThread { permit: place, queued: ("queue", 0) })
             }
         }
     }

@@ -62,6 +62,7 @@ error_codes! {
     Overloaded, 503, "overloaded", "The service is overloaded; try again.";
     LedgerUnavailable, 503, "ledger_unavailable", "The ledger cannot be written now; nothing was charged, unless `message` says that this is not known yet.";
     StorageFull, 503, "storage_full", "The disk of the service is full; nothing was charged.";
+    PaymentUnavailable, 503, "payment_unavailable", "The payment provider cannot be reached now; nothing was charged.";
     VersionNotSupported, 505, "version_not_supported", "Only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported.";
 }
 

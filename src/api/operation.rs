@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use schemars::{Schema, SchemaGenerator};
 
+use super::cards::CardPayments;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode};
 use super::json::JsonObject;
@@ -145,8 +146,10 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) corpus: &'a Arc<Corpus>,
     pub(super) arguments: Checked<'a>,
     /// Empty where the operation takes none.
-    #[expect(dead_code, reason = "the first operation with a body reads it")]
     pub(super) body: &'a JsonObject,
+    pub(super) idempotency_key: Option<&'a str>,
+    /// None where no payments are taken by card.
+    pub(super) cards: Option<&'a Arc<dyn CardPayments>>,
     pub(super) now: Now,
     /// The form in which the caller wants the answer.
     pub(super) format: Format,
@@ -192,6 +195,9 @@ pub(super) enum Weight {
     Light,
     /// Long enough to delay others, or from a file that may delay it. It takes a permit and runs on a blocking thread.
     Heavy,
+    /// Waits for somebody outside, without work of its own: on a blocking thread, and a permit for work is not kept from
+    /// others meanwhile. A few at once.
+    Outside,
 }
 
 /// When a metered call is charged.
@@ -211,6 +217,11 @@ impl Prepared {
     /// Work of some length looks at the cancellation between its steps.
     pub(super) fn heavy(work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static) -> Self {
         Self::new(Weight::Heavy, work)
+    }
+
+    /// Work that has begun is not ended when its caller disconnects.
+    pub(super) fn outside(work: impl FnOnce() -> Result<Reply, ApiError> + Send + 'static) -> Self {
+        Self::new(Weight::Outside, move |_| work())
     }
 
     pub(super) fn new(

@@ -5,11 +5,11 @@ use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, coverage, formation_requirements, formation_status, gis, gis_at, me, node, node_id,
-    nodes, references, resolve, search, suggest,
+    nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{
-    Access, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Route, Tool,
+    Access, BodyRule, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Route, Tool,
 };
 use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -254,6 +254,26 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: false,
         reply: |generator| generator.subschema_for::<checkout::CheckoutReply>(),
         access: Access::Open(checkout::prepare),
+    },
+    Operation {
+        name: "purchase",
+        summary: "Buy a pack of credits: the answer says how to pay",
+        details: Some(
+            "Send `{\"pack\": \"starter\"}`. A request that is sent again with its `Idempotency-Key` finds the same purchase, \
+             however late.",
+        ),
+        route: Some(Route { method: Method::Post, path: CHECKOUT_PATH, example: "/api/v1/billing/checkout" }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodyRule {
+            schema: |generator| generator.subschema_for::<purchase::PurchaseRequest>(),
+            example: r#"{"pack": "starter"}"#,
+        }),
+        formats: JSON,
+        errors: &[ErrorCode::PaymentUnavailable],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<purchase::PurchaseReply>(),
+        access: metered(&Scope::ALL, 0, Per::Call, purchase::prepare),
     },
 ];
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::cards::CardPayments;
 use super::corpus::Corpus;
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
@@ -25,7 +26,12 @@ pub struct Parts {
     pub permits: usize,
     /// How many bytes of answers an account may leave unread.
     pub unread_bytes_per_account_max: usize,
+    /// Who takes payments by card; none: the operator confirms payments.
+    pub cards: Option<Arc<dyn CardPayments>>,
 }
+
+/// Calls that may wait for somebody outside at once.
+const OUTSIDE_MAX: usize = 16;
 
 /// Everything a call needs, shared by every door.
 pub struct Service {
@@ -37,12 +43,14 @@ pub struct Service {
     pub(super) queue: Queue,
     pub(super) given_up: Arc<AtomicU64>,
     pub(super) unread: UnreadBytes<AccountId>,
+    pub(super) cards: Option<Arc<dyn CardPayments>>,
+    pub(super) outside: Arc<Semaphore>,
     started_at_millis: u64,
 }
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
-        let Parts { corpus, accounts, clock, base_url, permits, unread_bytes_per_account_max } = parts;
+        let Parts { corpus, accounts, clock, base_url, permits, unread_bytes_per_account_max, cards } = parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
         let corpus = RwLock::new(corpus);
@@ -55,6 +63,8 @@ impl Service {
             queue: Queue::new(permits),
             given_up: Arc::default(),
             unread: UnreadBytes::new(unread_bytes_per_account_max),
+            cards,
+            outside: Arc::new(Semaphore::new(OUTSIDE_MAX)),
             started_at_millis,
         }
     }

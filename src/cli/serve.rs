@@ -14,6 +14,7 @@ use hornbook::accounts::Accounts;
 use hornbook::accounts::blocking::forbid_on_this_thread;
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::admin::socket::AdminSocket;
+use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook::api::service::{Parts, Service};
@@ -23,6 +24,8 @@ use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
+use hornbook::payments::returned::ReturnPages;
+use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
@@ -98,6 +101,7 @@ impl Served {
     /// Serves until a signal stops it. Calls `announce` with the address once connections are accepted.
     pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
         let Self { data, clock, accounts, corpus, log } = self;
+        let stripe = settings::stripe(config)?;
         let settings = settings::http(config)?;
         warn_of_the_open(&settings, &log, &*clock);
         if let Some(exposure) = exposure(&data) {
@@ -118,13 +122,14 @@ impl Served {
 
         let mut threads = tokio::runtime::Builder::new_multi_thread();
         let runtime = threads.enable_all().on_thread_start(forbid_on_this_thread).build()?;
-        let parts = |base_url| Parts {
+        let parts = |base_url, cards| Parts {
             corpus,
             accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
             base_url,
             permits: config.server.permits.get() as usize,
             unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
+            cards,
         };
         let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
@@ -134,7 +139,13 @@ impl Served {
             let scheme = if tls.is_some() { "https" } else { "http" };
             let here = format!("{scheme}://{address}");
             let base_url = config.server.base_url.as_ref().map_or_else(|| here.clone(), |url| url.0.clone());
-            let service = Arc::new(Service::new(parts(base_url)));
+            let (mut doors, mut cards) = (Doors::new(), None);
+            if let Some((stripe, secret)) = stripe {
+                cards = Some(Arc::new(stripe.returning_to(&base_url)) as Arc<dyn CardPayments>);
+                doors.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
+                doors.push(Arc::new(ReturnPages));
+            }
+            let service = Arc::new(Service::new(parts(base_url, cards)));
             let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
             let scrub_every = (scrub_hours > 0).then(|| Duration::from_secs(u64::from(scrub_hours) * 3600));
             let integrity = Integrity::start(Arc::clone(&service), scrub_every, move |event| {
@@ -159,7 +170,7 @@ impl Served {
                 stop.await;
                 tell(&told, Level::Info, "stopping", &[]);
             };
-            listener.run(service, Doors::new(), told.clone(), announced_stop).await;
+            listener.run(service, doors, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });

@@ -1,11 +1,14 @@
 //! The configuration handed on: each part of the program gets a struct of its own with what concerns it.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::accounts;
-use hornbook::config::{Config, Switch};
+use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
+use hornbook::payments::Secret;
+use hornbook::payments::stripe::Stripe;
 
 pub(super) fn accounts(config: &Config) -> accounts::Settings {
     accounts::Settings {
@@ -38,4 +41,35 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
     })
+}
+
+/// Stripe, with what signs its notices; none where the operator confirms payments. Reads the files of secrets.
+pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dyn Error>> {
+    let payments = &config.payments;
+    if payments.provider != PaymentProvider::Stripe {
+        return Ok(None);
+    }
+    let key_file = ("payments.stripe_secret_key_file", payments.stripe_secret_key_file.as_deref());
+    let key = secret(payments.stripe_secret_key.clone(), key_file, StripeKey::of_file)?;
+    let webhook_file = ("payments.stripe_webhook_secret_file", payments.stripe_webhook_secret_file.as_deref());
+    let webhook = secret(payments.stripe_webhook_secret.clone(), webhook_file, WebhookSecret::of_file)?;
+    let stripe = Stripe::new(&payments.stripe_api.0, Secret::new(key.reveal()))?;
+    Ok(Some((stripe, Secret::new(webhook.reveal()))))
+}
+
+/// A secret by itself, or that of its file. No message repeats what is in the file.
+fn secret<T>(
+    itself: Option<T>,
+    (setting, file): (&str, Option<&Path>),
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, Box<dyn Error>> {
+    match (itself, file) {
+        (Some(secret), _) => Ok(secret),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| format!("cannot read {} of {setting}: {error}", path.display()))?;
+            parse(&text).map_err(|wanted| format!("{} of {setting} must contain {wanted}", path.display()).into())
+        }
+        (None, None) => Err(format!("{setting} is not set").into()),
+    }
 }

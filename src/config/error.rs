@@ -23,6 +23,21 @@ pub enum ConfigError {
         given: &'static str,
         missing: &'static str,
     },
+    /// Two settings for the same.
+    Both {
+        one: &'static str,
+        other: &'static str,
+    },
+    /// What `payments.provider` needs.
+    Neither {
+        one: &'static str,
+        other: &'static str,
+    },
+    /// A secret given by a flag.
+    Exposed {
+        name: &'static str,
+        environment: String,
+    },
     /// Not TOML. The line itself is not repeated: it may hold a secret.
     Parse {
         path: PathBuf,
@@ -53,6 +68,15 @@ impl fmt::Display for ConfigError {
             Self::Incomplete { given, missing } => {
                 write!(f, "{given} is set but {missing} is not; set both, or neither")
             }
+            Self::Both { one, other } => write!(f, "{one} and {other} are both set; set one of them"),
+            Self::Neither { one, other } => {
+                write!(f, "payments.provider is stripe, which needs {one} or {other}; set one of them")
+            }
+            Self::Exposed { name, environment } => write!(
+                f,
+                "{name} is a secret, and other users of this machine see the flags of a program; set it in the \
+                 configuration file or as ${environment}"
+            ),
             Self::Parse { path, line, problem } => {
                 write!(f, "cannot read {}: line {line} is not valid TOML: {problem}", path.display())
             }

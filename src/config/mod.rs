@@ -22,7 +22,7 @@ pub use settings::{Config, SETTINGS};
 pub use sources::FlagValue;
 use table::Given;
 pub use table::Setting;
-pub use value::Switch;
+pub use value::{PaymentProvider, StripeKey, Switch, WebhookSecret};
 
 /// The setting whose name is most like this one.
 pub fn nearest_setting(name: &str) -> String {
@@ -32,7 +32,7 @@ pub fn nearest_setting(name: &str) -> String {
 /// A setting as it is in force.
 pub struct EffectiveValue {
     pub setting: &'static Setting,
-    /// As it would be written in the file; empty for none.
+    /// As it would be written in the file; empty for none. A secret is hidden.
     pub value: String,
     pub origin: Origin,
 }
@@ -62,14 +62,35 @@ impl Config {
             (Some(_), None) => Err(ConfigError::Incomplete { given: certificate, missing: private_key }),
             (None, Some(_)) => Err(ConfigError::Incomplete { given: private_key, missing: certificate }),
             _ => Ok(()),
-        }
+        }?;
+        let payments = &self.payments;
+        let is_stripe = payments.provider == PaymentProvider::Stripe;
+        one_of_two(
+            ("payments.stripe_secret_key", payments.stripe_secret_key.is_some()),
+            ("payments.stripe_secret_key_file", payments.stripe_secret_key_file.is_some()),
+            is_stripe,
+        )?;
+        one_of_two(
+            ("payments.stripe_webhook_secret", payments.stripe_webhook_secret.is_some()),
+            ("payments.stripe_webhook_secret_file", payments.stripe_webhook_secret_file.is_some()),
+            is_stripe,
+        )
     }
 
     /// Every setting with its effective value and where that comes from.
     pub fn effective(&self) -> impl Iterator<Item = EffectiveValue> {
         SETTINGS.iter().map(|setting| {
-            let (value, origin) = self.given.effective(setting.name);
+            let (value, origin) = self.given.shown(setting);
             EffectiveValue { setting, value, origin }
         })
+    }
+}
+
+/// A secret is given by itself or by its file, not by both.
+fn one_of_two(itself: (&'static str, bool), file: (&'static str, bool), is_needed: bool) -> Result<(), ConfigError> {
+    match (itself.1, file.1) {
+        (true, true) => Err(ConfigError::Both { one: itself.0, other: file.0 }),
+        (false, false) if is_needed => Err(ConfigError::Neither { one: itself.0, other: file.0 }),
+        _ => Ok(()),
     }
 }

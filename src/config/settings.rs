@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use super::table::{Given, Preset, settings};
-use super::value::{BaseUrl, FreeProfile, PaymentProvider, Seconds, Switch, WebOrigin};
+use super::value::{BaseUrl, FreeProfile, PaymentProvider, Seconds, StripeKey, Switch, WebOrigin, WebhookSecret};
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
@@ -92,7 +92,15 @@ settings! {
         per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
     }
     payments: Payments {
-        provider: PaymentProvider = Preset::Text("operator"), "who confirms that a purchase is paid";
+        provider: PaymentProvider = Preset::Text("operator"),
+            "who confirms that a purchase is paid; stripe: customers pay by card on a page of Stripe Checkout";
+        stripe_secret_key: Option<StripeKey> = Preset::None, "secret key of the Stripe account, or a restricted one";
+        stripe_secret_key_file: Option<PathBuf> = Preset::None, "file with that key";
+        stripe_webhook_secret: Option<WebhookSecret> = Preset::None,
+            "signing secret of Stripe's webhook endpoint, which begins with whsec_";
+        stripe_webhook_secret_file: Option<PathBuf> = Preset::None, "file with that secret";
+        stripe_api: BaseUrl = Preset::Text("https://api.stripe.com"),
+            "address of Stripe's API, the only one that is called for payments";
     }
 }
 

@@ -32,12 +32,15 @@ impl Given {
         let Some(setting) = self.settings.iter().find(|setting| setting.name == name) else {
             return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: self.nearest_setting(name) });
         };
+        if setting.is_secret && matches!(from, Origin::Flag(_)) {
+            return Err(ConfigError::Exposed { name: setting.name, environment: setting.environment_name() });
+        }
         match (setting.check)(&value) {
             Ok(()) => {
                 self.values.insert(setting.name, (value, from));
                 Ok(())
             }
-            Err(wanted) => Err(ConfigError::Value { name: setting.name, value, from, wanted }),
+            Err(wanted) => Err(ConfigError::Value { name: setting.name, value: setting.shown(value), from, wanted }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a row of the table is, and the macro that makes the table and the typed structs from the same rows.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::error::ConfigError;
 use super::origin::Origin;
@@ -13,6 +14,8 @@ pub struct Setting {
     /// `section.name`, as in the file; in the environment `HORNBOOK_SECTION_NAME`.
     pub name: &'static str,
     pub meaning: &'static str,
+    /// Its value is never shown, and cannot be given by a flag, which others see.
+    pub is_secret: bool,
     pub(super) preset: Preset,
     /// Why a text is not a value of this setting: what it takes instead.
     pub(super) check: fn(&str) -> Result<(), String>,
@@ -34,6 +37,11 @@ pub(super) enum Preset {
 }
 
 impl Setting {
+    /// A value as it may be shown.
+    pub(super) fn shown(&self, value: String) -> String {
+        if self.is_secret && !value.is_empty() { HIDDEN.to_owned() } else { value }
+    }
+
     pub fn environment_name(&self) -> String {
         format!("HORNBOOK_{}", self.name.replace('.', "_").to_uppercase())
     }
@@ -48,14 +56,29 @@ pub(super) fn check<T: SettingValue>(text: &str) -> Result<(), String> {
     T::parse(text).map(drop)
 }
 
-/// Values by the name of their setting, as text, with their origins.
-#[derive(Clone, Debug)]
+/// Values by the name of their setting, as text, with their origins. Some are secrets.
+#[derive(Clone)]
 pub(super) struct Given {
     pub(super) settings: &'static [Setting],
     pub(super) values: BTreeMap<&'static str, (String, Origin)>,
 }
 
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.values.keys()).finish()
+    }
+}
+
+/// What is shown in the place of a secret.
+const HIDDEN: &str = "(hidden)";
+
 impl Given {
+    /// The same without the value of a secret.
+    pub(super) fn shown(&self, setting: &Setting) -> (String, Origin) {
+        let (value, from) = self.effective(setting.name);
+        (setting.shown(value), from)
+    }
+
     pub(super) fn none_of(settings: &'static [Setting]) -> Self {
         Self { settings, values: BTreeMap::new() }
     }
@@ -111,6 +134,7 @@ macro_rules! settings {
             super::table::Setting {
                 name: concat!(stringify!($section), ".", stringify!($name)),
                 meaning: $meaning,
+                is_secret: <$Type as super::value::SettingValue>::IS_SECRET,
                 preset: $preset,
                 check: super::table::check::<$Type>,
                 takes: <$Type as super::value::SettingValue>::takes,

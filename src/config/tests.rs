@@ -63,7 +63,7 @@ fn unknown_names_are_refused_with_the_nearest() {
         ("[ledgr]\ndurability = \"window\"\n", 2, "ledger.durability"),
         ("listen = 8480\n", 1, "server.listen"),
         ("\n\n[server.lisen]\nport = 1\n", 3, "server.listen"),
-        ("[payments]\nstripe_secret_key = \"sk\"\n", 2, ""),
+        ("[payments]\nstripe_secrte_key = \"sk\"\n", 2, "payments.stripe_secret_key"),
     ] {
         let error = refusal_of_file(text);
         assert!(error.contains(&format!("hornbook.toml:{line} sets ")), "{error}");
@@ -101,7 +101,7 @@ fn every_value_is_checked_where_it_is_read() {
         ("pack_pro.credits", "3000000000", "to 1000000000"),
         ("ledger.durability", "maybe", "strict or window"),
         ("log.requests", "some", "all, errors or none"),
-        ("payments.provider", "stripe", "card payments are not implemented"),
+        ("payments.provider", "paypal", "operator or stripe"),
     ] {
         let error = refusal_of_flag(setting, value);
         assert!(error.starts_with(&format!("--set sets {setting} to '{value}'; it takes ")), "{error}");
@@ -164,6 +164,10 @@ fn every_value_in_force_has_its_origin() {
         "tls.private_key",
         "metrics.listen",
         "ledger.rollup_after_days",
+        "payments.stripe_secret_key",
+        "payments.stripe_secret_key_file",
+        "payments.stripe_webhook_secret",
+        "payments.stripe_webhook_secret_file",
     ];
     assert_eq!(none, expected);
 }
@@ -174,4 +178,40 @@ fn every_setting_is_there_once_and_no_two_share_a_variable() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
+}
+
+#[test]
+fn secrets_are_never_shown_and_never_taken_from_a_flag() {
+    let (key, secret) = ("sk_test_0123456789abcdef", "whsec_0123456789abcdef");
+    let pairs = [
+        ("HORNBOOK_PAYMENTS_PROVIDER", "stripe"),
+        ("HORNBOOK_PAYMENTS_STRIPE_SECRET_KEY", key),
+        ("HORNBOOK_PAYMENTS_STRIPE_WEBHOOK_SECRET", secret),
+    ];
+    let config = Config::load(None, environment(&pairs), []).unwrap();
+    assert_eq!(config.payments.stripe_secret_key.as_ref().unwrap().reveal(), key);
+    let shown: Vec<String> = config.effective().map(|setting| setting.value).collect();
+    assert_eq!(shown.iter().filter(|value| *value == "(hidden)").count(), 2);
+    let printed = format!("{config:?}{shown:?}");
+    assert!(!printed.contains(key) && !printed.contains(secret), "{printed}");
+
+    let wrong = "pk_test_0123456789abcdef";
+    for error in [
+        refusal_of_flag("payments.stripe_secret_key", key),
+        refusal_of_file(&format!("[payments]\nstripe_secret_key = \"{wrong}\"\n")),
+        refusal_of_file("[payments]\nstripe_webhook_secret = \"too short\"\n"),
+    ] {
+        assert!(!error.contains(key) && !error.contains(wrong) && !error.contains("too short"), "{error}");
+        assert!(error.contains("payments.stripe_"), "{error}");
+    }
+}
+
+#[test]
+fn a_secret_is_given_once_and_stripe_needs_both() {
+    let of = |lines: &str| refusal_of_file(&format!("[payments]\n{lines}\n"));
+    let key = "stripe_secret_key = \"sk_test_0123456789abcdef\"";
+    let both = of(&format!("{key}\nstripe_secret_key_file = \"key\""));
+    assert!(both.contains("are both set"), "{both}");
+    let neither = of(&format!("provider = \"stripe\"\n{key}"));
+    assert!(neither.contains("payments.stripe_webhook_secret or payments.stripe_webhook_secret_file"), "{neither}");
 }

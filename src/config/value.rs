@@ -1,5 +1,6 @@
 //! The kinds of values: how each is written, and what a wrong one should have been.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ use crate::network::Network;
 
 /// A type that a setting can have.
 pub(super) trait SettingValue: Sized {
+    /// Whether it must not be shown.
+    const IS_SECRET: bool = false;
+
     /// What may be written, in words.
     fn takes() -> String;
 
@@ -45,10 +49,54 @@ pub enum FreeProfile {
     Grant,
 }
 
-/// Card payments are not implemented: an operator approves each purchase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaymentProvider {
+    /// The operator approves each purchase.
     Operator,
+    /// Cards, by Stripe Checkout.
+    Stripe,
+}
+
+/// A key of Stripe's API. Does not print itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StripeKey(String);
+
+/// What signs a webhook. Does not print itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookSecret(String);
+
+impl StripeKey {
+    /// Reads a file that holds nothing else, or says what it must hold.
+    pub fn of_file(text: &str) -> Result<Self, String> {
+        Self::parse(text.trim_end_matches(['\r', '\n']))
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl WebhookSecret {
+    /// Reads a file that holds nothing else, or says what it must hold.
+    pub fn of_file(text: &str) -> Result<Self, String> {
+        Self::parse(text.trim_end_matches(['\r', '\n']))
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for StripeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StripeKey(..)")
+    }
+}
+
+impl fmt::Debug for WebhookSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookSecret(..)")
+    }
 }
 
 /// Implements [`SettingValue`] for an enum that is written as one of a few words.
@@ -84,14 +132,38 @@ choice!(Form { Text: "text", Json: "json" });
 choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
 choice!(Logged { All: "all", Errors: "errors", None: "none" });
 
-impl SettingValue for PaymentProvider {
+choice!(PaymentProvider { Operator: "operator", Stripe: "stripe" });
+
+impl SettingValue for StripeKey {
+    const IS_SECRET: bool = true;
+
     fn takes() -> String {
-        "operator (card payments are not implemented)".to_owned()
+        "a secret or restricted key of Stripe, which begins with sk_ or rk_".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        if text == "operator" { Ok(Self::Operator) } else { Err(Self::takes()) }
+        let is_good = (text.starts_with("sk_") || text.starts_with("rk_")) && is_secret(text);
+        if is_good { Ok(Self(text.to_owned())) } else { Err(Self::takes()) }
     }
+}
+
+impl SettingValue for WebhookSecret {
+    const IS_SECRET: bool = true;
+
+    fn takes() -> String {
+        format!("a secret of {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} letters, digits and signs, without spaces")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if is_secret(text) { Ok(Self(text.to_owned())) } else { Err(Self::takes()) }
+    }
+}
+
+const SECRET_CHARS_MIN: usize = 16;
+const SECRET_CHARS_MAX: usize = 256;
+
+fn is_secret(text: &str) -> bool {
+    (SECRET_CHARS_MIN..=SECRET_CHARS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 impl SettingValue for Switch {
@@ -216,6 +288,8 @@ impl SettingValue for Network {
 
 /// Empty for none.
 impl<T: SettingValue> SettingValue for Option<T> {
+    const IS_SECRET: bool = T::IS_SECRET;
+
     fn takes() -> String {
         format!("{}, or \"\" for none", T::takes())
     }

@@ -14,6 +14,7 @@ use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
 use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
@@ -45,6 +46,8 @@ pub(crate) struct Opening {
     pub(crate) unread_bytes_per_account_max: usize,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) which_requests: Logged,
+    /// Who takes payments by card.
+    pub(crate) cards: Option<Arc<dyn CardPayments>>,
     /// What answers beside the operations.
     pub(crate) doors: fn(&Arc<Service>) -> Doors,
 }
@@ -57,6 +60,7 @@ impl Opening {
             unread_bytes_per_account_max: 64 << 20,
             clock: Arc::new(SystemClock::start()),
             which_requests: Logged::All,
+            cards: None,
             doors: |_| Doors::new(),
         }
     }
@@ -92,7 +96,7 @@ impl House {
     }
 
     pub(crate) fn open_as(opening: Opening, change: impl FnOnce(&mut HttpSettings)) -> Self {
-        let Opening { tariff, durability, unread_bytes_per_account_max, clock, which_requests, doors } = opening;
+        let Opening { tariff, durability, unread_bytes_per_account_max, clock, which_requests, doors, cards } = opening;
         let data = tempfile::tempdir().unwrap();
         let settings = Settings { tariff, durability, ..Settings::default() };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
@@ -131,6 +135,7 @@ impl House {
             base_url: "https://law.example".to_owned(),
             permits: 2,
             unread_bytes_per_account_max,
+            cards,
         };
         let service = Arc::new(Service::new(parts));
         let (served, doors) = (Arc::clone(&service), doors(&service));

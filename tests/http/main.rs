@@ -15,6 +15,7 @@ mod observed;
 mod open_rate;
 mod operations;
 mod packing;
+mod payments;
 mod proxied;
 mod refusals;
 mod strict;
@@ -28,3 +29,5 @@ mod zones;
 mod bytes;
 #[path = "../support/sample.rs"]
 mod sample;
+#[path = "../support/stripe.rs"]
+mod stripe;

@@ -38,7 +38,7 @@ pub(crate) fn address(house: &House, operation: &Operation) -> String {
         "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_address(house, path),
-        "code-bodies" | "coverage" | "me" | "checkout" => path.to_owned(),
+        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -53,6 +53,17 @@ pub(crate) fn order_address(house: &House, path: &str) -> String {
     };
     let (order, token) = house.accounts.create_order(wish, &house.act(), &mut SystemEntropy).unwrap();
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
+}
+
+/// Calls an operation at an address, with the example of its body if it takes one.
+fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
+    let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+    let (method, body) = match operation.body {
+        None => ("GET", String::new()),
+        Some(body) => ("POST", format!("Content-Length: {}\r\n\r\n{}", body.example.len(), body.example)),
+    };
+    let body = if body.is_empty() { "\r\n".to_owned() } else { body };
+    house.raw(&format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n{key}{body}"))
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
@@ -72,7 +83,7 @@ fn every_metered_answer_tells_its_cost_and_what_is_left() {
     let house = House::open(generous());
     for (operation, _, cost) in metered() {
         let key = house.any_key();
-        let answered = ok(house.get(&address(&house, operation), &key), operation.name);
+        let answered = ok(ask(&house, operation, &address(&house, operation), Some(&key)), operation.name);
         let credits = u64::from(cost.credits);
         assert_eq!(answered.number("x-credits-remaining"), 0);
         assert_eq!(answered.number("x-research-allotment-remaining"), 50_000 - credits, "{}", operation.name);
@@ -97,16 +108,16 @@ fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
     let mistyped = format!("{}x", house.any_key());
     for operation in OPERATIONS {
         let path = address(&house, operation);
-        let anonymous = house.get_with(&path, &[]);
+        let anonymous = ask(&house, operation, &path, None);
         if operation.metering().is_none() {
             ok(anonymous, operation.name);
             continue;
         }
         anonymous.error(401, "invalid_api_key");
         assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
-        house.get(&path, &mistyped).error(401, "invalid_api_key");
+        ask(&house, operation, &path, Some(&mistyped)).error(401, "invalid_api_key");
         let by_query = format!("{path}{}api_key={}", if path.contains('?') { '&' } else { '?' }, house.any_key());
-        house.get_with(&by_query, &[]).error(401, "invalid_api_key");
+        ask(&house, operation, &by_query, None).error(401, "invalid_api_key");
     }
 }
 
@@ -126,6 +137,7 @@ const OPENED_BY: &[(&str, &[Scope])] = &[
     ("resolve", &[Scope::Node]),
     ("suggest", &[Scope::Search]),
     ("gis-at", &[Scope::Gis]),
+    ("purchase", &Scope::ALL),
 ];
 
 #[test]
@@ -137,7 +149,7 @@ fn each_scope_opens_exactly_what_the_contract_says() {
         let key = house.key(account, &[scope]);
         for (name, scopes) in OPENED_BY {
             let (operation, ..) = metered().find(|(operation, ..)| operation.name == *name).unwrap();
-            let answered = house.get(&address(&house, operation), &key);
+            let answered = ask(&house, operation, &address(&house, operation), Some(&key));
             if scopes.contains(&scope) {
                 ok(answered, name);
             } else {
@@ -158,8 +170,8 @@ fn without_credits_there_is_a_402_that_says_where_to_buy_some() {
         let account = house.account(cost.credits);
         let key = house.key(account, &Scope::ALL);
         let path = address(&house, operation);
-        assert_eq!(ok(house.get(&path, &key), operation.name).number("x-credits-remaining"), 0);
-        let refused = house.get(&path, &key);
+        assert_eq!(ok(ask(&house, operation, &path, Some(&key)), operation.name).number("x-credits-remaining"), 0);
+        let refused = ask(&house, operation, &path, Some(&key));
         if cost.credits == 0 {
             ok(refused, operation.name);
             continue;
@@ -177,8 +189,8 @@ fn too_many_calls_are_told_how_long_to_wait() {
     let house = House::open(tariff);
     for (operation, ..) in metered() {
         let (key, path) = (house.any_key(), address(&house, operation));
-        ok(house.get(&path, &key), operation.name);
-        let refused = house.get(&path, &key);
+        ok(ask(&house, operation, &path, Some(&key)), operation.name);
+        let refused = ask(&house, operation, &path, Some(&key));
         let error = refused.error(429, "rate_limited");
         let wait = error["retryAfterSec"].as_u64().unwrap();
         assert!((1..=60).contains(&wait), "{error:#}");
@@ -196,7 +208,7 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
         let path = address(&house, operation);
         let with = |more: &str| format!("{path}{}{more}", if path.contains('?') { '&' } else { '?' });
         let violated = |path: &str, parameter: &str| {
-            let error = house.get(path, &key).error(422, "validation_error");
+            let error = ask(&house, operation, path, Some(&key)).error(422, "validation_error");
             let named = error["details"].as_array().unwrap().iter().any(|detail| detail["parameter"] == parameter);
             assert!(named, "{path}: {error:#}");
         };
@@ -222,7 +234,7 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
                 Location::Path if parameter.kind == Kind::Uuid => {
                     let path = path_of(operation).replace(&format!("{{{name}}}"), "no-id");
                     let query = address(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
-                    house.get(&format!("{path}?{query}"), &key).error(404, "not_found");
+                    ask(&house, operation, &format!("{path}?{query}"), Some(&key)).error(404, "not_found");
                 }
                 Location::Path => violated(&path_of(operation).replace(&format!("{{{name}}}"), bad), name),
             }

@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("search", &["random"]),
     ("api", &["accounts", "clock", "formation", "hex", "percent", "search"]),
     ("door", &["accounts", "api"]),
+    ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client"]),
     (
         "http",
         &["accounts", "api", "clock", "decimal", "door", "hex", "log", "metrics", "network", "percent", "tls_client"],
@@ -50,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "http",
             "log",
             "metrics",
+            "payments",
             "search",
             "state",
             "tls_client",

@@ -11,8 +11,8 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
         "# Hornbook\n\n\
          > US federal and state law as uniform, citable records: hybrid search, provisions with full text and \
          provenance, citations resolved, zoning at a point. Read-only JSON over HTTP, metered in credits.\n\n\
-         Every call is a GET below {base} with the header `Authorization: Bearer KEY`. Keys in the query are refused. \
-         A parameter that is unknown or repeated is an error. Errors are free. After a lost connection, retry with the \
+         Calls go below {base}, as GET unless the table says POST, with the header `Authorization: Bearer \
+         KEY`. Keys in the query are refused. A parameter that is unknown or repeated is an error. Errors are free. After a lost connection, retry with the \
          same `Idempotency-Key`: the call is charged once.\n\n\
          ## How to cite safely\n\n\
          1. `coverage` lists the jurisdictions. One with `placeholder: true` has no law yet, so an empty search result \

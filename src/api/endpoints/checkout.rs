@@ -28,14 +28,24 @@ struct PackReply {
     requests_per_day: u32,
 }
 
-const HOW_TO_BUY: &str = "Ask the operator of this service for a pack by its name. The operator enters and approves it \
-                          with 'hornbook purchase request ACCOUNT PACK' and 'hornbook purchase approve PURCHASE'; the \
+const HOW_TO_BUY: &str = "Send POST to this address with your API key and {\"pack\": \"starter\"}, then pay the operator \
+                          of this service as agreed with them and name the purchase. They confirm the payment; the \
                           credits are there at once, for every key of the account.";
+
+const HOW_TO_BUY_BY_CARD: &str = "Send POST to this address with your API key and {\"pack\": \"starter\"}, then open the \
+                                  checkoutUrl of the answer in a browser and pay there. The credits are there within a \
+                                  minute of the payment, for every key of the account.";
+
+/// For a purchase that the operator has to confirm.
+pub(super) const HOW_TO_PAY_AN_OPERATOR: &str = "Pay the operator of this service as agreed with them, and name this \
+                                                 purchase. They confirm the payment; the credits are there at once, \
+                                                 for every key of the account.";
 
 pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<Prepared, ApiError> {
     let tariff = call.accounts.settings().tariff;
+    let how_to_buy = if call.cards.is_some() { HOW_TO_BUY_BY_CARD } else { HOW_TO_BUY };
     Ok(Prepared::light(move || {
-        Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy: HOW_TO_BUY })
+        Reply::json(&CheckoutReply { packs: PackName::ALL.map(|name| pack(&tariff, name)), how_to_buy })
     }))
 }
 

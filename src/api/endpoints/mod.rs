@@ -15,6 +15,7 @@ pub(super) mod node;
 pub(super) mod node_id;
 pub(super) mod nodes;
 pub(super) mod paging;
+pub(super) mod purchase;
 pub(super) mod references;
 pub(super) mod resolve;
 pub(super) mod search;

@@ -1,0 +1,184 @@
+//! `purchase`: a request to buy a pack. It costs no credits; the price is the table's.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::checkout::HOW_TO_PAY_AN_OPERATOR;
+use super::me::unreadable;
+use crate::accounts::Accounts;
+use crate::accounts::changes::{Act, OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::Refusal;
+use crate::accounts::ids::CheckoutId;
+use crate::accounts::records::{PurchaseRecord, PurchaseStatus};
+use crate::accounts::tier::PackName;
+use crate::api::cards::{CardError, CardPayments, LEFT_PATH, PAID_PATH, Sold};
+use crate::api::error::{ApiError, ErrorCode, Violation};
+use crate::api::json::JsonObject;
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::reply::Reply;
+
+/// What to buy.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PurchaseRequest")]
+pub(in crate::api) struct PurchaseRequest {
+    /// The name of a pack of `GET /api/v1/billing/checkout`.
+    #[expect(dead_code, reason = "only its schema is used: `wanted` names every fault in its own words")]
+    pack: PackName,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Purchase")]
+pub(in crate::api) struct PurchaseReply {
+    /// Its id, such as `buy-17`.
+    purchase: String,
+    pack: PackName,
+    price_cents: u32,
+    credits: u32,
+    /// The credits are there once it is `paid`.
+    status: PurchaseStatus,
+    how_to_pay: &'static str,
+    /// Where to pay by card, if that is possible and the purchase is not paid yet.
+    checkout_url: Option<String>,
+}
+
+const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there within a day. The credits are there within \
+                                  a minute of the payment, for every key of the account.";
+
+const SETTLED: &str = "Nothing is to be paid for this purchase any more.";
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let cards = call.cards.cloned();
+    let wish = PurchaseWish {
+        account: call.caller.account,
+        pack: wanted(call.body)?,
+        retry: call.idempotency_key.map(str::to_owned),
+        by_card: cards.is_some(),
+    };
+    let (accounts, act) = (Arc::clone(call.accounts), Act { actor: "customer".to_owned(), at: call.now.wall });
+    Ok(Prepared::outside(move || buy(&accounts, cards.as_deref(), wish, &act)))
+}
+
+/// All that is wrong with the body at once.
+fn wanted(body: &JsonObject) -> Result<PackName, ApiError> {
+    let mut violations: Vec<Violation> = body
+        .keys()
+        .filter(|name| *name != "pack")
+        .map(|name| Violation::new(name, "there is no such field; send {\"pack\": \"starter\"}"))
+        .collect();
+    let pack = match body.get("pack").map(|pack| pack.as_str().map(PackName::parse)) {
+        Some(Some(pack)) => pack,
+        Some(None) => Err("pack is not text; send the name of a pack, such as \"starter\"".to_owned()),
+        None => Err("pack is missing; send the name of a pack, such as \"starter\"".to_owned()),
+    };
+    match pack {
+        Ok(pack) if violations.is_empty() => Ok(pack),
+        pack => {
+            violations.extend(pack.err().map(|message| Violation::new("pack", message)));
+            Err(ApiError::invalid(violations))
+        }
+    }
+}
+
+fn buy(
+    accounts: &Accounts,
+    cards: Option<&dyn CardPayments>,
+    wish: PurchaseWish,
+    act: &Act,
+) -> Result<Reply, ApiError> {
+    let is_repeatable = wish.retry.is_some();
+    let opened = accounts.open_purchase(wish, act, &mut SystemEntropy).map_err(|error| unreadable(&error))?;
+    let purchase = match opened {
+        OpenedPurchase::New(purchase) | OpenedPurchase::Known(purchase) => *purchase,
+        OpenedPurchase::OtherPack => return Err(ApiError::from(&Refusal::OtherRequest)),
+        OpenedPurchase::TooManyOpen => {
+            let message = format!(
+                "{OPEN_PURCHASES_MAX} purchases of this account wait for their payment already; pay one of them or ask the \
+                 operator to cancel it"
+            );
+            return Err(ApiError::invalid_parameter("pack", message));
+        }
+    };
+    let is_open = purchase.status == PurchaseStatus::Requested;
+    let checkout_url = match (cards, purchase.checkout) {
+        (Some(cards), Some(checkout)) if is_open => {
+            let page = page(accounts, cards, checkout, &purchase);
+            Some(page.or_else(|error| {
+                // A caller who cannot send the same request again could never pay this purchase.
+                if !is_repeatable {
+                    accounts.cancel_purchase(purchase.id, act).map_err(|error| unreadable(&error))?;
+                }
+                Err(error)
+            })?)
+        }
+        _ => None,
+    };
+    let how_to_pay = match (is_open, &checkout_url) {
+        (false, _) => SETTLED,
+        (true, None) => HOW_TO_PAY_AN_OPERATOR,
+        (true, Some(_)) => HOW_TO_PAY_BY_CARD,
+    };
+    Reply::json(&PurchaseReply {
+        purchase: purchase.id.to_string(),
+        pack: purchase.pack,
+        price_cents: purchase.price_cents,
+        credits: purchase.credits.0,
+        status: purchase.status,
+        how_to_pay,
+        checkout_url,
+    })
+}
+
+/// The page of a checkout, opened now if it has none yet.
+fn page(
+    accounts: &Accounts,
+    cards: &dyn CardPayments,
+    id: CheckoutId,
+    purchase: &PurchaseRecord,
+) -> Result<String, ApiError> {
+    let checkout = accounts.checkout(id).map_err(|error| unreadable(&error))?;
+    let checkout = checkout.ok_or_else(|| ApiError::internal(format!("{} has lost its checkout", purchase.id)))?;
+    if let Some(page) = checkout.page {
+        return Ok(page.url);
+    }
+    let name = format!("{} pack: {} credits", purchase.pack.tier(), purchase.credits);
+    let sold = Sold { name, paid_path: PAID_PATH.to_owned(), left_path: LEFT_PATH.to_owned() };
+    let page = cards.open_page(&checkout, &sold).map_err(|error| unavailable(&error))?;
+    let noted = accounts.checkout_made(id, page.clone()).map_err(|error| unreadable(&error))?;
+    Ok(noted.page.unwrap_or(page).url)
+}
+
+pub(in crate::api) fn unavailable(error: &CardError) -> ApiError {
+    let message = "the payment provider cannot be reached at the moment; nothing was charged, try again in 30 seconds";
+    ApiError {
+        retry_after_sec: Some(30),
+        internal: Some(error.to_string()),
+        ..ApiError::new(ErrorCode::PaymentUnavailable, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_fault_of_the_body_is_named() {
+        let read = |body: serde_json::Value| {
+            wanted(body.as_object().unwrap()).map_err(|error| {
+                error.details.into_iter().map(|violation| violation.parameter).collect::<Vec<_>>().join(", ")
+            })
+        };
+        assert_eq!(read(json!({ "pack": "pro" })), Ok(PackName::Pro));
+        assert_eq!(read(json!({})), Err("pack".to_owned()));
+        assert_eq!(read(json!({ "pack": "gold" })), Err("pack".to_owned()));
+        assert_eq!(read(json!({ "pack": 7 })), Err("pack".to_owned()));
+        assert_eq!(read(json!({ "pack": "pro", "priceCents": 1 })), Err("priceCents".to_owned()));
+        assert_eq!(read(json!({ "credits": 1 })), Err("credits, pack".to_owned()));
+    }
+}

@@ -1,0 +1,247 @@
+//! Stripe's notices, as far as they say something of our payments.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::accounts::changes::PaymentReport;
+use crate::accounts::ids::CheckoutId;
+use crate::accounts::records::DisputeState;
+
+/// The entry of Stripe's `metadata` by which we know our payments.
+pub(super) const MARK: &str = "hornbook_checkout";
+
+pub(super) struct Event {
+    pub(super) id: String,
+    pub(super) kind: String,
+    /// When it was made, in seconds.
+    pub(super) created: i64,
+    pub(super) meaning: Meaning,
+}
+
+pub(super) enum Meaning {
+    Report(PaymentReport),
+    /// Of another kind, or about a payment that is not one of ours.
+    Nothing,
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    created: i64,
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    object: Value,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    id: String,
+    mode: String,
+    payment_status: String,
+    payment_intent: Option<Named>,
+    amount_total: Option<u64>,
+    currency: Option<String>,
+    #[serde(default)]
+    metadata: HashMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Charge {
+    payment_intent: Option<Named>,
+    amount_refunded: u64,
+    #[serde(default)]
+    metadata: HashMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Dispute {
+    id: String,
+    payment_intent: Option<Named>,
+    amount: u64,
+    currency: String,
+    status: String,
+}
+
+/// An object by its id, or whole.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Named {
+    Id(String),
+    Whole { id: String },
+}
+
+impl Named {
+    fn into_id(self) -> String {
+        match self {
+            Self::Id(id) | Self::Whole { id } => id,
+        }
+    }
+}
+
+/// Reads a notice whose signature was verified; none if it is not what Stripe sends.
+pub(super) fn read(body: &[u8]) -> Option<Event> {
+    let Envelope { id, kind, created, data } = serde_json::from_slice(body).ok()?;
+    let meaning = match kind.as_str() {
+        "checkout.session.completed" | "checkout.session.async_payment_succeeded" => of_session(data.object, paid)?,
+        "checkout.session.async_payment_failed" | "checkout.session.expired" => of_session(data.object, not_paid)?,
+        "charge.refunded" => refunded(typed(data.object)?)?,
+        "charge.dispute.created" | "charge.dispute.closed" => disputed(typed(data.object)?)?,
+        _ => Meaning::Nothing,
+    };
+    Some(Event { id, kind, created, meaning })
+}
+
+fn typed<T: DeserializeOwned>(object: Value) -> Option<T> {
+    serde_json::from_value(object).ok()
+}
+
+fn checkout_of(metadata: &HashMap<String, String>) -> Option<CheckoutId> {
+    metadata.get(MARK)?.parse().ok()
+}
+
+fn of_session(object: Value, read: fn(Session, CheckoutId) -> Option<Meaning>) -> Option<Meaning> {
+    let session: Session = typed(object)?;
+    match checkout_of(&session.metadata) {
+        Some(checkout) if session.mode == "payment" => read(session, checkout),
+        _ => Some(Meaning::Nothing),
+    }
+}
+
+fn paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
+    // By a slow way of payment: another notice says whether the money came.
+    if session.payment_status == "unpaid" {
+        return Some(Meaning::Nothing);
+    }
+    Some(Meaning::Report(PaymentReport::Paid {
+        checkout,
+        session: session.id,
+        payment: session.payment_intent?.into_id(),
+        amount: session.amount_total?,
+        currency: session.currency?.to_ascii_lowercase(),
+    }))
+}
+
+fn not_paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
+    Some(Meaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
+}
+
+fn refunded(charge: Charge) -> Option<Meaning> {
+    let Some(checkout) = checkout_of(&charge.metadata) else { return Some(Meaning::Nothing) };
+    let payment = charge.payment_intent?.into_id();
+    Some(Meaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded }))
+}
+
+fn disputed(dispute: Dispute) -> Option<Meaning> {
+    let state = match dispute.status.as_str() {
+        "needs_response" | "under_review" => DisputeState::Open,
+        "won" => DisputeState::Won,
+        "lost" => DisputeState::Lost,
+        // A question from the bank: no money moves.
+        _ => return Some(Meaning::Nothing),
+    };
+    let payment = dispute.payment_intent?.into_id();
+    // In another currency it cannot be compared with our price.
+    let amount = (dispute.currency == "usd").then_some(dispute.amount);
+    Some(Meaning::Report(PaymentReport::Disputed { payment, dispute: dispute.id, amount, state }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CHECKOUT: &str = "6f6c2ab2-8ce5-4f3e-9d1b-1c7a52a0c9d4";
+
+    fn report(kind: &str, object: &Value) -> Option<Option<PaymentReport>> {
+        let notice =
+            json!({ "id": "evt_1", "type": kind, "created": 1, "data": { "object": object }, "livemode": true });
+        read(notice.to_string().as_bytes()).map(|event| match event.meaning {
+            Meaning::Report(report) => Some(report),
+            Meaning::Nothing => None,
+        })
+    }
+
+    fn session(changes: &[(&str, Value)]) -> Value {
+        let mut session = json!({
+            "id": "cs_1", "object": "checkout.session", "mode": "payment", "payment_status": "paid", "payment_intent": "pi_1",
+            "amount_total": 500, "currency": "usd", "metadata": { MARK: CHECKOUT }, "customer_details": { "email": "a@b.c" },
+        });
+        for (name, value) in changes {
+            session[*name] = value.clone();
+        }
+        session
+    }
+
+    #[test]
+    fn a_page_that_was_paid_is_reported_with_what_was_paid() {
+        let checkout: CheckoutId = CHECKOUT.parse().unwrap();
+        let expected = PaymentReport::Paid {
+            checkout,
+            session: "cs_1".to_owned(),
+            payment: "pi_1".to_owned(),
+            amount: 500,
+            currency: "usd".to_owned(),
+        };
+        for kind in ["checkout.session.completed", "checkout.session.async_payment_succeeded"] {
+            assert_eq!(report(kind, &session(&[])), Some(Some(expected.clone())));
+            let whole = session(&[("payment_intent", json!({ "id": "pi_1", "object": "payment_intent" }))]);
+            assert_eq!(report(kind, &whole), Some(Some(expected.clone())));
+        }
+        for kind in ["checkout.session.expired", "checkout.session.async_payment_failed"] {
+            let expected = PaymentReport::NotPaid { checkout, session: "cs_1".to_owned() };
+            assert_eq!(report(kind, &session(&[("payment_status", json!("unpaid"))])), Some(Some(expected)));
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_or_not_paid_yet_means_nothing() {
+        let nothing = Some(None);
+        let completed = "checkout.session.completed";
+        assert_eq!(report(completed, &session(&[("payment_status", json!("unpaid"))])), nothing);
+        assert_eq!(report(completed, &session(&[("mode", json!("subscription"))])), nothing);
+        assert_eq!(report(completed, &session(&[("metadata", json!({ "other": "x" }))])), nothing);
+        assert_eq!(report(completed, &session(&[("metadata", json!({ MARK: "17" }))])), nothing);
+        assert_eq!(report("customer.created", &json!({ "id": "cus_1" })), nothing);
+        assert_eq!(report("charge.refunded", &json!({ "amount_refunded": 5, "metadata": {} })), nothing);
+    }
+
+    #[test]
+    fn disputes_are_open_won_or_lost_and_questions_of_a_bank_are_none() {
+        let dispute = |status: &str, currency: &str| {
+            let dispute = json!({
+                "id": "dp_1", "payment_intent": "pi_1", "amount": 300, "currency": currency, "status": status, "metadata": {},
+            });
+            match report("charge.dispute.closed", &dispute).unwrap() {
+                Some(PaymentReport::Disputed { amount, state, .. }) => Some((amount, state)),
+                _ => None,
+            }
+        };
+        assert_eq!(dispute("needs_response", "usd"), Some((Some(300), DisputeState::Open)));
+        assert_eq!(dispute("won", "usd"), Some((Some(300), DisputeState::Won)));
+        assert_eq!(dispute("lost", "eur"), Some((None, DisputeState::Lost)));
+        assert_eq!(dispute("warning_needs_response", "usd"), None);
+        assert_eq!(dispute("warning_closed", "usd"), None);
+    }
+
+    #[test]
+    fn what_stripe_would_not_send_is_not_read() {
+        assert!(read(b"").is_none() && read(b"[]").is_none() && read(b"{\"id\":\"evt_1\"}").is_none());
+        let completed = "checkout.session.completed";
+        for (name, value) in
+            [("payment_intent", Value::Null), ("amount_total", json!(-5)), ("currency", json!(7)), ("id", json!(1))]
+        {
+            assert_eq!(report(completed, &session(&[(name, value)])), None, "{name}");
+        }
+        let deep = format!("{{\"id\":{}", "[".repeat(50_000));
+        assert!(read(deep.as_bytes()).is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! Opens pages of Stripe Checkout. Only the configured address is ever called, with limits on time and size, by a thread
+//! that holds no lock, no transaction and no permit.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::Secret;
+use super::event::MARK;
+use crate::accounts::records::{CheckoutPage, CheckoutRecord};
+use crate::api::cards::{CardError, CardPayments, Sold};
+use crate::client::{Answer, ClientError, Limits, Request, Server, send_once};
+use crate::percent;
+use crate::tls_client::Trust;
+
+/// A page is a few kilobytes.
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_bytes_max: 256 << 10 };
+
+/// The second one with the same idempotency key, so that it opens no second page.
+const ATTEMPTS: usize = 2;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The form of requests and responses that this file was written for.
+const VERSION: &str = "2024-06-20";
+
+pub struct Stripe {
+    server: Server,
+    secret_key: Secret,
+    /// Where customers come back to.
+    base_url: String,
+}
+
+/// Why Stripe cannot be used as configured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StripeError(String);
+
+impl fmt::Display for StripeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StripeError {}
+
+impl Stripe {
+    /// `api` is the address of Stripe, or of what plays Stripe in a test.
+    pub fn new(api: &str, secret_key: Secret) -> Result<Self, StripeError> {
+        let unusable = |why: &dyn fmt::Display| StripeError(format!("payments.stripe_api: {why}"));
+        let server = Server::parse(api, &Trust::System).map_err(|error| unusable(&error))?;
+        if !server.is_encrypted() && !is_here(server.address()) {
+            return Err(unusable(&"the secret key would cross the network unencrypted; write it with https://"));
+        }
+        Ok(Self { server, secret_key, base_url: String::new() })
+    }
+
+    /// Under this address customers know us.
+    #[must_use]
+    pub fn returning_to(self, base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned(), ..self }
+    }
+
+    fn request(&self, checkout: &CheckoutRecord, sold: &Sold) -> Request {
+        let id = checkout.id.to_string();
+        let page = |name: &str| format!("{}{}", self.base_url, name);
+        let marks = [format!("metadata[{MARK}]"), format!("payment_intent_data[metadata][{MARK}]")];
+        let fields = [
+            ("mode", "payment".to_owned()),
+            ("client_reference_id", id.clone()),
+            (marks[0].as_str(), id.clone()),
+            // Charges have the metadata of their payment.
+            (marks[1].as_str(), id.clone()),
+            ("line_items[0][quantity]", "1".to_owned()),
+            ("line_items[0][price_data][currency]", "usd".to_owned()),
+            ("line_items[0][price_data][unit_amount]", checkout.amount_cents.to_string()),
+            ("line_items[0][price_data][product_data][name]", sold.name.clone()),
+            ("success_url", page(&sold.paid_path)),
+            ("cancel_url", page(&sold.left_path)),
+        ];
+        let form: Vec<String> = fields
+            .iter()
+            .map(|(name, value)| format!("{}={}", percent::encoded(name), percent::encoded(value)))
+            .collect();
+        Request::post("/v1/checkout/sessions", "application/x-www-form-urlencoded", form.join("&"))
+            .header("authorization", format!("Bearer {}", self.secret_key.reveal()))
+            .header("idempotency-key", format!("hornbook-{id}"))
+            .header("stripe-version", VERSION)
+    }
+
+    async fn open(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
+        let mut attempt = 1;
+        loop {
+            let answered = send_once(&self.server, LIMITS, self.request(checkout, sold)).await;
+            match outcome(answered) {
+                Err(CardError::Unavailable(_)) if attempt < ATTEMPTS => tokio::time::sleep(PAUSE).await,
+                done => return done,
+            }
+            attempt += 1;
+        }
+    }
+}
+
+impl CardPayments for Stripe {
+    fn open_page(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| CardError::Unavailable(format!("no runtime: {error}")))?;
+        runtime.block_on(self.open(checkout, sold))
+    }
+}
+
+#[derive(Deserialize)]
+struct Session {
+    id: String,
+    url: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Refusal {
+    #[serde(default)]
+    error: Reason,
+}
+
+#[derive(Default, Deserialize)]
+struct Reason {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    code: String,
+}
+
+fn outcome(answered: Result<Answer, ClientError>) -> Result<CheckoutPage, CardError> {
+    let answer = answered.map_err(|error| CardError::Unavailable(format!("Stripe: {error}")))?;
+    if answer.status == 200 {
+        let session: Option<Session> = serde_json::from_slice(&answer.body).ok();
+        let session = session.filter(|session| session.url.starts_with("http"));
+        return session
+            .map(|session| CheckoutPage { session: session.id, url: session.url })
+            .ok_or_else(|| CardError::Refused("Stripe answered 200 without a page to pay on".to_owned()));
+    }
+    // Not its message, which repeats what was sent.
+    let Refusal { error } = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let request = answer.header("request-id").unwrap_or("unknown");
+    let why = format!("Stripe answered {} {} {}, its request id is {request}", answer.status, error.kind, error.code);
+    match answer.status {
+        409 | 429 | 500.. => Err(CardError::Unavailable(why)),
+        _ => Err(CardError::Refused(why)),
+    }
+}
+
+/// Whether the address, host and port, is of this machine.
+fn is_here(address: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_secret_key_crosses_a_network_only_encrypted() {
+        let stripe = |api: &str| Stripe::new(api, Secret::new("sk_test_x")).map(drop);
+        for good in ["http://127.0.0.1:9", "http://[::1]:9", "http://localhost:9"] {
+            assert_eq!(stripe(good), Ok(()), "{good}");
+        }
+        for bad in ["http://api.stripe.com", "http://10.0.0.1:9", "https://api.stripe.com/v1", "ftp://x"] {
+            let error = stripe(bad).unwrap_err().to_string();
+            assert!(error.starts_with("payments.stripe_api: ") && !error.contains("sk_test"), "{error}");
+        }
+    }
+
+    #[test]
+    fn secrets_do_not_print() {
+        assert_eq!(format!("{:?}", Secret::new("sk_live_x")), "Secret(..)");
+    }
+}

@@ -1,0 +1,151 @@
+//! The door at which Stripe's notices arrive. A notice is answered with 200 once what it says is on disk; with anything
+//! else Stripe sends it again, for three days.
+
+use std::sync::Arc;
+
+use ::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use ::http::{HeaderValue, Response, StatusCode};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::Secret;
+use super::event::{Meaning, read};
+use super::signature::{Verdict, verify};
+use crate::accounts::Accounts;
+use crate::accounts::blocking;
+use crate::accounts::changes::{Act, PaymentReport, ReportResult};
+use crate::accounts::error::ChangeError;
+use crate::clock::Clock;
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+
+/// Where Stripe sends its notices.
+pub const WEBHOOK_PATH: &str = "/api/v1/billing/webhook";
+
+/// Notices whose changes wait for the ledger at once. Stripe sends the others again.
+const WAITING_MAX: usize = 8;
+
+/// A dispute may be reported before the payment it is about, whose notice is still being repeated.
+const REPEATED_FOR_SEC: i64 = 3 * 86_400;
+
+pub struct Webhook {
+    accounts: Arc<Accounts>,
+    clock: Arc<dyn Clock>,
+    secret: Secret,
+    waiting: Semaphore,
+}
+
+/// What is answered, and what the log is told.
+struct Outcome {
+    status: StatusCode,
+    body: Value,
+    error: Option<&'static str>,
+    internal: Option<String>,
+}
+
+impl Outcome {
+    fn received() -> Self {
+        Self { status: StatusCode::OK, body: json!({ "received": true }), error: None, internal: None }
+    }
+
+    fn refused(status: StatusCode, code: &'static str, message: &str) -> Self {
+        let mut body = json!({ "error": code, "message": message });
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            body["retryAfterSec"] = json!(RETRY_SEC);
+        }
+        Self { status, body, error: Some(code), internal: None }
+    }
+
+    fn noting(self, internal: String) -> Self {
+        Self { internal: Some(internal), ..self }
+    }
+}
+
+const RETRY_SEC: u32 = 10;
+
+impl Webhook {
+    pub fn new(accounts: Arc<Accounts>, clock: Arc<dyn Clock>, secret: Secret) -> Self {
+        Self { accounts, clock, secret, waiting: Semaphore::new(WAITING_MAX) }
+    }
+
+    async fn take(&self, visit: &Visit<'_>) -> Outcome {
+        let now = self.clock.now();
+        let now_sec = now.wall.0.div_euclid(1000);
+        let signature = visit.headers.get("stripe-signature").and_then(|value| value.to_str().ok());
+        let why = match verify(&self.secret, signature, visit.body, now_sec) {
+            Verdict::Genuine => None,
+            Verdict::Unsigned => Some("the header Stripe-Signature is missing or cannot be read"),
+            Verdict::Forged => {
+                Some("the signature does not fit; check that payments.stripe_webhook_secret is that of this address")
+            }
+            Verdict::Stale => Some("the notice was signed more than 300 seconds ago or ahead; check both clocks"),
+        };
+        if let Some(why) = why {
+            return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
+        }
+        let Some(event) = read(visit.body) else {
+            let why = "the notice is signed but is not in a form that is known here";
+            return Outcome::refused(StatusCode::BAD_REQUEST, "bad_request", why).noting(why.to_owned());
+        };
+        let Meaning::Report(report) = event.meaning else { return Outcome::received() };
+        let Ok(_place) = self.waiting.try_acquire() else {
+            let why = "too many notices wait; send it again";
+            return Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
+        };
+        let (accounts, act) = (Arc::clone(&self.accounts), Act { actor: "stripe".to_owned(), at: now.wall });
+        let is_dispute = matches!(report, PaymentReport::Disputed { .. });
+        let reported =
+            tokio::task::spawn_blocking(move || blocking::allowed(|| accounts.report_payment(report, &act))).await;
+        let about = format!("{} {}", event.kind, event.id);
+        match reported {
+            Ok(Ok(ReportResult::Applied | ReportResult::Known)) => Outcome::received(),
+            Ok(Ok(ReportResult::Problem(why))) => Outcome::received().noting(format!("{about}: {why}")),
+            Ok(Ok(ReportResult::Unknown)) if is_dispute && now_sec - event.created < REPEATED_FOR_SEC => {
+                let why = "the payment is not known here; send it again";
+                Outcome::refused(StatusCode::CONFLICT, "conflict", why).noting(format!("{about}: {why}"))
+            }
+            Ok(Ok(ReportResult::Unknown)) => {
+                Outcome::received().noting(format!("{about}: its checkout is not one of this service"))
+            }
+            Ok(Err(ChangeError::Refused(why))) => {
+                Outcome::refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", "the notice cannot be applied")
+                    .noting(format!("{about}: {why}"))
+            }
+            Ok(Err(error)) => unwritten(&format!("{about}: {error}")),
+            Err(error) => unwritten(&format!("{about}: {error}")),
+        }
+    }
+}
+
+/// Whether the change was made or not, the notice may come again.
+fn unwritten(internal: &str) -> Outcome {
+    let why = "the ledger cannot be written at the moment; send it again";
+    Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "ledger_unavailable", why).noting(internal.to_owned())
+}
+
+impl Door for Webhook {
+    fn is_at(&self, path: &str) -> bool {
+        path == WEBHOOK_PATH
+    }
+
+    fn methods(&self, _: &str) -> Methods {
+        Methods::Post
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(async move {
+            let Outcome { status, body, error, internal } = self.take(&visit).await;
+            let mut response = Response::new(Bytes::from(body.to_string()));
+            *response.status_mut() = status;
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            if status == StatusCode::SERVICE_UNAVAILABLE {
+                response.headers_mut().insert(RETRY_AFTER, RETRY_SEC.into());
+            }
+            DoorAnswer { error, internal, ..DoorAnswer::from(response) }
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! Buying packs: by arrangement with the operator, and by card through a Stripe that is played here.
+
+use std::sync::Arc;
+
+use hornbook::accounts::ids::AccountId;
+use hornbook::accounts::records::PurchaseStatus;
+use hornbook::accounts::scope::Scope;
+use hornbook::accounts::tier::{Tariff, Tier};
+use hornbook::api::cards::CardPayments;
+use hornbook::api::service::Service;
+use hornbook::clock::SystemClock;
+use hornbook::http::Doors;
+use hornbook::payments::Secret;
+use hornbook::payments::returned::ReturnPages;
+use hornbook::payments::stripe::Stripe;
+use hornbook::payments::webhook::Webhook;
+use serde_json::{Value, json};
+
+use crate::house::{Answered, House, Opening, generous};
+use crate::stripe::{FakeStripe, Fault, Notice, SECRET_KEY, WEBHOOK_SECRET, now, send_signed, signature};
+
+const CHECKOUT: &str = "/api/v1/billing/checkout";
+
+fn buy_with(house: &House, key: &str, body: &str, headers: &str) -> Answered {
+    house.raw(&format!(
+        "POST {CHECKOUT} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n{headers}Content-Length: \
+         {}\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+fn buy(house: &House, key: &str, pack: &str) -> Answered {
+    buy_with(house, key, &json!({ "pack": pack }).to_string(), "")
+}
+
+fn bought(answered: &Answered) -> Value {
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    answered.json()
+}
+
+fn wallet(house: &House, account: AccountId) -> i64 {
+    house.accounts.account(account, house.clock.now()).unwrap().remaining.wallet
+}
+
+/// Without free units.
+fn metered_only() -> Tariff {
+    let mut tariff = generous();
+    tariff.free.monthly_units = 0;
+    tariff
+}
+
+fn doors(service: &Arc<Service>) -> Doors {
+    let webhook =
+        Webhook::new(Arc::clone(service.accounts()), Arc::new(SystemClock::start()), Secret::new(WEBHOOK_SECRET));
+    vec![Arc::new(webhook), Arc::new(ReturnPages)]
+}
+
+/// A server that takes cards.
+fn by_card(tariff: Tariff) -> (House, FakeStripe) {
+    let stripe = FakeStripe::start();
+    let cards = Stripe::new(&stripe.url(), Secret::new(SECRET_KEY)).unwrap().returning_to("https://law.example");
+    let cards: Option<Arc<dyn CardPayments>> = Some(Arc::new(cards));
+    (House::open_as(Opening { cards, doors, ..Opening::usual(tariff) }, |_| ()), stripe)
+}
+
+#[test]
+fn by_arrangement_a_purchase_is_requested_for_nothing_and_the_operator_confirms_it() {
+    let house = House::open(metered_only());
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Gis]);
+    let answered = buy(&house, &key, "pro");
+    let reply = bought(&answered);
+    assert_eq!(
+        (&reply["purchase"], &reply["pack"], &reply["priceCents"], &reply["credits"], &reply["status"]),
+        (&json!("buy-1"), &json!("pro"), &json!(2000), &json!(5000), &json!("requested"))
+    );
+    assert!(reply["checkoutUrl"].is_null() && reply["howToPay"].as_str().unwrap().contains("operator"), "{reply:#}");
+    assert_eq!((answered.number("x-credits-cost"), answered.number("x-credits-remaining")), (0, 0));
+    assert!(house.accounts.recent_entries(account, 9).unwrap().is_empty());
+    let purchases = house.accounts.purchases().unwrap();
+    house.accounts.pay_purchase(purchases[0].id, None, &house.act()).unwrap();
+    assert_eq!(wallet(&house, account), 5000);
+    assert!(house.get_with(CHECKOUT, &[]).json()["howToBuy"].as_str().unwrap().contains("operator"));
+    // Stripe's door is open only where Stripe is.
+    house
+        .raw("POST /api/v1/billing/webhook HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+        .error(404, "not_found");
+}
+
+#[test]
+fn what_is_no_request_to_buy_is_refused_and_buys_nothing() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    for body in ["{}", "{\"pack\":\"gold\"}", "{\"pack\":7}", "{\"pack\":\"pro\",\"credits\":99}"] {
+        buy_with(&house, &key, body, "").error(422, "validation_error");
+    }
+    buy(&house, "hb_live_wrong", "pro").error(401, "invalid_api_key");
+    assert!(house.accounts.purchases().unwrap().is_empty());
+}
+
+#[test]
+fn an_idempotency_key_buys_once() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let pro = json!({ "pack": "pro" }).to_string();
+    let retry = "Idempotency-Key: one\r\n";
+    let ids: Vec<Value> = std::thread::scope(|scope| {
+        let buyers: Vec<_> = (0..6)
+            .map(|_| {
+                scope.spawn(|| {
+                    loop {
+                        let answered = buy_with(&house, &key, &pro, retry);
+                        // Another copy is being answered.
+                        if answered.status != 503 {
+                            return bought(&answered)["purchase"].clone();
+                        }
+                    }
+                })
+            })
+            .collect();
+        buyers.into_iter().map(|buyer| buyer.join().unwrap()).collect()
+    });
+    assert!(ids.iter().all(|id| id == "buy-1"), "{ids:?}");
+    buy_with(&house, &key, "{\"pack\":\"bulk\"}", retry).error(422, "validation_error");
+    assert_eq!(bought(&buy_with(&house, &key, &pro, ""))["purchase"], "buy-2");
+    assert_eq!(house.accounts.purchases().unwrap().len(), 2);
+}
+
+#[test]
+fn a_pack_paid_by_card_is_credited_once_however_often_stripe_says_so() {
+    let (house, stripe) = by_card(metered_only());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let reply = bought(&buy(&house, &key, "starter"));
+    let url = reply["checkoutUrl"].as_str().unwrap();
+    let session = stripe.session_at(url);
+    let asked = &stripe.received()[0];
+    let of = |name: &str| asked.form.get(name).map_or("", String::as_str);
+    assert_eq!(asked.path, "/v1/checkout/sessions");
+    assert_eq!((of("mode"), of("line_items[0][quantity]")), ("payment", "1"));
+    assert_eq!(of("line_items[0][price_data][unit_amount]"), "500");
+    assert_eq!(of("line_items[0][price_data][product_data][name]"), "starter pack: 1000 credits");
+    assert_eq!(of("success_url"), "https://law.example/billing/paid");
+    assert_eq!(of("cancel_url"), "https://law.example/billing/left");
+    assert_eq!(of("metadata[hornbook_checkout]"), of("payment_intent_data[metadata][hornbook_checkout]"));
+    assert_eq!(asked.headers["authorization"], format!("Bearer {SECRET_KEY}"));
+    for path in ["/billing/paid", "/billing/left"] {
+        let page = house.get_with(path, &[]);
+        assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    }
+
+    let notice = stripe.paid(&session);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| stripe.deliver(&notice, house.address));
+        }
+    });
+    stripe.deliver(&notice, house.address);
+    stripe.deliver(&stripe.paid(&session), house.address);
+    // It was paid: that its page was closed means nothing now.
+    stripe.deliver(&stripe.expired(&session), house.address);
+    assert_eq!(wallet(&house, account), 1000);
+    let view = house.accounts.account(account, house.clock.now()).unwrap();
+    assert_eq!(view.record.tier, Tier::Starter);
+    assert_eq!(house.get("/api/v1/coverage", &key).number("x-credits-remaining"), 999);
+    let log = house.log();
+    for secret in [SECRET_KEY, WEBHOOK_SECRET, "jane.roe", url] {
+        assert!(!log.contains(secret), "{secret} in the log");
+    }
+}
+
+#[test]
+fn notices_that_stripe_did_not_sign_now_change_nothing() {
+    let (house, stripe) = by_card(metered_only());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let reply = bought(&buy(&house, &key, "starter"));
+    let session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
+    let notice = stripe.paid(&session);
+    let other = Notice(notice.0.replace("500", "600"));
+    let signed = signature(WEBHOOK_SECRET, now(), &notice.0);
+    for (notice, signature) in [
+        (&notice, signature("whsec_another_secret_", now(), &notice.0)),
+        (&notice, signature(WEBHOOK_SECRET, now() - 400, &notice.0)),
+        (&notice, signature(WEBHOOK_SECRET, now() + 400, &notice.0)),
+        (&notice, String::from("t=1,v1=00")),
+        (&other, signed.clone()),
+    ] {
+        assert_eq!(send_signed(notice, &signature, house.address), 400, "{signature}");
+    }
+    let mut bytes = notice.0.clone();
+    bytes.push(' ');
+    assert_eq!(send_signed(&Notice(bytes), &signed, house.address), 400, "the bytes count, not what they mean");
+    let nonsense = Notice("[]".to_owned());
+    assert_eq!(stripe.send(&nonsense, house.address), 400);
+    assert_eq!(wallet(&house, account), 0);
+    assert_eq!(stripe.send(&stripe.notice("customer.created", &json!({ "id": "cus_1" })), house.address), 200);
+    assert_eq!(send_signed(&notice, &signed, house.address), 200);
+    assert_eq!(wallet(&house, account), 1000);
+}
+
+#[test]
+fn only_our_price_in_our_currency_buys() {
+    let (house, stripe) = by_card(metered_only());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    for (name, value) in [("amount_total", json!(499)), ("currency", json!("mxn"))] {
+        let reply = bought(&buy(&house, &key, "starter"));
+        let mut session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
+        session[name] = value;
+        // Taken, for sending it again would change nothing; the operator finds it.
+        stripe.deliver(&stripe.paid(&session), house.address);
+    }
+    assert_eq!(wallet(&house, account), 0);
+    let problems: Vec<String> =
+        house.accounts.checkouts().unwrap().into_iter().filter_map(|checkout| checkout.problem).collect();
+    assert_eq!(problems.len(), 2);
+    assert!(house.log().contains("were paid, not 500 usd"));
+}
+
+#[test]
+fn refunds_and_disputes_take_credits_back_in_any_order() {
+    let (house, stripe) = by_card(metered_only());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let reply = bought(&buy(&house, &key, "starter"));
+    let session = stripe.session_at(reply["checkoutUrl"].as_str().unwrap());
+    // The refund overtakes the payment; the dispute has to come again, because nobody knows its payment yet.
+    let dispute = stripe.disputed(&session, "charge.dispute.created", "needs_response");
+    assert_eq!(stripe.send(&dispute, house.address), 409);
+    stripe.deliver(&stripe.refunded(&session, 250), house.address);
+    stripe.deliver(&stripe.paid(&session), house.address);
+    assert_eq!(wallet(&house, account), 500);
+    assert_eq!(house.get("/api/v1/coverage", &key).number("x-credits-remaining"), 499);
+    stripe.deliver(&dispute, house.address);
+    stripe.deliver(&dispute, house.address);
+    assert_eq!(wallet(&house, account), -1);
+    house.get("/api/v1/coverage", &key).error(402, "insufficient_credits");
+    assert_eq!(bought(&buy(&house, &key, "starter"))["status"], "requested", "buying needs no credits");
+    stripe.deliver(&stripe.disputed(&session, "charge.dispute.closed", "won"), house.address);
+    assert_eq!(wallet(&house, account), 499);
+    stripe.deliver(&dispute, house.address);
+    assert_eq!(wallet(&house, account), 499, "it has ended");
+    house.accounts.verify_ledger().unwrap();
+}
+
+#[test]
+fn while_stripe_fails_nothing_is_lost_and_the_same_request_gets_the_same_page() {
+    let (house, stripe) = by_card(generous());
+    let account = house.account(0);
+    let key = house.key(account, &Scope::ALL);
+    let starter = json!({ "pack": "starter" }).to_string();
+    let retry = "Idempotency-Key: one\r\n";
+    // One hiccup is not noticed.
+    stripe.fail(&[Fault::Refuse(500)]);
+    assert!(bought(&buy(&house, &key, "pro"))["checkoutUrl"].is_string());
+    for faults in [[Fault::Refuse(503); 2], [Fault::LoseAnswer; 2]] {
+        stripe.fail(&faults);
+        let refused = buy_with(&house, &key, &starter, retry);
+        refused.error(503, "payment_unavailable");
+        assert!(!refused.text().contains("some_code"), "what Stripe said is for the log");
+    }
+    let pages = stripe.sessions().len();
+    let reply = bought(&buy_with(&house, &key, &starter, retry));
+    assert_eq!((&reply["purchase"], stripe.sessions().len()), (&json!("buy-2"), pages), "the page that was made");
+    // Without a key nobody can ask again: what could not be paid is cancelled.
+    stripe.fail(&[Fault::Refuse(400)]);
+    buy(&house, &key, "bulk").error(503, "payment_unavailable");
+    let purchases = house.accounts.purchases().unwrap();
+    assert_eq!((purchases.len(), purchases[2].status), (3, PurchaseStatus::Cancelled));
+    assert!(house.log().contains("Stripe answered 400 api_error some_code, its request id is req_1"));
+    stripe.deliver(&stripe.paid(&stripe.session_at(reply["checkoutUrl"].as_str().unwrap())), house.address);
+    assert_eq!(wallet(&house, account), 1000);
+    assert_eq!(bought(&buy_with(&house, &key, &starter, retry))["status"], "paid");
+}
+
+#[test]
+fn a_stripe_that_hangs_keeps_nobody_from_searching() {
+    let (house, stripe) = by_card(generous());
+    let key = house.any_key();
+    // More than there are permits for heavy work.
+    stripe.fail(&[Fault::Hold; 4]);
+    std::thread::scope(|scope| {
+        let buyers: Vec<_> = (0..4).map(|_| scope.spawn(|| buy(&house, &key, "starter").status)).collect();
+        crate::house::wait_until("four requests at Stripe", || stripe.received().len() == 4);
+        assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
+        stripe.release();
+        assert!(buyers.into_iter().all(|buyer| buyer.join().unwrap() == 200));
+    });
+}
