@@ -6,14 +6,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::changes::{Act, KeyWish, OpenedPurchase, PaymentReport, PurchaseWish};
 use hornbook::accounts::entropy::SystemEntropy;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::tier::PackName;
 use hornbook::accounts::{Accounts, Settings};
 use hornbook::admin::socket::AdminSocket;
 use hornbook::clock::{Clock, SystemClock};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn hornbook(data: &Path, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
@@ -75,4 +76,58 @@ fn a_key_is_revoked_and_an_account_disabled_while_slow_commands_run() {
     let acts = accounts.acts(9).unwrap();
     let last: Vec<&str> = acts.iter().rev().take(3).map(|act| &*act.act).collect();
     assert_eq!(last, ["reload", "account disable", "key revoke"]);
+}
+
+/// What a command prints.
+fn printed(data: &Path, words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+    let output = command.current_dir(data).env_clear().arg("--data").arg(data).args(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_inbox_lists_what_waits_for_the_operator_and_nothing_else() {
+    let data = tempfile::tempdir().unwrap();
+    let now = SystemClock::start().now();
+    let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
+    let act = Act { actor: "test".to_owned(), at: now.wall };
+    let account = accounts.create_account("Approved".to_owned(), &act).unwrap().id;
+    accounts.approve_account(account, &act).unwrap();
+    accounts.create_account("Waiting".to_owned(), &act).unwrap();
+    let waits = accounts.request_purchase(account, PackName::Pro, &act).unwrap();
+    let paid = accounts.request_purchase(account, PackName::Pro, &act).unwrap();
+    accounts.pay_purchase(paid.id, None, &act).unwrap();
+    let wish = PurchaseWish { account, pack: PackName::Starter, retry: None, by_card: true };
+    let OpenedPurchase::New(by_card) = accounts.open_purchase(wish, &act, &mut SystemEntropy).unwrap() else {
+        panic!("it is the first")
+    };
+    let checkout = by_card.checkout.unwrap();
+    let wrong = PaymentReport::Paid {
+        checkout,
+        session: "cs".to_owned(),
+        payment: "pi".to_owned(),
+        amount: 1,
+        currency: "usd".to_owned(),
+    };
+    accounts.report_payment(wrong, &act).unwrap();
+    drop(accounts);
+
+    let inbox: Value = serde_json::from_str(&printed(data.path(), &["inbox", "--json"])).unwrap();
+    let ids = |list: &str| inbox[list].as_array().unwrap().iter().map(|row| row["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids("purchases"), [json!(waits.id)]);
+    assert_eq!(ids("accounts"), [json!("acct-2")]);
+    assert_eq!(ids("payments"), [json!(checkout)]);
+    assert_eq!(ids("orders"), Vec::<Value>::new());
+    let text = printed(data.path(), &["inbox"]);
+    assert!(
+        text.contains("hornbook purchase approve buy-1") && text.contains("1 usd were paid, not 500 usd"),
+        "{text}"
+    );
+
+    // What it says comes next takes it off the list.
+    printed(data.path(), &["purchase", "approve", "buy-1"]);
+    printed(data.path(), &["account", "approve", "acct-2"]);
+    let text = printed(data.path(), &["inbox", "--done", &checkout.to_string()]);
+    assert!(!text.contains("buy-1") && !text.contains("acct-2") && !text.contains("paid, not"), "{text}");
 }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::formation;
-use crate::accounts::ids::{OrderId, PurchaseId};
+use crate::accounts::ids::{CheckoutId, OrderId, PurchaseId};
 use crate::accounts::records::OrderStage;
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
@@ -14,6 +14,15 @@ use crate::accounts::tier::PackName;
 #[derive(Clone, Debug, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdminCommand {
+    /// Show what waits for the operator: purchases, payments, orders, accounts
+    ///
+    /// Purchases that are to be confirmed, payments that do not fit, orders that are not completed, accounts that are not
+    /// approved; each with the command that comes next.
+    Inbox {
+        /// Take a problem with a payment off the list
+        #[arg(long, value_name = "CHECKOUT")]
+        done: Option<CheckoutId>,
+    },
     /// Create, approve, disable, list and show accounts
     #[command(subcommand)]
     Account(AccountCommand),

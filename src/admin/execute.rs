@@ -15,7 +15,9 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, KeyId};
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::records::{KeyRecord, OrderRecord, PurchaseRecord};
+use crate::accounts::records::{
+    AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, OrderStage, Payable, PurchaseRecord, PurchaseStatus,
+};
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{Now, UnixMillis};
 use crate::state::copy::finish;
@@ -49,6 +51,12 @@ impl Desk<'_> {
     pub(super) fn execute(&mut self, command: AdminCommand) -> Result<Value, AdminError> {
         let act = self.act();
         match command {
+            AdminCommand::Inbox { done } => {
+                if let Some(checkout) = done {
+                    self.accounts.close_payment_problem(checkout, &act)?;
+                }
+                inbox(self.accounts, self.now)
+            }
             AdminCommand::Account(command) => self.account(command),
             AdminCommand::Key(command) => self.key(command),
             AdminCommand::Grant { account, credits, reason } => {
@@ -237,6 +245,68 @@ fn only<T: std::fmt::Display>(what: &str, by: &str, text: &str, found: Vec<T>) -
             Err(AdminError::Refused(format!("'{text}' is the {by} of {several}; give the id of the one you mean")))
         }
     }
+}
+
+/// What waits for the operator, oldest first, each with the command that comes next.
+fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
+    let by_arrangement = |record: &&PurchaseRecord| {
+        // A purchase by card waits for its customer.
+        record.status == PurchaseStatus::Requested && record.checkout.is_none()
+    };
+    let purchase = |record: &PurchaseRecord| {
+        json!({
+            "id": record.id,
+            "account": record.account,
+            "pack": record.pack,
+            "priceCents": record.price_cents,
+            "requestedAt": record.requested_at.to_string(),
+            "next": format!("hornbook purchase approve {}", record.id),
+        })
+    };
+    let payment = |record: &CheckoutRecord| {
+        let paid_for = match record.pays {
+            Payable::Purchase(id) => id.to_string(),
+            Payable::Order(id) => id.to_string(),
+        };
+        json!({
+            "id": record.id,
+            "account": record.account,
+            "paidFor": paid_for,
+            "payment": record.payment,
+            "problem": record.problem,
+            "next": format!("hornbook inbox --done {}", record.id),
+        })
+    };
+    let order = |record: &OrderRecord| {
+        json!({
+            "id": record.id,
+            "account": record.account,
+            "state": record.stage().name(),
+            "since": time(record.stages.last().map(|reached| reached.at)),
+            "next": format!("hornbook order show {}", record.id),
+        })
+    };
+    let account = |view: &AccountView| {
+        json!({
+            "id": view.record.id,
+            "name": view.record.name,
+            "createdAt": view.record.created_at.to_string(),
+            "next": format!("hornbook account approve {}", view.record.id),
+        })
+    };
+    let mut payments = accounts.checkouts()?;
+    payments.retain(|record| record.problem.is_some());
+    payments.sort_by_key(|record| record.opened_at);
+    let mut orders = accounts.orders()?;
+    orders.retain(|record| record.stage() != OrderStage::Completed);
+    orders.sort_by_key(|record| record.stages.last().map(|reached| reached.at));
+    let pending = |view: &&AccountView| view.record.status == AccountStatus::Pending;
+    Ok(json!({
+        "purchases": accounts.purchases()?.iter().filter(by_arrangement).map(purchase).collect::<Value>(),
+        "payments": payments.iter().map(payment).collect::<Value>(),
+        "orders": orders.iter().map(order).collect::<Value>(),
+        "accounts": accounts.accounts(now)?.iter().filter(pending).map(account).collect::<Value>(),
+    }))
 }
 
 /// A consistent, verified copy under its final name, or nothing.

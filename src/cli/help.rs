@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Make a snapshot", &["build", "verify", "inspect"]),
     ("Use a snapshot", &["search", "resolve", "suggest"]),
     ("Run the service", &["serve", "reload", "healthcheck", "config"]),
-    ("Manage customers", &["account", "key", "grant", "purchase", "order", "ledger"]),
+    ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
     ("Keep the state safe", &["backup", "restore", "audit"]),
     ("Measure", &["eval", "bench"]),
 ];

@@ -70,6 +70,22 @@ impl Accounts {
         })
     }
 
+    /// The operator has seen to what was wrong with a payment.
+    pub fn close_payment_problem(&self, id: CheckoutId, act: &Act) -> Result<CheckoutRecord, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut record = checkout(poster, id)?.ok_or_else(|| ChangeError::not_found("checkout", id))?;
+            if record.problem.take().is_none() {
+                return Err(ChangeError::Refused(format!(
+                    "the checkout {id} has no problem; 'inbox' shows those that have"
+                )));
+            }
+            put_checkout(poster, &record)?;
+            audit(poster, &act, "inbox --done", format!("{} of {}", named(record.pays), record.account))?;
+            Ok((record, nothing_more()))
+        })
+    }
+
     /// Merges what the payment provider reports into what is known of the payment.
     pub fn report_payment(&self, report: PaymentReport, act: &Act) -> Result<ReportResult, ChangeError> {
         let act = act.clone();
