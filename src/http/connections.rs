@@ -42,7 +42,13 @@ pub(super) async fn serve(
     let (closing, _) = watch::channel(());
     let limit = Arc::new(ConnectionLimit::new(&settings));
     let unread = UnreadBytes::new(settings.unread_bytes_per_address_max);
-    let acceptor = Arc::new(Acceptor { protocols: Protocols::new(), limit, unread, settings, app });
+    let acceptor = Arc::new(Acceptor {
+        protocols: Protocols::new(Arc::clone(&app.observers.clock)),
+        limit,
+        unread,
+        settings,
+        app,
+    });
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {

@@ -21,8 +21,11 @@ use tokio::time::Instant;
 
 use super::answer;
 use super::guard::{Arrived, Guard, Refused};
+use super::http_date::has_http_date;
 use super::reply::Reply;
 use super::timeouts::TimedStream;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::clock::Clock;
 use crate::metrics::Gauge;
 
 /// Larger than any head that the guard passes.
@@ -57,10 +60,11 @@ enum Ended {
 pub(super) struct Protocols {
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Protocols {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         let mut http1 = http1::Builder::new();
         // The guard limits the time of a head, and its 408 has our Error object.
         http1.timer(TokioTimer::new()).max_buf_size(READ_BUFFER_BYTES).half_close(false).header_read_timeout(None);
@@ -71,7 +75,7 @@ impl Protocols {
         http2.initial_stream_window_size(HTTP2_WINDOW_BYTES).initial_connection_window_size(HTTP2_WINDOW_BYTES);
         http2.max_pending_accept_reset_streams(HTTP2_BAD_STREAMS_MAX);
         http2.max_local_error_reset_streams(HTTP2_BAD_STREAMS_MAX);
-        Self { http1, http2 }
+        Self { http1, http2, clock }
     }
 
     /// Serves requests until either side closes the connection, or `stop` completes: then the current request is the last.
@@ -98,6 +102,11 @@ impl Protocols {
             });
             let arrived = arrived.await;
             waiting.add(-1);
+            let arrived = match arrived {
+                // Over HTTP/1 hyper keeps a date at hand, whether it sends one or not, and panics where there is none.
+                Ok(Arrived::Request) if !has_http_date(self.clock.now().wall) => Ok(guard.refuse(no_date())),
+                arrived => arrived,
+            };
             match arrived {
                 Ok(Arrived::Request) => {}
                 Ok(Arrived::Frames) => return Box::pin(self.converse_in_frames(guard, service, stop)).await,
@@ -163,6 +172,11 @@ impl Protocols {
         });
         let _ = ended.await;
     }
+}
+
+fn no_date() -> ApiError {
+    let message = "the server's clock is beyond the year 9999, which HTTP cannot write; tell its operator";
+    ApiError { retry_after_sec: Some(60), ..ApiError::new(ErrorCode::Overloaded, message) }
 }
 
 /// Sends the last response of a connection, unless the client disconnects.

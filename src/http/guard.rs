@@ -180,9 +180,10 @@ impl<S> Guard<S> {
         Ok(Arrived::Frames)
     }
 
-    fn refuse(&mut self, error: ApiError) -> Arrived {
+    /// Nothing more of this connection is handed on.
+    pub(super) fn refuse(&mut self, error: ApiError) -> Arrived {
         let method = method_of(&self.held).to_owned();
-        self.held = Vec::new();
+        (self.held, self.passed) = (Vec::new(), 0);
         self.stream.set_read_deadline(None);
         Arrived::Refused(Box::new(Refused { error, method }))
     }

@@ -13,6 +13,8 @@ use crate::decimal::write_padded;
 const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+const YEAR_10_000: UnixMillis = UnixMillis(253_402_300_800_000);
+
 thread_local! {
     /// The last second for which this thread was asked, and its header.
     static LAST: RefCell<(i64, Option<HeaderValue>)> = const { RefCell::new((i64::MIN, None)) };
@@ -28,6 +30,11 @@ pub(super) fn http_date(at: UnixMillis) -> Option<HeaderValue> {
         }
         date.clone()
     })
+}
+
+/// Whether the form has room for the year.
+pub(super) fn has_http_date(at: UnixMillis) -> bool {
+    at < YEAR_10_000
 }
 
 fn written(at: UnixMillis) -> Option<HeaderValue> {
@@ -80,5 +87,6 @@ mod tests {
         for at in [253_402_300_800_000, i64::MAX, i64::MIN, Day::from_civil(-1, 12, 31).start().0] {
             assert_eq!(text(UnixMillis(at)), None, "{at}");
         }
+        assert!(has_http_date(UnixMillis(253_402_300_799_999)) && !has_http_date(UnixMillis(253_402_300_800_000)));
     }
 }

@@ -33,7 +33,7 @@ const TIMEOUTS: Timeouts = Timeouts {
 
 /// Serves until it is dropped.
 pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
-    let protocols = Arc::new(Protocols::new());
+    let protocols = Arc::new(Protocols::new(Arc::clone(&app.observers.clock)));
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {

@@ -155,7 +155,7 @@ fn every_charged_call_has_its_line_even_if_its_client_disconnected() {
 }
 
 #[test]
-fn the_date_is_that_of_the_services_clock_and_left_out_where_it_cannot_be_written() {
+fn the_date_is_that_of_the_services_clock_and_where_it_cannot_be_written_http1_is_a_503_and_nothing_panics() {
     let clock = Arc::new(ManualClock::at(UnixMillis(784_111_777_000)));
     let served: Arc<ManualClock> = Arc::clone(&clock);
     let house = House::open_as(Opening { clock: served, ..Opening::usual(generous()) }, |_| {});
@@ -166,9 +166,12 @@ fn the_date_is_that_of_the_services_clock_and_left_out_where_it_cannot_be_writte
         clock.set_wall(UnixMillis(beyond));
         for path in ["/healthz", "/api/v1", "/api/v1/search?q=deposit"] {
             let answered = house.get(path, &key);
-            assert_eq!((answered.status, answered.headers.get("date")), (200, None), "{path}");
+            answered.error(503, "overloaded");
+            assert_eq!((answered.header("connection"), answered.headers.get("date")), ("close", None), "{path}");
         }
     }
+    clock.set_wall(UnixMillis(784_111_777_000));
+    assert_eq!(house.get("/api/v1/search?q=deposit", &key).status, 200);
 }
 
 #[test]
