@@ -1,25 +1,7 @@
 //! Integers to text without the formatting machinery: every response contains a dozen of them.
 
-/// As many as the largest number has.
-pub(crate) const DIGITS_MAX: usize = 20;
-
 pub(crate) fn push(text: &mut String, number: u64) {
-    text.push_str(write(number, &mut [b'0'; DIGITS_MAX]));
-}
-
-/// The digits of a number, at the end of this space.
-pub(crate) fn write(number: u64, space: &mut [u8; DIGITS_MAX]) -> &str {
-    let mut first = DIGITS_MAX;
-    let mut rest = number;
-    loop {
-        first -= 1;
-        space[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    str::from_utf8(&space[first..]).unwrap_or_default()
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// The last digits of a number, as many as there is space.

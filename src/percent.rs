@@ -10,12 +10,20 @@ pub(crate) fn encoded(text: &str) -> String {
 /// The same, at the end of a text.
 pub(crate) fn push(out: &mut String, text: &str) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    // All of them, so that the compiler compares many at once.
+    if text.bytes().fold(true, |all, byte| all & is_unreserved(byte)) {
+        return out.push_str(text);
+    }
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ if is_unreserved(byte) => out.push(char::from(byte)),
             _ => out.extend(['%', char::from(HEX[usize::from(byte >> 4)]), char::from(HEX[usize::from(byte & 15)])]),
         }
     }
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]

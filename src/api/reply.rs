@@ -47,6 +47,9 @@ choice!(Format, name);
 pub(super) const FORMAT: Param<Option<Format>> =
     Param::optional("format", "the format of the answer; takes precedence over the Accept header");
 
+/// Few answers are shorter.
+const JSON_BYTES: usize = 256;
+
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -88,7 +91,14 @@ pub struct Pages {
 
 impl Reply {
     pub fn json(value: &impl Serialize) -> Result<Self, ApiError> {
-        let text = serde_json::to_vec(value).map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
+        Self::long_json(value, 0)
+    }
+
+    /// The same for what has about so many bytes.
+    pub fn long_json(value: &impl Serialize, about: usize) -> Result<Self, ApiError> {
+        let mut text = Vec::with_capacity(about.max(JSON_BYTES));
+        let written = serde_json::to_writer(&mut text, value);
+        written.map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
         Ok(Self::of(Format::Json, text.into()))
     }
 

@@ -57,8 +57,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
-        let query = gate::query(address.1).map(|arguments| arguments.query).unwrap_or_default();
-        headers::paging(head, pages, address.0, &query);
+        headers::paging(head, pages, address.0, address.1);
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     set_standard(head, CACHE_CONTROL, cache);

@@ -43,14 +43,31 @@ fn not_well_formed(what: &str) -> ApiError {
 }
 
 /// The query's parameters. Of too many only the first are decoded, and all are counted.
-pub(super) fn query(text: Option<&str>) -> Option<Arguments> {
-    let pairs = || text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
-    let decode = |pair: &str| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Some((decoded(name, Plus::IsSpace)?.into_owned(), decoded(value, Plus::IsSpace)?.into_owned()))
-    };
-    let query = pairs().take(PARAMETERS_MAX).map(decode).collect::<Option<_>>()?;
-    Some(Arguments { query, query_count: pairs().count(), ..Arguments::default() })
+fn query(text: Option<&str>) -> Option<Arguments> {
+    let mut arguments = Arguments::default();
+    for pair in pairs(text) {
+        arguments.query_count += 1;
+        if arguments.query_count <= PARAMETERS_MAX {
+            let (name, value) = pair.decoded()?;
+            arguments.query.push((name.into_owned(), value.into_owned()));
+        }
+    }
+    Some(arguments)
+}
+
+/// The parts of a query between ampersands.
+pub(super) fn pairs(query: Option<&str>) -> impl Iterator<Item = Pair<'_>> {
+    query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).map(Pair)
+}
+
+/// A name, perhaps with a value.
+pub(super) struct Pair<'r>(&'r str);
+
+impl<'r> Pair<'r> {
+    pub(super) fn decoded(&self) -> Option<(Cow<'r, str>, Cow<'r, str>)> {
+        let (name, value) = self.0.split_once('=').unwrap_or((self.0, ""));
+        Some((decoded(name, Plus::IsSpace)?, decoded(value, Plus::IsSpace)?))
+    }
 }
 
 /// The JSON object that a body has to be.
@@ -75,8 +92,9 @@ enum Plus {
 
 /// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
 fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%' && (byte != b'+' || plus == Plus::Stays);
-    if text.bytes().all(is_plain) {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() & (byte != b'%') & (byte != b'+' || plus == Plus::Stays);
+    // All of them, so that the compiler compares many at once.
+    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return Some(text.into());
     }
     let mut bytes = Vec::with_capacity(text.len());

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
+use super::gate;
 use crate::accounts::admission::Receipt;
 use crate::accounts::pace::{PaceLeft, PaceLimits};
 use crate::api::headers::{
@@ -58,7 +59,7 @@ pub(super) fn set_fixed(head: &mut HeaderMap, header: Header, value: &'static st
 }
 
 pub(super) fn set_number(head: &mut HeaderMap, header: Header, number: impl Into<u64>) {
-    set(head, header, decimal::write(number.into(), &mut [0; decimal::DIGITS_MAX]));
+    set(head, header, itoa::Buffer::new().format(number.into()));
 }
 
 /// What a call cost and what is left, which only a receipt knows.
@@ -112,11 +113,11 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
 
 /// The addresses of other pages: of those around this one alone where all four would be too long, and none where even
 /// these would be. The body says which page it is and how many results there are.
-pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: &[(String, String)]) {
-    let mut others = String::with_capacity(LINK_BYTES);
-    for (name, value) in query.iter().filter(|(name, _)| name != "page") {
+pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: Option<&str>) {
+    let mut others = String::with_capacity(query.map_or(0, str::len) + LINK_BYTES);
+    for (name, value) in gate::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| name != "page") {
         for (part, end) in [(name, "="), (value, "&")] {
-            percent::push(&mut others, part);
+            percent::push(&mut others, &part);
             others.push_str(end);
         }
     }
@@ -163,9 +164,9 @@ mod tests {
     use super::*;
 
     fn links(q: &str, pages: Pages) -> Option<String> {
-        let query = [("q", q), ("page", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let query = format!("q={}&page=2", percent::encoded(q));
         let mut head = HeaderMap::new();
-        paging(&mut head, pages, "/api/v1/search", &query);
+        paging(&mut head, pages, "/api/v1/search", Some(&query));
         head.get(LINK.field).map(|links| links.to_str().unwrap().to_owned())
     }
 

@@ -60,6 +60,9 @@ pub(in crate::api) struct NodeReply<'s> {
     provenance: Provenance<'s>,
 }
 
+/// What a provision mostly has beside its text.
+const BESIDE_TEXT_BYTES: usize = 2 << 10;
+
 /// A note of the publisher.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Note")]
@@ -103,7 +106,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let work = move || {
         let reply = NodeReply::of(&corpus, node)?;
         match format {
-            Format::Json => Reply::json(&reply),
+            Format::Json => Reply::long_json(&reply, reply.text.len() + BESIDE_TEXT_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown().into())),
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
         }
