@@ -4,8 +4,8 @@
 use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, checkout, code_bodies, coverage, formation_requirements, formation_status, gis, gis_at, me, node, node_id,
-    nodes, purchase, references, resolve, search, suggest,
+    browse, checkout, code_bodies, coverage, formation_lookup_naics, formation_requirements, formation_status, gis,
+    gis_at, me, node, node_id, nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{
@@ -226,6 +226,22 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_requirements::RequirementsReply>(),
         access: metered(&[Scope::Formation], 0, Per::Call, formation_requirements::prepare),
+    },
+    Operation {
+        name: "formation-lookup-naics",
+        summary: "NAICS 2022 industry codes by code, by its first digits, or by a plain description of the business",
+        details: Some(
+            "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word named them.",
+        ),
+        route: route("/api/v1/formation/naics", "/api/v1/formation/naics?q=dog%20grooming%20van"),
+        tool: tool("formation.lookup_naics", "lookup_naics"),
+        parameters: &[formation_lookup_naics::Q.rule, formation_lookup_naics::LIMIT.rule],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<formation_lookup_naics::NaicsReply>(),
+        access: metered(&[Scope::Formation], 0, Per::Call, formation_lookup_naics::prepare),
     },
     Operation {
         name: "formation-status",

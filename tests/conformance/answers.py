@@ -114,6 +114,8 @@ def main():
         for words in ("security deposit", "who may inspect a record", "3 S.F.C. § 823"):
             walk.get("/api/v1/search", query=f"?q={quote(words)}&mode={mode}&facets=true&limit=100")
     walk.get("/api/v1/suggest", query="?q=secur")
+    for words in ("dog grooming", "8129", "resturant", "qzxwv"):
+        walk.get("/api/v1/formation/naics", query=f"?q={quote(words)}")
     walk.get("/api/v1/me")
     path = "/api/v1/formation/status/{orderId}"
     walk.get(path, query=f"?token={quote(order['token'])}", orderId=order["id"])

@@ -85,6 +85,10 @@ if (layer !== undefined) {
 
 const account = data("me", await client.GET("/api/v1/me"));
 check(account.creditsRemaining >= 0 && account.rateLimit.requestsPerMinute > 0, "an account has limits");
+const naics = data("formation-lookup-naics", await client.GET("/api/v1/formation/naics", {
+    params: { query: { q: "dog grooming", limit: 1 } },
+}));
+check(first(naics.industries, "industries").hierarchy.length === 5, "an industry has its hierarchy");
 const status = data("formation-status", await client.GET("/api/v1/formation/status/{orderId}", {
     params: { path: { orderId: order.id }, query: { token: order.token } },
 }));

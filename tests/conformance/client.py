@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hornbook_client import AuthenticatedClient, models
 from hornbook_client.api.browse import browse, code_bodies
-from hornbook_client.api.formation import formation_status
+from hornbook_client.api.formation import formation_lookup_naics, formation_status
 from hornbook_client.api.gis import gis, gis_at
 from hornbook_client.api.node import node, nodes, references, resolve
 from hornbook_client.api.open_ import checkout
@@ -54,6 +54,8 @@ zoning = call(gis, models.ZoningLayer, short_code=layer.short_code)
 check(zoning.geojson.features[0].id, "a feature without an id")
 check(call(gis_at, models.ZonesAtPoint, short_code=layer.short_code, lat=44.054, lon=-124.217).zones, "no zone there")
 check(call(me, models.Account).rate_limit.requests_per_minute > 0, "an account without limits")
+industries = call(formation_lookup_naics, models.NaicsIndustries, q="dog grooming", limit=1).industries
+check(industries[0].code == "812910" and len(industries[0].hierarchy) == 5, "another industry than the one described")
 status = call(formation_status, models.FormationStatus, order_id=UUID(order["id"]), token=order["token"])
 check(str(status.order_id) == order["id"], "another order than the one asked for")
 check(len(call(checkout, models.Checkout).packs) == 3, "not three packs")

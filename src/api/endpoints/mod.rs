@@ -6,6 +6,7 @@ pub(super) mod checkout;
 pub(super) mod code_bodies;
 pub(super) mod coverage;
 pub(super) mod filters;
+pub(super) mod formation_lookup_naics;
 pub(super) mod formation_requirements;
 pub(super) mod formation_status;
 pub(super) mod gis;

@@ -5,6 +5,12 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The edition of the classification.
+pub const EDITION: &str = "NAICS 2022";
+
 /// An industry of any level.
 #[derive(Debug)]
 pub struct Industry {
@@ -16,7 +22,9 @@ pub struct Industry {
 }
 
 /// How deep an industry is in the hierarchy, outermost first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "NaicsLevel")]
 pub enum Level {
     Sector,
     Subsector,
@@ -30,17 +38,6 @@ pub enum Level {
 impl Level {
     pub const ALL: [Self; 5] =
         [Self::Sector, Self::Subsector, Self::IndustryGroup, Self::NaicsIndustry, Self::NationalIndustry];
-
-    /// As the Census Bureau calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sector => "sector",
-            Self::Subsector => "subsector",
-            Self::IndustryGroup => "industry group",
-            Self::NaicsIndustry => "NAICS industry",
-            Self::NationalIndustry => "national industry",
-        }
-    }
 }
 
 impl Industry {

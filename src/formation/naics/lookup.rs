@@ -6,6 +6,8 @@
 use std::sync::LazyLock;
 
 use hornbook_corpus::embed::embedder;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::index::{Direction, Index, IndexedPhrase, TermNumber};
 use super::industries::{self, Industry};
@@ -29,7 +31,8 @@ pub struct Hit {
 }
 
 /// What brought an industry into the answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FoundBy {
     /// Its code, or the beginning of it.
     Code,
@@ -37,16 +40,6 @@ pub enum FoundBy {
     Words,
     /// Only that it is about something similar.
     Meaning,
-}
-
-impl FoundBy {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Words => "words",
-            Self::Meaning => "meaning",
-        }
-    }
 }
 
 /// The industries that a query names or describes, at most `limit`.

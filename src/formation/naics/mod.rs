@@ -12,5 +12,5 @@ mod quality;
 mod spelling;
 mod terms;
 
-pub use industries::{Industry, Level, find};
+pub use industries::{EDITION, Industry, Level, find};
 pub use lookup::{Found, FoundBy, Hit, lookup};

@@ -1,0 +1,74 @@
+//! `formation-lookup-naics`: industry codes by what somebody says about a business.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::api::error::ApiError;
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text, Whole};
+use crate::api::reply::Reply;
+use crate::formation::naics::{EDITION, Found, FoundBy, Hit, Industry, Level, lookup};
+
+/// A description of a business is short. Each of its words may have to be compared with all words that are known.
+const QUERY_CHARS_MAX: usize = 256;
+
+pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("q", "a NAICS code, its first digits, or a plain description of the business");
+
+pub(in crate::api) const LIMIT: Param<Whole<1, 50>> = Param::with_default("limit", "10", "number of industries");
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "NaicsIndustries")]
+pub(in crate::api) struct NaicsReply {
+    /// The edition of the classification.
+    edition: &'static str,
+    /// Best first; empty if nothing fits.
+    industries: Vec<FoundIndustry>,
+    /// The query with its unknown words corrected, which is what was looked up; null if nothing was corrected.
+    did_you_mean: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FoundIndustry")]
+struct FoundIndustry {
+    /// Forms ask for six digits, which is the level `national_industry`.
+    code: &'static str,
+    title: &'static str,
+    level: Level,
+    found_by: FoundBy,
+    /// From the sector to the industry itself.
+    hierarchy: Vec<IndustryReply>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "NaicsIndustry")]
+struct IndustryReply {
+    code: &'static str,
+    title: &'static str,
+    level: Level,
+}
+
+impl From<Hit> for FoundIndustry {
+    fn from(Hit { industry, found_by }: Hit) -> Self {
+        let hierarchy = industry.path().into_iter().map(IndustryReply::from).collect();
+        Self { code: industry.code, title: industry.title, level: industry.level(), found_by, hierarchy }
+    }
+}
+
+impl From<&'static Industry> for IndustryReply {
+    fn from(industry: &'static Industry) -> Self {
+        Self { code: industry.code, title: industry.title, level: industry.level() }
+    }
+}
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let (query, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
+    // The first lookup builds the index, which takes tens of milliseconds.
+    Ok(Prepared::heavy(move |_| {
+        let Found { hits, did_you_mean } = lookup(&query, limit);
+        let industries = hits.into_iter().map(FoundIndustry::from).collect();
+        Reply::json(&NaicsReply { edition: EDITION, industries, did_you_mean })
+    }))
+}
