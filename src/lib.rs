@@ -15,6 +15,7 @@ pub mod http;
 pub mod log;
 pub mod metrics;
 pub mod network;
+pub mod notices;
 pub mod payments;
 mod percent;
 pub mod random;

@@ -24,6 +24,7 @@ use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
 use hornbook::metrics::Metrics;
+use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
@@ -102,6 +103,7 @@ impl Served {
     pub(super) fn run(self, config: &Config, announce: impl FnOnce(&str)) -> CommandResult {
         let Self { data, clock, accounts, corpus, log } = self;
         let stripe = settings::stripe(config)?;
+        let address = settings::notices(config)?;
         let settings = settings::http(config)?;
         warn_of_the_open(&settings, &log, &*clock);
         if let Some(exposure) = exposure(&data) {
@@ -114,8 +116,23 @@ impl Served {
             Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
         let maintenance = Maintenance::start(Arc::clone(&accounts), observers.clone());
         let socket = AdminSocket::bind(&data)?;
+        let untold = observers.clone();
+        let notices = address.map(|address| {
+            let tell_undelivered = move |undelivered: &Undelivered| {
+                tell(&untold, Level::Warning, &undelivered.to_string(), &[]);
+            };
+            Notices::start(address, Arc::clone(&clock), Arc::new(tell_undelivered))
+        });
+        let notices = notices.transpose()?;
         let acts = observers.clone();
+        // Purchases by card wait for their customers.
+        let by_card = stripe.is_some();
         accounts.on_act(move |act| {
+            if let (Some(notices), Some(notice)) =
+                (&notices, Notice::of(act).filter(|notice| !by_card || !notice.is_of_purchase()))
+            {
+                notices.raise(notice);
+            }
             let fields = [("actor", json!(act.actor)), ("act", json!(act.act)), ("on", json!(act.on))];
             tell(&acts, Level::Info, "administrative act", &fields);
         });

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hornbook::accounts;
 use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
+use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 
@@ -55,6 +56,15 @@ pub(super) fn stripe(config: &Config) -> Result<Option<(Stripe, Secret)>, Box<dy
     let webhook = secret(payments.stripe_webhook_secret.clone(), webhook_file, WebhookSecret::of_file)?;
     let stripe = Stripe::new(&payments.stripe_api.0, Secret::new(key.reveal()))?;
     Ok(Some((stripe, Secret::new(webhook.reveal()))))
+}
+
+/// The address that the operator wants to be told at, if any.
+pub(super) fn notices(config: &Config) -> Result<Option<Address>, Box<dyn Error>> {
+    let operator = &config.operator;
+    let Some(url) = &operator.webhook else { return Ok(None) };
+    let file = ("operator.webhook_secret_file", operator.webhook_secret_file.as_deref());
+    let secret = secret(operator.webhook_secret.clone(), file, WebhookSecret::of_file)?;
+    Ok(Some(Address::new(&url.0, secret.reveal()).map_err(|error| format!("operator.webhook: {error}"))?))
 }
 
 /// A secret by itself, or that of its file. No message repeats what is in the file.

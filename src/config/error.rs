@@ -28,8 +28,9 @@ pub enum ConfigError {
         one: &'static str,
         other: &'static str,
     },
-    /// What `payments.provider` needs.
+    /// What another setting needs.
     Neither {
+        because: &'static str,
         one: &'static str,
         other: &'static str,
     },
@@ -69,8 +70,8 @@ impl fmt::Display for ConfigError {
                 write!(f, "{given} is set but {missing} is not; set both, or neither")
             }
             Self::Both { one, other } => write!(f, "{one} and {other} are both set; set one of them"),
-            Self::Neither { one, other } => {
-                write!(f, "payments.provider is stripe, which needs {one} or {other}; set one of them")
+            Self::Neither { because, one, other } => {
+                write!(f, "{because}, which needs {one} or {other}; set one of them")
             }
             Self::Exposed { name, environment } => write!(
                 f,

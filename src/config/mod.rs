@@ -65,6 +65,7 @@ impl Config {
         }?;
         let payments = &self.payments;
         let is_stripe = payments.provider == PaymentProvider::Stripe;
+        let is_stripe = is_stripe.then_some("payments.provider is stripe");
         one_of_two(
             ("payments.stripe_secret_key", payments.stripe_secret_key.is_some()),
             ("payments.stripe_secret_key_file", payments.stripe_secret_key_file.is_some()),
@@ -74,6 +75,12 @@ impl Config {
             ("payments.stripe_webhook_secret", payments.stripe_webhook_secret.is_some()),
             ("payments.stripe_webhook_secret_file", payments.stripe_webhook_secret_file.is_some()),
             is_stripe,
+        )?;
+        let operator = &self.operator;
+        one_of_two(
+            ("operator.webhook_secret", operator.webhook_secret.is_some()),
+            ("operator.webhook_secret_file", operator.webhook_secret_file.is_some()),
+            operator.webhook.is_some().then_some("operator.webhook is set"),
         )
     }
 
@@ -86,11 +93,15 @@ impl Config {
     }
 }
 
-/// A secret is given by itself or by its file, not by both.
-fn one_of_two(itself: (&'static str, bool), file: (&'static str, bool), is_needed: bool) -> Result<(), ConfigError> {
-    match (itself.1, file.1) {
-        (true, true) => Err(ConfigError::Both { one: itself.0, other: file.0 }),
-        (false, false) if is_needed => Err(ConfigError::Neither { one: itself.0, other: file.0 }),
+/// A secret is given by itself or by its file, not by both, and may be needed because of another setting.
+fn one_of_two(
+    itself: (&'static str, bool),
+    file: (&'static str, bool),
+    needed: Option<&'static str>,
+) -> Result<(), ConfigError> {
+    match (itself.1, file.1, needed) {
+        (true, true, _) => Err(ConfigError::Both { one: itself.0, other: file.0 }),
+        (false, false, Some(because)) => Err(ConfigError::Neither { because, one: itself.0, other: file.0 }),
         _ => Ok(()),
     }
 }

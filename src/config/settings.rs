@@ -102,6 +102,12 @@ settings! {
         stripe_api: BaseUrl = Preset::Text("https://api.stripe.com"),
             "address of Stripe's API, the only one that is called for payments";
     }
+    operator: OperatorSection {
+        webhook: Option<BaseUrl> = Preset::None,
+            "address that is told by POST what waits for the operator, in kinds and ids; none: see 'hornbook inbox'";
+        webhook_secret: Option<WebhookSecret> = Preset::None, "what signs these notices";
+        webhook_secret_file: Option<PathBuf> = Preset::None, "file with that secret";
+    }
 }
 
 /// Where the server listens, as a URL. A port that the system chooses is not known yet.

@@ -168,6 +168,9 @@ fn every_value_in_force_has_its_origin() {
         "payments.stripe_secret_key_file",
         "payments.stripe_webhook_secret",
         "payments.stripe_webhook_secret_file",
+        "operator.webhook",
+        "operator.webhook_secret",
+        "operator.webhook_secret_file",
     ];
     assert_eq!(none, expected);
 }
@@ -214,4 +217,6 @@ fn a_secret_is_given_once_and_stripe_needs_both() {
     assert!(both.contains("are both set"), "{both}");
     let neither = of(&format!("provider = \"stripe\"\n{key}"));
     assert!(neither.contains("payments.stripe_webhook_secret or payments.stripe_webhook_secret_file"), "{neither}");
+    let unsigned = refusal_of_flag("operator.webhook", "https://ops.example/hook");
+    assert!(unsigned.contains("operator.webhook_secret or operator.webhook_secret_file"), "{unsigned}");
 }
