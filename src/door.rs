@@ -7,12 +7,15 @@
 use std::net::IpAddr;
 use std::pin::Pin;
 
+use ::http::header::{AUTHORIZATION, HeaderValue};
 use ::http::{HeaderMap, Method, Response};
 use bytes::Bytes;
 
 use crate::accounts::admission::Receipt;
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::Progress;
+use crate::api::error::Violation;
+use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::unread::UnreadShare;
 
 /// Something that answers requests to paths of its own.
@@ -111,5 +114,38 @@ pub struct DoorAnswer {
 impl From<Response<Bytes>> for DoorAnswer {
     fn from(response: Response<Bytes>) -> Self {
         Self { response, receipt: None, left: None, unread: None, error: None, internal: None, stages: Vec::new() }
+    }
+}
+
+/// The key, if there is one `Authorization` header with the scheme Bearer.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>, Violation> {
+    IdempotencyKey::read(headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stands_behind_bearer_once() {
+        let headers = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, HeaderValue::from_static(value));
+            }
+            headers
+        };
+        assert_eq!(bearer(&headers(&["Bearer hb_live_x"])), Some("hb_live_x"));
+        assert_eq!(bearer(&headers(&["bearer  hb_live_x "])), Some("hb_live_x"));
+        for bad in [&[][..], &["Basic abc"], &["hb_live_x"], &["Bearer a", "Bearer b"]] {
+            assert_eq!(bearer(&headers(bad)), None, "{bad:?}");
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! A network: an address and how many of its leading bits count. Written as `10.0.0.0/8`, or as a single address.
+//! Networks. A [`Network`] is an address and how many of its leading bits count, written as `10.0.0.0/8` or as a single
+//! address. A [`ClientNetwork`] is the unit for limits per client: an IPv4 address, or an IPv6 network of 64 bits,
+//! because each customer has at least that many addresses.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -50,6 +52,19 @@ impl Network {
     }
 }
 
+/// The first half of an IPv6 address. IPv4 addresses are mapped to `0:ffff::/32`, which no IPv6 network uses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct ClientNetwork(u64);
+
+impl ClientNetwork {
+    pub(crate) fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self(0xffff << 32 | u64::from(address.to_bits())),
+            IpAddr::V6(address) => Self((address.to_bits() >> 64) as u64),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +80,14 @@ mod tests {
         for bad in ["10.0.0.0/33", "::/129", "a", "10.0.0.0/", "10.0.0/8", ""] {
             assert_eq!(bad.parse::<Network>(), Err(NotANetwork), "{bad}");
         }
+    }
+
+    #[test]
+    fn ipv6_counts_by_64_and_mapped_addresses_count_as_ipv4() {
+        let network = |text: &str| ClientNetwork::of(text.parse().unwrap());
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_eq!(network("::ffff:192.0.2.1"), network("192.0.2.1"));
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
     }
 }

@@ -72,6 +72,17 @@ impl Progress {
         self.charged.load(Ordering::Relaxed)
     }
 
+    /// Adds a call that was one of several in a request.
+    pub fn include(&self, call: &Self) {
+        if let Some(operation) = call.operation() {
+            let _ = self.operation.set(operation);
+        }
+        if let Some(key) = call.key() {
+            let _ = self.key.set(key.to_owned());
+        }
+        self.charged.fetch_add(call.charged(), Ordering::Relaxed);
+    }
+
     fn charge(&self, credits: u32) {
         self.charged.store(credits, Ordering::Relaxed);
     }
@@ -178,8 +189,10 @@ impl Service {
         let (accounts, corpus) = (self.accounts(), &call.corpus);
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
+        let base_url = self.base_url();
         let cards = self.cards.as_ref();
-        let call = CheckedCall { caller, accounts, corpus, arguments, body, idempotency_key, cards, now, format };
+        let call =
+            CheckedCall { caller, accounts, corpus, arguments, body, idempotency_key, base_url, cards, now, format };
         unbroken(|| handler(&call))
     }
 

@@ -150,6 +150,8 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) idempotency_key: Option<&'a str>,
     /// None where no payments are taken by card.
     pub(super) cards: Option<&'a Arc<dyn CardPayments>>,
+    /// How clients see the service, without a slash at its end.
+    pub(super) base_url: &'a str,
     pub(super) now: Now,
     /// The form in which the caller wants the answer.
     pub(super) format: Format,

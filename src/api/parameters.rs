@@ -249,6 +249,8 @@ pub struct Arguments {
     /// How many the caller sent.
     pub query_count: usize,
     pub body: JsonObject,
+    /// What the transport found wrong with them already: values of a type that no text stands for.
+    pub faults: Vec<Violation>,
 }
 
 /// A value that keeps its rule.
@@ -295,6 +297,7 @@ pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Argumen
         return Err(ApiError::new(ErrorCode::ValidationError, message));
     }
     let mut violations = unknown_and_repeated(parameters, &arguments.query);
+    violations.extend_from_slice(&arguments.faults);
     let mut values = Vec::with_capacity(parameters.len());
     for parameter in parameters {
         let given = match parameter.location {
@@ -305,6 +308,9 @@ pub(super) fn check<'c>(parameters: &'static [Parameter], arguments: &'c Argumen
             (Some(text), _) => text.as_str(),
             (None, Need::Default(default)) => default,
             (None, Need::Optional) => continue,
+            (None, Need::Required) if arguments.faults.iter().any(|fault| fault.parameter == parameter.name) => {
+                continue;
+            }
             (None, Need::Required) => {
                 let message = format!("{} is required: {}", parameter.name, parameter.kind.rule());
                 violations.push(Violation::new(parameter.name, message));

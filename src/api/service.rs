@@ -13,7 +13,7 @@ use super::queue::Queue;
 use super::unread::UnreadBytes;
 use crate::accounts::Accounts;
 use crate::accounts::ids::AccountId;
-use crate::clock::Clock;
+use crate::clock::{Clock, Now};
 
 /// What the service is made of.
 pub struct Parts {
@@ -76,6 +76,10 @@ impl Service {
 
     pub fn accounts(&self) -> &Arc<Accounts> {
         &self.accounts
+    }
+
+    pub fn now(&self) -> Now {
+        self.clock.now()
     }
 
     pub fn base_url(&self) -> &str {

@@ -8,7 +8,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Make a snapshot", &["build", "verify", "inspect"]),
     ("Use a snapshot", &["search", "resolve", "suggest"]),
-    ("Run the service", &["serve", "reload", "healthcheck", "config"]),
+    ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
     ("Keep the state safe", &["backup", "restore", "audit"]),
     ("Measure", &["eval", "bench"]),

@@ -8,6 +8,7 @@ mod eval;
 mod healthcheck;
 mod help;
 mod inspect;
+mod mcp;
 mod output;
 mod quick_start;
 mod resolve;
@@ -82,6 +83,7 @@ enum Command {
     Bench(bench::Bench),
     Suggest(suggest::Suggest),
     Serve(serve::Serve),
+    Mcp(mcp::McpCommand),
     Healthcheck(healthcheck::Healthcheck),
     #[command(flatten)]
     Admin(AdminCommand),
@@ -109,6 +111,7 @@ impl Cli {
             Some(Command::Bench(command)) => command.run(&options),
             Some(Command::Suggest(command)) => command.run(&options),
             Some(Command::Serve(command)) => command.run(&options),
+            Some(Command::Mcp(command)) => command.run(&options),
             Some(Command::Healthcheck(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),

@@ -23,6 +23,7 @@ use hornbook::config::Config;
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
+use hornbook::mcp::{Mcp, McpDoor};
 use hornbook::metrics::Metrics;
 use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::payments::returned::ReturnPages;
@@ -187,6 +188,8 @@ impl Served {
                 stop.await;
                 tell(&told, Level::Info, "stopping", &[]);
             };
+            let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
+            doors.push(Arc::new(McpDoor::new(mcp, &settings::mcp(config))));
             listener.run(service, doors, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())

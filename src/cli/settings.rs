@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::accounts;
-use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, WebhookSecret};
+use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
+use hornbook::mcp::{McpSettings, Names};
 use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
@@ -17,6 +18,20 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         durability: config.ledger.durability,
         rollup_after_days: config.ledger.rollup_after_days,
         retry_horizon_sec: config.ledger.retry_horizon_sec,
+    }
+}
+
+pub(super) fn mcp(config: &Config) -> McpSettings {
+    let Config { mcp, server, .. } = config;
+    let origins = mcp.origins.iter().chain(&server.cross_origins);
+    McpSettings {
+        names: match mcp.names {
+            ToolNames::Dotted => Names::Dotted,
+            ToolNames::Snake => Names::Snake,
+        },
+        hosts: mcp.hosts.iter().map(|host| host.0.clone()).collect(),
+        origins: origins.map(|origin| origin.0.clone()).collect(),
+        free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
     }
 }
 

@@ -6,7 +6,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use super::table::{Given, Preset, settings};
-use super::value::{BaseUrl, FreeProfile, PaymentProvider, Seconds, StripeKey, Switch, WebOrigin, WebhookSecret};
+use super::value::{
+    BaseUrl, FreeProfile, HostName, PaymentProvider, Seconds, StripeKey, Switch, ToolNames, WebOrigin, WebhookSecret,
+};
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
@@ -43,6 +45,16 @@ settings! {
         cross_origins: Vec<WebOrigin> = Preset::None, "origins whose web pages may call the service";
         proxies: Vec<Network> = Preset::None, "addresses or networks of proxies that may name the client";
         proxy_protocol: Switch = Preset::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
+    }
+    mcp: McpSection {
+        names: ToolNames = Preset::Text("dotted"),
+            "names that agents list: dotted (law.search), or snake (search_law) for clients that take no dots; calls may use both";
+        hosts: Vec<HostName> = Preset::None,
+            "hosts under which agents may reach the service beside this machine's names and that of server.base_url";
+        origins: Vec<WebOrigin> = Preset::None,
+            "origins whose web pages may act as agents beside this machine's and that of server.base_url";
+        free_per_minute: u32 = Preset::Text("600"),
+            "messages a minute that cost nothing, such as handshakes and lists, for each key or address; 0: no limit";
     }
     tls: TlsSection {
         certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";

@@ -160,6 +160,8 @@ fn every_value_in_force_has_its_origin() {
     let expected = [
         "server.cross_origins",
         "server.proxies",
+        "mcp.hosts",
+        "mcp.origins",
         "tls.certificate",
         "tls.private_key",
         "metrics.listen",

@@ -42,6 +42,17 @@ pub enum Switch {
     Off,
 }
 
+/// A host as agents name it, without a port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostName(pub String);
+
+/// The names that agents list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolNames {
+    Dotted,
+    Snake,
+}
+
 /// The contract's two forms of the free tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeProfile {
@@ -130,6 +141,7 @@ fn one_of(words: &[&str]) -> String {
 choice!(Durability { Strict: "strict", Window: "window" });
 choice!(Form { Text: "text", Json: "json" });
 choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
+choice!(ToolNames { Dotted: "dotted", Snake: "snake" });
 choice!(Logged { All: "all", Errors: "errors", None: "none" });
 
 choice!(PaymentProvider { Operator: "operator", Stripe: "stripe" });
@@ -269,6 +281,19 @@ impl SettingValue for WebOrigin {
         // Browsers send origins in lower case and compare them byte by byte.
         let is_origin = url == text && url.matches('/').count() == 2 && !url.contains(char::is_uppercase);
         if is_origin { Ok(Self(url)) } else { Err(Self::takes()) }
+    }
+}
+
+impl SettingValue for HostName {
+    fn takes() -> String {
+        "a host, such as \"mcp.example.org\", without a port".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_name =
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte));
+        let has_port = text.contains(':') && !text.ends_with(']');
+        if is_name && !has_port { Ok(Self(text.to_ascii_lowercase())) } else { Err(Self::takes()) }
     }
 }
 

@@ -13,7 +13,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::client_network::ClientNetwork;
 use super::conversation::Protocols;
 use super::guard::{ConnectionState, Guard, Refused};
 use super::reply::Reply;
@@ -23,6 +22,7 @@ use super::unread::Shares;
 use super::{App, HttpSettings, proxies};
 use crate::api::error::ApiError;
 use crate::api::unread::{UnreadBytes, UnreadOwner};
+use crate::network::ClientNetwork;
 
 /// For requests in progress, once the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
 
 use serde_json::Value;
 
-use crate::api::error::{ApiError, ErrorCode, Violation};
-use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
+use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::{self, JsonObject};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
 use crate::hex;
@@ -118,18 +116,6 @@ fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
     (!text.chars().any(is_wild)).then_some(text.into())
 }
 
-/// The key, if there is one `Authorization` header with the scheme Bearer.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut given = headers.get_all(AUTHORIZATION).iter();
-    let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
-    let (scheme, key) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-}
-
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>, Violation> {
-    IdempotencyKey::read(headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes))
-}
-
 pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
@@ -160,21 +146,5 @@ mod tests {
     fn of_too_many_parameters_the_first_are_decoded_and_all_counted() {
         let read = query(Some(&"a=1&".repeat(2_000))).unwrap();
         assert_eq!((read.query.len(), read.query_count), (PARAMETERS_MAX, 2_000));
-    }
-
-    #[test]
-    fn a_key_stands_behind_bearer_once() {
-        let headers = |values: &[&'static str]| {
-            let mut headers = HeaderMap::new();
-            for value in values {
-                headers.append(AUTHORIZATION, HeaderValue::from_static(value));
-            }
-            headers
-        };
-        assert_eq!(bearer(&headers(&["Bearer hb_live_x"])), Some("hb_live_x"));
-        assert_eq!(bearer(&headers(&["bearer  hb_live_x "])), Some("hb_live_x"));
-        for bad in [&[][..], &["Basic abc"], &["hb_live_x"], &["Bearer a", "Bearer b"]] {
-            assert_eq!(bearer(&headers(bad)), None, "{bad:?}");
-        }
     }
 }

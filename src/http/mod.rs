@@ -12,7 +12,6 @@
 mod accept;
 mod answer;
 mod body;
-mod client_network;
 mod coding;
 mod connections;
 mod conversation;
@@ -60,7 +59,7 @@ use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::clock::UnixMillis;
-use crate::door::{Door, Methods, Visit};
+use crate::door::{Door, Methods, Visit, bearer, idempotency_key};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::CheckedRequest;
@@ -345,10 +344,10 @@ impl App {
         let call = Call {
             corpus: Arc::clone(corpus),
             operation,
-            key: gate::bearer(headers),
+            key: bearer(headers),
             arguments: checked.arguments,
             format: accept::format(headers, operation.formats),
-            idempotency_key: gate::idempotency_key(headers),
+            idempotency_key: idempotency_key(headers),
             known_versions: gate::text(headers, "if-none-match"),
             progress: asked.progress,
         };

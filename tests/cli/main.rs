@@ -1,5 +1,6 @@
 //! The program as people run it: its commands, their output, and what is left behind when they go wrong.
 
+mod agents;
 mod bad_input;
 mod benching;
 mod commands;

@@ -56,6 +56,11 @@ pub(crate) fn order_address(house: &House, path: &str) -> String {
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))
 }
 
+/// The operations that have an address. What only agents can call is tested in `mcp`.
+pub(crate) fn addressed() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter(|operation| operation.route.is_some())
+}
+
 /// Calls an operation at an address, with the example of its body if it takes one.
 fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
@@ -68,7 +73,7 @@ fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> A
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
-    OPERATIONS.iter().filter_map(|operation| {
+    addressed().filter_map(|operation| {
         let Metering { any_of, cost } = operation.metering()?;
         Some((operation, any_of, cost))
     })
@@ -107,7 +112,7 @@ fn every_metered_answer_tells_its_cost_and_what_is_left() {
 fn without_a_good_key_there_is_a_401_and_what_is_open_needs_none() {
     let house = House::open(generous());
     let mistyped = format!("{}x", house.any_key());
-    for operation in OPERATIONS {
+    for operation in addressed() {
         let path = address(&house, operation);
         let anonymous = ask(&house, operation, &path, None);
         if operation.metering().is_none() {

@@ -4,6 +4,8 @@
 pub(super) mod browse;
 pub(super) mod checkout;
 pub(super) mod code_bodies;
+pub(super) mod connector_fetch;
+pub(super) mod connector_search;
 pub(super) mod coverage;
 pub(super) mod filters;
 pub(super) mod formation_lookup_naics;

@@ -22,24 +22,24 @@ use crate::hex;
 #[schemars(rename = "Node")]
 pub(in crate::api) struct NodeReply<'s> {
     #[schemars(with = "uuid::Uuid")]
-    id: NodeId,
+    pub(super) id: NodeId,
     /// Quote it word for word.
-    citation: String,
-    heading: String,
+    pub(super) citation: String,
+    pub(super) heading: String,
     /// The full text; empty for a container.
     text: &'s str,
     /// The code body and the headings of the ancestors, outermost first.
     breadcrumb: Vec<&'s str>,
     #[schemars(with = "Option<String>")]
     jurisdiction: Option<&'s ShortCode>,
-    code_body: Option<&'s str>,
+    pub(super) code_body: Option<&'s str>,
     #[schemars(with = "Option<uuid::Uuid>")]
     code_body_id: Option<CodeBodyId>,
     /// What the publisher calls this level: title, chapter, section.
     level: String,
     number: Option<String>,
     #[schemars(with = "String")]
-    status: Status,
+    pub(super) status: Status,
     /// The ancestors, outermost first.
     path: Vec<NodeLink<'s>>,
     parent: Option<NodeLink<'s>>,
@@ -57,7 +57,7 @@ pub(in crate::api) struct NodeReply<'s> {
     former_citations: Vec<String>,
     parallel_citations: Vec<String>,
     references: NodeReferences<'s>,
-    provenance: Provenance<'s>,
+    pub(super) provenance: Provenance<'s>,
 }
 
 /// What a provision mostly has beside its text.
@@ -84,8 +84,8 @@ struct WordingReply<'s> {
 /// The source of the text.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Provenance<'s> {
-    source_url: Option<String>,
+pub(super) struct Provenance<'s> {
+    pub(super) source_url: Option<String>,
     publisher: Option<&'s str>,
     edition: Option<&'s str>,
     current_through: Option<String>,
@@ -158,7 +158,7 @@ impl<'s> NodeReply<'s> {
     }
 
     /// Everything that who quotes it must know: what is no longer law says so before its first word.
-    fn as_markdown(&self) -> String {
+    pub(super) fn as_markdown(&self) -> String {
         let Self { citation, heading, text, .. } = self;
         let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
         if let Some(standing) = self.standing() {

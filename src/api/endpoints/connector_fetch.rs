@@ -1,0 +1,106 @@
+//! `connector-fetch`: one provision in the shape that connectors for research look for, by its id, a citation or an
+//! address of this service.
+
+use std::sync::Arc;
+
+use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::node::NodeReply;
+use super::node_id::node_url;
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::{Charge, MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text};
+use crate::api::reply::Reply;
+use crate::search::QUERY_CHARS_MAX;
+
+pub(in crate::api) const ID: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("id", "id of a search result, a citation, or an address of this service");
+
+/// Characters of a text. Such connectors cannot ask for another part.
+const TEXT_CHARS_MAX: usize = 50_000;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectorDocument")]
+pub(in crate::api) struct ConnectorDocument<'s> {
+    #[schemars(with = "uuid::Uuid")]
+    id: NodeId,
+    /// Citation and heading.
+    title: String,
+    /// As Markdown, with its notes and its source.
+    text: String,
+    url: String,
+    metadata: ConnectorMetadata<'s>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ConnectorMetadata")]
+struct ConnectorMetadata<'s> {
+    citation: &'s str,
+    code_body: Option<&'s str>,
+    status: &'static str,
+    source_url: Option<&'s str>,
+    /// Of the whole text.
+    total_chars: usize,
+}
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let wanted = call.get(&ID).trim().to_owned();
+    let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
+    let work = Prepared::heavy(move |_| {
+        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?)?;
+        Reply::json(&document(&node, &base_url))
+    });
+    // A citation may name nothing, which is known only once it was looked for.
+    Ok(Prepared { charge: Charge::AfterWork, ..work })
+}
+
+fn document<'s>(node: &'s NodeReply<'s>, base_url: &str) -> ConnectorDocument<'s> {
+    let whole = node.as_markdown();
+    let total_chars = whole.chars().count();
+    let text = match whole.char_indices().nth(TEXT_CHARS_MAX) {
+        None => whole,
+        Some((end, _)) => format!(
+            "{}\n\n[The first {TEXT_CHARS_MAX} of {total_chars} characters. law.get_node has all, in parts.]\n",
+            &whole[..end]
+        ),
+    };
+    ConnectorDocument {
+        id: node.id,
+        title: format!("{} {}", node.citation, node.heading),
+        text,
+        url: node_url(base_url, node.id),
+        metadata: ConnectorMetadata {
+            citation: &node.citation,
+            code_body: node.code_body,
+            status: node.status.as_str(),
+            source_url: node.provenance.source_url.as_deref(),
+            total_chars,
+        },
+    }
+}
+
+fn find(corpus: &Corpus, wanted: &str, base_url: &str) -> Result<NodeOrdinal, ApiError> {
+    let known = |id: &str| Uuid::try_parse(id).ok().filter(|_| id.len() == 36).map(NodeId);
+    if let Some(id) = known(wanted) {
+        return corpus.node(id);
+    }
+    if wanted.contains("://") {
+        let below = wanted.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/'));
+        let below = below.or_else(|| wanted.strip_prefix("hornbook://"));
+        let path = below.map(|rest| rest.split(['?', '#']).next().unwrap_or(rest));
+        let id = path.and_then(|path| path.split('/').find_map(known));
+        let id = id.ok_or_else(|| ApiError::not_found(format!("only addresses below {base_url} are read here")))?;
+        return corpus.node(id);
+    }
+    let answers = corpus.engine().resolve(wanted)?;
+    let Some(answer) = answers.first() else { return Err(ApiError::not_found("nothing has this id or citation")) };
+    match answer.node_id.and_then(|id| corpus.snapshot().ordinal(id)) {
+        Some(node) => Ok(node),
+        None => Err(ApiError::not_found(answer.message.clone())),
+    }
+}

@@ -1,0 +1,65 @@
+//! `connector-search`: search in the shape that connectors for research look for: ids, titles and addresses.
+
+use std::sync::Arc;
+
+use hornbook_corpus::ids::NodeId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::node_id::node_url;
+use crate::api::error::ApiError;
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::parameters::{Param, Text};
+use crate::api::reply::Reply;
+use crate::search::{Abandoned, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
+
+pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
+    Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
+
+/// Such connectors read every result.
+const RESULTS: u32 = 10;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConnectorResults")]
+pub(in crate::api) struct ConnectorResults {
+    results: Vec<ConnectorResult>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConnectorResult {
+    #[schemars(with = "uuid::Uuid")]
+    id: NodeId,
+    /// Citation and heading.
+    title: String,
+    url: String,
+}
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let query = call.get(&QUERY).to_owned();
+    check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
+    let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
+    Ok(Prepared::heavy(move |cancellation| {
+        let is_cancelled = || cancellation.is_cancelled();
+        let request = SearchRequest {
+            query: &query,
+            mode: Mode::Hybrid,
+            page: 1,
+            limit: RESULTS,
+            range: None,
+            facets: false,
+            explain: false,
+            abandoned: Abandoned::when(&is_cancelled),
+        };
+        let mut found = corpus.engine().search(&request)?;
+        cancellation.check()?;
+        let shown = corpus.engine().show(&mut found)?;
+        let result = |provision: &HydratedHit<'_>| ConnectorResult {
+            id: provision.id,
+            title: format!("{} {}", provision.citation, provision.heading),
+            url: node_url(&base_url, provision.id),
+        };
+        let results = shown.iter().map(|shown| result(&shown.provision)).collect();
+        let stages = found.stages.named().collect();
+        Ok(Reply { stages, ..Reply::json(&ConnectorResults { results })? })
+    }))
+}

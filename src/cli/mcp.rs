@@ -1,0 +1,136 @@
+//! `hornbook mcp`: the Model Context Protocol over standard input and output.
+
+use std::error::Error;
+use std::io::{BufReader, stdin, stdout};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::pace::PaceLimits;
+use hornbook::accounts::scope::{Scope, ScopeSet};
+use hornbook::accounts::tier::Tariff;
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::api::corpus::Corpus;
+use hornbook::api::service::{Parts, Service};
+use hornbook::client::Server;
+use hornbook::clock::{Clock, SystemClock};
+use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
+use hornbook::tls_client::Trust;
+use hornbook_corpus::snapshot::Snapshot;
+
+use crate::cli::{CommandResult, Options, settings};
+
+/// Free calls of the account that exists only while the command runs.
+const CALLS_OF_A_LOCAL_ACCOUNT: u32 = 1_000_000_000;
+
+/// Serve agents that start the server themselves, over standard input and output
+///
+/// Answers from a snapshot in this process: no key is needed and nothing is metered. With --server it forwards to a running
+/// service instead, with a key from --key-file or from HORNBOOK_KEY in the environment.
+#[derive(Debug, Args)]
+pub(crate) struct McpCommand {
+    /// Folder of the snapshot [default: the current one of the data directory]
+    #[arg(conflicts_with = "server")]
+    snapshot: Option<PathBuf>,
+
+    /// URL of a running service, such as https://law.example.org
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+
+    /// File with the API key for the service
+    #[arg(long, value_name = "FILE", requires = "server")]
+    key_file: Option<PathBuf>,
+
+    /// PEM file of the certificates that the service may have, or that lead to its own [default: those of the system]
+    #[arg(long, value_name = "FILE", requires = "server")]
+    ca: Option<PathBuf>,
+}
+
+impl McpCommand {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        // Dropped at the end, with the state of its account.
+        let mut local = None;
+        let backend = match &self.server {
+            Some(url) => Backend::Forward(Arc::new(self.forward(url)?)),
+            None => {
+                let opened = LocalService::open(self.snapshot.clone(), options)?;
+                let backend = opened.backend.clone();
+                local = Some(opened);
+                Backend::Local(backend)
+            }
+        };
+        runtime.block_on(serve(backend, BufReader::new(stdin()), stdout()))?;
+        // A thread may still wait for input that never comes.
+        runtime.shutdown_background();
+        if let Some(LocalService { accounts, .. }) = local {
+            accounts.close();
+        }
+        Ok(())
+    }
+
+    fn forward(&self, url: &str) -> Result<Forward, Box<dyn Error>> {
+        let trust = self.ca.clone().map_or(Trust::System, Trust::File);
+        let (server, path) = Server::with_path(url, &trust)?;
+        let path = if path == "/" { MCP_PATH.to_owned() } else { path };
+        Ok(Forward::new(server, path, self.key()?))
+    }
+
+    fn key(&self) -> Result<Option<String>, Box<dyn Error>> {
+        let key = match &self.key_file {
+            Some(file) => {
+                let read = std::fs::read_to_string(file);
+                Some(read.map_err(|error| format!("cannot read the key file {}: {error}", file.display()))?)
+            }
+            None => std::env::var_os("HORNBOOK_KEY").and_then(|key| key.into_string().ok()),
+        };
+        Ok(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()))
+    }
+}
+
+/// A service in this process, with one account that nobody pays for. Its state is in a folder that is removed at the end:
+/// calls are counted there as they always are, so that no call needs another way in.
+struct LocalService {
+    backend: Local,
+    accounts: Arc<Accounts>,
+    _state: tempfile::TempDir,
+}
+
+impl LocalService {
+    fn open(snapshot: Option<PathBuf>, options: &Options) -> Result<Self, Box<dyn Error>> {
+        let config = options.configuration()?;
+        let corpus = Arc::new(Corpus::new(Arc::new(Snapshot::open(&options.snapshot(snapshot)?)?))?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+        let state = tempfile::tempdir()?;
+        let mut tariff = Tariff::CONTRACT;
+        tariff.free.monthly_units = CALLS_OF_A_LOCAL_ACCOUNT;
+        tariff.free.limits = PaceLimits { per_minute: CALLS_OF_A_LOCAL_ACCOUNT, per_day: CALLS_OF_A_LOCAL_ACCOUNT };
+        let settings = Settings { tariff, durability: Durability::Window, ..settings::accounts(&config) };
+        let accounts = Arc::new(Accounts::open(state.path(), settings, clock.now())?);
+        let key = key_of_a_new_account(&accounts, &*clock)?;
+        let service = Arc::new(Service::new(Parts {
+            corpus,
+            accounts: Arc::clone(&accounts),
+            clock,
+            base_url: config.server.base_url.as_ref().map_or_else(String::new, |url| url.0.clone()),
+            permits: config.server.permits.get() as usize,
+            unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
+            cards: None,
+        }));
+        let names = settings::mcp(&config).names;
+        let backend = Local { mcp: Arc::new(Mcp::new(service)), key, names };
+        Ok(Self { backend, accounts, _state: state })
+    }
+}
+
+fn key_of_a_new_account(accounts: &Accounts, clock: &dyn Clock) -> Result<String, Box<dyn Error>> {
+    let act = Act { actor: "hornbook mcp".to_owned(), at: clock.now().wall };
+    let account = accounts.create_account("standard input".to_owned(), &act)?.id;
+    accounts.approve_account(account, &act)?;
+    let scopes = ScopeSet::of(&Scope::ALL);
+    let wish = KeyWish { account, name: "local".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
+}

@@ -1,0 +1,120 @@
+//! A tool's arguments as the operation takes them: as text by the kind of each parameter, or as its JSON object.
+
+use serde_json::Value;
+
+use crate::api::error::Violation;
+use crate::api::json::JsonObject;
+use crate::api::operation::Operation;
+use crate::api::parameters::{Arguments, Kind, Location};
+
+/// The parameter that only chooses between forms of an answer. A tool always answers in JSON.
+pub(super) const NOT_FOR_TOOLS: &str = "format";
+
+/// Arguments for a call of this operation. What has the wrong type is listed in them, and refused with everything else
+/// that is wrong once the caller is known.
+pub(super) fn of(operation: &Operation, given: JsonObject, faults: Vec<Violation>) -> Arguments {
+    if operation.body.is_some() {
+        return Arguments { body: given, faults, ..Arguments::default() };
+    }
+    let mut arguments = Arguments { query_count: given.len(), faults, ..Arguments::default() };
+    for (name, value) in given {
+        let rules = operation.parameters.iter();
+        let Some(rule) = rules.clone().find(|rule| rule.name == name && name != NOT_FOR_TOOLS) else {
+            let known: Vec<&str> = rules.map(|rule| rule.name).filter(|name| *name != NOT_FOR_TOOLS).collect();
+            let message = format!("there is no argument {name}; this tool takes {}", listed(&known));
+            arguments.faults.push(Violation::new(&name, message));
+            continue;
+        };
+        // Clients send null for what they leave out.
+        if value.is_null() {
+            continue;
+        }
+        match (text_of(rule.kind, &value), rule.location) {
+            (None, _) => {
+                let message = format!("{name} must be {}", in_json(rule.kind));
+                arguments.faults.push(Violation::new(&name, message));
+            }
+            (Some(text), Location::Path) => arguments.path.push((rule.name, text)),
+            (Some(text), Location::Query) => arguments.query.push((name, text)),
+        }
+    }
+    arguments
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The text that means the same in an address. None for JSON of another type.
+fn text_of(kind: Kind, value: &Value) -> Option<String> {
+    match (kind, value) {
+        (Kind::Integer { .. }, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
+        (Kind::Number { .. }, Value::Number(number)) => Some(number.to_string()),
+        (Kind::Boolean, Value::Bool(value)) => Some(value.to_string()),
+        (Kind::Uuids { .. }, Value::Array(ids)) => {
+            let ids: Option<Vec<&str>> = ids.iter().map(Value::as_str).collect();
+            // A comma within an id would make two of it.
+            ids.filter(|ids| ids.iter().all(|id| !id.contains(','))).map(|ids| ids.join(","))
+        }
+        (Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean | Kind::Uuids { .. }, _) => None,
+        (_, Value::String(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// What a kind takes in JSON.
+fn in_json(kind: Kind) -> String {
+    match kind {
+        Kind::Uuids { most } => format!("a list of 1 to {most} UUIDs"),
+        Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => format!("{}, not in quotes", kind.rule()),
+        kind => format!("text: {}", kind.rule()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::operations::OPERATIONS;
+
+    fn arguments(operation: &str, given: Value) -> Arguments {
+        let operation = OPERATIONS.iter().find(|known| known.name == operation).unwrap();
+        let Value::Object(given) = given else { panic!("arguments are an object") };
+        of(operation, given, Vec::new())
+    }
+
+    #[test]
+    fn json_becomes_the_text_of_an_address() {
+        let given = arguments("search", json!({ "q": "water", "limit": 5, "facets": true, "mode": null }));
+        let mut query = given.query;
+        query.sort();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(query, [pair("facets", "true"), pair("limit", "5"), pair("q", "water")]);
+        assert_eq!(given.faults, []);
+        let point = arguments("gis-at", json!({ "shortCode": "XA-A", "lat": 44.5, "lon": -124 }));
+        assert_eq!(point.path, [("shortCode", "XA-A".to_owned())]);
+        assert!(point.query.contains(&pair("lat", "44.5")) && point.query.contains(&pair("lon", "-124")));
+        assert_eq!(arguments("nodes", json!({ "ids": ["a", "b"] })).query, [pair("ids", "a,b")]);
+    }
+
+    #[test]
+    fn another_type_is_a_fault_and_so_is_an_unknown_name() {
+        for (operation, given, name) in [
+            ("search", json!({ "q": 7 }), "q"),
+            ("search", json!({ "q": ["a"] }), "q"),
+            ("search", json!({ "limit": "5" }), "limit"),
+            ("search", json!({ "limit": 5.5 }), "limit"),
+            ("search", json!({ "limit": -5 }), "limit"),
+            ("search", json!({ "facets": "true" }), "facets"),
+            ("search", json!({ "surprise": 1 }), "surprise"),
+            ("node", json!({ "format": "md" }), "format"),
+            ("gis-at", json!({ "lat": "44" }), "lat"),
+            ("nodes", json!({ "ids": "a,b" }), "ids"),
+            ("nodes", json!({ "ids": ["a,b"] }), "ids"),
+        ] {
+            let faults = arguments(operation, given.clone()).faults;
+            assert_eq!(faults.iter().map(|fault| fault.parameter.as_str()).collect::<Vec<_>>(), [name], "{given}");
+        }
+    }
+}

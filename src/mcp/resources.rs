@@ -1,0 +1,164 @@
+//! Resources: a guide and the prices, which are free, and coverage and provisions, which cost what their operations
+//! cost.
+
+use serde_json::{Value, json};
+
+use super::jsonrpc::{INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError};
+use super::results::{Answered, Context, Keep, ResultWriter, as_rpc_error, refused, taken, unexpected};
+use super::server::{Mcp, Sender};
+use super::slices::{Window, cut_text};
+use super::texts::NODE_URI;
+use super::version::Version;
+use crate::api::call::{Failure, Outcome};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::json::JsonObject;
+use crate::api::operation::Operation;
+use crate::api::operations::OPERATIONS;
+use crate::api::parameters::Arguments;
+use crate::api::reply::Format;
+
+const GUIDE: &str = include_str!("guide.md");
+const GUIDE_URI: &str = "hornbook://guide";
+
+/// A resource that an operation without arguments answers.
+struct Document {
+    uri: &'static str,
+    name: &'static str,
+    description: &'static str,
+    operation: &'static str,
+}
+
+const DOCUMENTS: [Document; 2] = [
+    Document {
+        uri: "hornbook://pricing",
+        name: "pricing",
+        description: "The packs of credits and how to buy one. Free.",
+        operation: "checkout",
+    },
+    Document {
+        uri: "hornbook://coverage",
+        name: "coverage",
+        description: "All jurisdictions with the number of provisions of each. Costs what law.list_coverage costs.",
+        operation: "coverage",
+    },
+];
+
+/// The guide first: it is free.
+pub(super) fn all() -> Vec<Value> {
+    let guide = json!({
+        "uri": GUIDE_URI, "name": "guide", "title": "Guide", "mimeType": "text/markdown",
+        "description": "How to use these tools well. Free.",
+    });
+    let documents = DOCUMENTS.iter().map(|Document { uri, name, description, .. }| {
+        json!({ "uri": uri, "name": name, "description": description, "mimeType": "application/json" })
+    });
+    std::iter::once(guide).chain(documents).collect()
+}
+
+pub(super) fn templates() -> Vec<Value> {
+    vec![json!({
+        "uriTemplate": format!("{NODE_URI}{{id}}{{?offset}}"),
+        "name": "provision",
+        "title": "Provision",
+        "description": "One provision or container as Markdown, by the id of a search result; long ones in parts. Costs what \
+                        law.get_node costs.",
+        "mimeType": "text/markdown",
+    })]
+}
+
+/// What an address names.
+enum Named {
+    Guide,
+    Document(&'static Operation),
+    Node { id: String, window: Window },
+}
+
+pub(super) async fn read(mcp: &Mcp, params: &JsonObject, version: Version, sender: Sender<'_>) -> Answered {
+    let Some(uri) = params.get("uri").and_then(Value::as_str) else {
+        return Err(RpcError::invalid_params("params.uri is the address of a resource")).into();
+    };
+    let (operation, arguments, format, window) = match named(uri) {
+        None => return Err(not_found(uri, version, "there is no such resource")).into(),
+        Some(Named::Guide) => return Ok(contents(uri, Format::Markdown, GUIDE, Keep::Public, version)).into(),
+        Some(Named::Document(operation)) => (operation, Arguments::default(), Format::Json, None),
+        Some(Named::Node { id, window }) => {
+            let Some(operation) = operation("node") else { return Err(not_found(uri, version, "gone")).into() };
+            let path = operation.parameters.iter().filter(|parameter| parameter.name == "id");
+            let path = path.map(|parameter| (parameter.name, id.clone())).collect();
+            (operation, Arguments { path, ..Arguments::default() }, Format::Markdown, Some(window))
+        }
+    };
+    let keep = if operation.metering().is_some() { Keep::Private } else { Keep::Public };
+    let failure: Failure = match mcp.call(operation, arguments, format, params, sender).await {
+        Outcome::Answered(answer) => {
+            let (bytes, bill) = taken(answer);
+            let text = String::from_utf8_lossy(&bytes);
+            let text = window.map_or_else(|| text.to_string(), |window| part(uri, &text, window));
+            return Answered { result: Ok(contents(uri, format, &text, keep, version)), bill };
+        }
+        Outcome::Failed(failure) => failure,
+        Outcome::Unchanged { .. } => unexpected().into(),
+    };
+    let checkout_url = mcp.service.checkout_url();
+    let context = Context { version, request_id: sender.request_id, checkout_url: &checkout_url };
+    let code = failure.error.code;
+    let (object, bill) = refused(failure, &context);
+    let error = match code {
+        ErrorCode::NotFound => not_found(uri, version, object["message"].as_str().unwrap_or_default()),
+        code => as_rpc_error(object, code),
+    };
+    Answered { result: Err(error), bill }
+}
+
+fn named(uri: &str) -> Option<Named> {
+    if uri == GUIDE_URI {
+        return Some(Named::Guide);
+    }
+    if let Some(document) = DOCUMENTS.iter().find(|document| document.uri == uri) {
+        return operation(document.operation).map(Named::Document);
+    }
+    let (id, query) = uri
+        .strip_prefix(NODE_URI)?
+        .split_once('?')
+        .map_or((uri.strip_prefix(NODE_URI)?, None), |(id, query)| (id, Some(query)));
+    let offset = match query {
+        None => 0,
+        Some(query) => query.strip_prefix("offset=")?.parse().ok()?,
+    };
+    Some(Named::Node { id: id.to_owned(), window: Window { offset, ..Window::default() } })
+}
+
+fn operation(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.name == name)
+}
+
+/// A part of a text, with the address of the next one.
+fn part(uri: &str, text: &str, window: Window) -> String {
+    let (mut shown, part) = cut_text(text, window);
+    if let Some(next) = part.next_offset {
+        let base = uri.split('?').next().unwrap_or(uri);
+        let (offset, total) = (part.offset, part.total_chars);
+        shown += &format!("\n\n[Characters {offset} to {next} of {total}. Read {base}?offset={next} for the next.]\n");
+    }
+    shown
+}
+
+fn contents(uri: &str, format: Format, text: &str, keep: Keep, version: Version) -> String {
+    let mut result = ResultWriter::new(version);
+    result.value("contents", &[json!({ "uri": uri, "mimeType": format.media_type(), "text": text })]);
+    result.keep(keep);
+    result.end()
+}
+
+fn not_found(uri: &str, version: Version, message: &str) -> RpcError {
+    let code = if version.is_stateless() { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+    RpcError::new(code, format!("resource not found: {message}")).with_data(json!({ "uri": uri }))
+}
+
+impl From<ApiError> for RpcError {
+    /// For what no operation answered: the Error object's message and its status.
+    fn from(error: ApiError) -> Self {
+        let status = error.code.status();
+        Self { status, ..Self::new(i32::from(status), error.message) }
+    }
+}

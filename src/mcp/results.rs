@@ -1,0 +1,241 @@
+//! What a call comes to, as a result of the protocol.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::jsonrpc::RpcError;
+use super::slices::{self, Window};
+use super::texts::{Told, told};
+use super::tools;
+use super::version::Version;
+use crate::accounts::admission::Receipt;
+use crate::accounts::pace::PaceLeft;
+use crate::api::call::{Answer, Failure, Outcome};
+use crate::api::error::{ApiError, ErrorCode, ErrorObject};
+use crate::api::json::JsonObject;
+use crate::api::operation::Operation;
+use crate::api::reply::{Body, Reply};
+use crate::api::unread::UnreadShare;
+
+/// The member of a result's `_meta` that says which server made it.
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// How long a list may be kept: it changes with the program alone.
+const LIST_TTL_MS: u32 = 3_600_000;
+
+/// How long what is read may be kept: it changes with the snapshot.
+const READ_TTL_MS: u32 = 300_000;
+
+/// How the server introduces itself.
+pub(super) fn server_info() -> Value {
+    json!({ "name": "hornbook", "title": "Hornbook", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// The answer to a request.
+pub(super) struct Answered {
+    /// The result as JSON.
+    pub(super) result: Result<String, RpcError>,
+    pub(super) bill: Bill,
+}
+
+/// What HTTP says of a call beside its result.
+#[derive(Default)]
+pub(super) struct Bill {
+    pub(super) receipt: Option<Receipt>,
+    pub(super) left: Option<PaceLeft>,
+    pub(super) unread: Option<UnreadShare>,
+    pub(super) error: Option<ErrorCode>,
+    pub(super) retry_after_sec: Option<u64>,
+    pub(super) internal: Option<String>,
+    pub(super) stages: Vec<(&'static str, u32)>,
+}
+
+impl From<Result<String, RpcError>> for Answered {
+    fn from(result: Result<String, RpcError>) -> Self {
+        Self { result, bill: Bill::default() }
+    }
+}
+
+/// Writes a result member by member, so that JSON which is ready is not read again.
+pub(super) struct ResultWriter {
+    out: String,
+    version: Version,
+}
+
+/// Who may keep a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Keep {
+    List,
+    /// What everybody reads.
+    Public,
+    /// What a caller paid for.
+    Private,
+}
+
+impl ResultWriter {
+    pub(super) fn new(version: Version) -> Self {
+        let mut writer = Self { out: "{".to_owned(), version };
+        if version.is_stateless() {
+            writer.member("resultType", "\"complete\"");
+            writer.value("_meta", &json!({ META_SERVER: server_info() }));
+        }
+        writer
+    }
+
+    /// A member whose value is JSON already.
+    pub(super) fn member(&mut self, name: &str, json: &str) {
+        let comma = if self.out.len() > 1 { "," } else { "" };
+        for part in [comma, "\"", name, "\":", json] {
+            self.out.push_str(part);
+        }
+    }
+
+    pub(super) fn value(&mut self, name: &str, value: &impl Serialize) {
+        // Values of this program have text as keys, so that writing them cannot fail.
+        let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        self.member(name, &json);
+    }
+
+    /// Says how long the result may be kept, and by whom. Older versions do not.
+    pub(super) fn keep(&mut self, keep: Keep) {
+        if self.version.is_stateless() {
+            let (ttl_ms, scope) = match keep {
+                Keep::List => (LIST_TTL_MS, "public"),
+                Keep::Public => (READ_TTL_MS, "public"),
+                Keep::Private => (READ_TTL_MS, "private"),
+            };
+            self.value("ttlMs", &ttl_ms);
+            self.value("cacheScope", &scope);
+        }
+    }
+
+    pub(super) fn end(mut self) -> String {
+        self.out.push('}');
+        self.out
+    }
+}
+
+/// What belongs to a call and is not in its outcome.
+pub(super) struct Context<'c> {
+    pub(super) version: Version,
+    /// Of the request over HTTP.
+    pub(super) request_id: &'c str,
+    pub(super) checkout_url: &'c str,
+}
+
+/// The result of a tool.
+pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, context: &Context<'_>) -> Answered {
+    match outcome {
+        Outcome::Answered(answer) => {
+            let (body, bill) = taken(answer);
+            match written(operation, &body, window, context.version) {
+                Ok(result) => Answered { result: Ok(result), bill },
+                Err(error) => Answered { bill: Bill { unread: bill.unread, ..bill }, ..failed(error.into(), context) },
+            }
+        }
+        Outcome::Failed(failure) => failed(failure, context),
+        // Tools send no versions that they hold.
+        Outcome::Unchanged { left, .. } => {
+            Answered { bill: Bill { left, ..Bill::default() }, ..failed(unexpected().into(), context) }
+        }
+    }
+}
+
+/// The bytes of an answer, and the bill for it.
+pub(super) fn taken(answer: Answer) -> (Vec<u8>, Bill) {
+    let Answer { reply: Reply { body, stages, .. }, receipt, unread, .. } = answer;
+    let bytes = match body {
+        Body::Bytes(bytes) => Vec::from(bytes),
+        Body::Stored(layer) => layer.bytes(hornbook_corpus::zoning::catalogue::Encoding::Identity).to_vec(),
+    };
+    (bytes, Bill { receipt, unread, stages, ..Bill::default() })
+}
+
+pub(super) fn unexpected() -> ApiError {
+    ApiError::internal("a call without known versions was answered as unchanged")
+}
+
+fn written(operation: &Operation, body: &[u8], window: Window, version: Version) -> Result<String, ApiError> {
+    let not_json = |why: String| ApiError::internal(format!("the answer of {} is not JSON: {why}", operation.name));
+    let body = str::from_utf8(body).map_err(|error| not_json(error.to_string()))?;
+    let cut = bounded(operation, body, window).map_err(|error| not_json(error.to_string()))?;
+    let body = cut.as_deref().unwrap_or(body);
+    let Told { text, links } = told(operation.name, body);
+    let mut content = vec![json!({ "type": "text", "text": text })];
+    if version.has_links() {
+        content.extend(links);
+    }
+    let mut result = ResultWriter::new(version);
+    result.value("content", &content);
+    result.member("structuredContent", body);
+    result.member("isError", "false");
+    Ok(result.end())
+}
+
+/// The answer with its long texts cut into parts. None if all of it is short.
+fn bounded(operation: &Operation, body: &str, window: Window) -> Result<Option<String>, serde_json::Error> {
+    // A text has at most as many characters as the body has bytes.
+    if window.offset == 0 && body.len() <= window.max_chars {
+        return Ok(None);
+    }
+    let has_nodes = operation.name == "gis-at";
+    if !tools::is_sliced(operation) && !has_nodes {
+        return Ok(None);
+    }
+    let mut node: JsonObject = serde_json::from_str(body)?;
+    let is_cut =
+        if has_nodes { slices::cut_each(node.get_mut("provisions")) } else { slices::cut(&mut node, window).is_some() };
+    Ok(is_cut.then(|| Value::Object(node).to_string()))
+}
+
+/// A failure of a call: what a model can act on is a result, a key that is not good is for the client.
+fn failed(failure: Failure, context: &Context<'_>) -> Answered {
+    let (object, bill) = refused(failure, context);
+    if bill.error == Some(ErrorCode::InvalidApiKey) {
+        return Answered { result: Err(unauthorized(object)), bill };
+    }
+    let text = object["message"].as_str().unwrap_or_default();
+    let mut result = ResultWriter::new(context.version);
+    result.value("content", &[json!({ "type": "text", "text": told_of(text, &object) })]);
+    result.value("structuredContent", &object);
+    result.member("isError", "true");
+    Answered { result: Ok(result.end()), bill }
+}
+
+/// The message with what a model needs beside it.
+fn told_of(message: &str, object: &Value) -> String {
+    match object["upgradeUrl"].as_str() {
+        Some(url) => format!("{message} ({url})"),
+        None => message.to_owned(),
+    }
+}
+
+/// The Error object, and what HTTP says of it.
+pub(super) fn refused(failure: Failure, context: &Context<'_>) -> (Value, Bill) {
+    let Failure { error, left } = failure;
+    let ApiError { code, message, details, retry_after_sec, internal } = error;
+    let object = ErrorObject {
+        error: code.code(),
+        message: &message,
+        upgrade_url: (code == ErrorCode::InsufficientCredits).then_some(context.checkout_url),
+        retry_after_sec,
+        details: &details,
+        request_id: (code == ErrorCode::Internal).then_some(context.request_id),
+    };
+    let left = left.map(|left| *left);
+    (json!(object), Bill { left, error: Some(code), retry_after_sec, internal, ..Bill::default() })
+}
+
+/// An error of ours where a result cannot say it. Its code is the status that REST has for it.
+pub(super) fn as_rpc_error(object: Value, code: ErrorCode) -> RpcError {
+    if code == ErrorCode::InvalidApiKey {
+        return unauthorized(object);
+    }
+    let message = object["message"].as_str().unwrap_or_default().to_owned();
+    RpcError::new(i32::from(code.status()), message).with_data(object)
+}
+
+fn unauthorized(object: Value) -> RpcError {
+    let message = object["message"].as_str().unwrap_or_default().to_owned();
+    RpcError { status: 401, ..RpcError::new(401, message) }.with_data(object)
+}

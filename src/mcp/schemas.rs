@@ -1,0 +1,144 @@
+//! JSON schemas of what tools take and return, short enough for a list that models read.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::arguments::NOT_FOR_TOOLS;
+use crate::api::operation::Operation;
+use crate::api::parameters::{Kind, Need, Parameter};
+
+/// A schema is cut at the depth at which it has at most so many bytes: below, objects are only said to be objects. All
+/// lists together have to stay small, for models read them before every conversation.
+const OUTPUT_BYTES_MAX: usize = 600;
+const INPUT_BYTES_MAX: usize = 2200;
+
+/// Objects within each other that a schema of ours may have.
+const DEPTH_MAX: usize = 4;
+
+/// Names of members of an answer that are said to be required; these tell it from an error.
+const REQUIRED_MAX: usize = 6;
+
+/// The arguments of a tool.
+pub(super) fn input(operation: &Operation) -> Value {
+    if let Some(body) = operation.body {
+        let mut schema = inline(|generator| (body.schema)(generator));
+        shorten(&mut schema, &["title", "$schema", "format"]);
+        if schema.to_string().len() > INPUT_BYTES_MAX {
+            shorten(&mut schema, &["description"]);
+        }
+        return within(&schema, INPUT_BYTES_MAX);
+    }
+    let parameters = || operation.parameters.iter().filter(|parameter| parameter.name != NOT_FOR_TOOLS);
+    let required = parameters().filter(|parameter| parameter.need == Need::Required).map(|parameter| parameter.name);
+    let properties: Map<String, Value> =
+        parameters().map(|parameter| (parameter.name.to_owned(), argument(parameter))).collect();
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let required: Vec<&str> = required.collect();
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn argument(parameter: &Parameter) -> Value {
+    let mut schema = match parameter.kind {
+        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
+        Kind::Uuids { most } => {
+            json!({ "type": "array", "minItems": 1, "maxItems": most, "items": { "type": "string", "format": "uuid" } })
+        }
+        Kind::ShortCode => json!({ "type": "string" }),
+    };
+    if let Need::Default(default) = parameter.need {
+        schema["default"] = match parameter.kind {
+            Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
+            _ => json!(default),
+        };
+    }
+    if !parameter.meaning.is_empty() {
+        schema["description"] = json!(parameter.meaning);
+    }
+    schema
+}
+
+/// What a tool returns: the answer of the operation, or the Error object. Clients check what they get against it.
+pub(super) fn output(operation: &Operation) -> Value {
+    let mut schema = inline(|generator| (operation.reply)(generator));
+    shorten(&mut schema, &["title", "$schema", "format", "description", "minimum", "maximum", "default"]);
+    let mut schema = within(&schema, OUTPUT_BYTES_MAX);
+    if let Value::Object(schema) = &mut schema {
+        let required = schema.remove("required").unwrap_or_else(|| json!([]));
+        let required: Vec<&Value> = required.as_array().into_iter().flatten().take(REQUIRED_MAX).collect();
+        let required = json!(required);
+        schema.insert("anyOf".to_owned(), json!([{ "required": required }, { "required": ["error", "message"] }]));
+        schema.insert("type".to_owned(), json!("object"));
+    }
+    schema
+}
+
+/// A schema that refers to no other.
+fn inline(schema: impl FnOnce(&mut SchemaGenerator) -> schemars::Schema) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut generator = settings.for_serialize().into_generator();
+    schema(&mut generator).to_value()
+}
+
+/// Leaves out what a list can do without.
+fn shorten(schema: &mut Value, without: &[&str]) {
+    match schema {
+        Value::Object(members) => {
+            for name in without {
+                members.remove(*name);
+            }
+            for (name, member) in members.iter_mut() {
+                match (name.as_str(), member) {
+                    // Its members are names of ours, not words of JSON Schema.
+                    ("properties", Value::Object(properties)) => {
+                        properties.values_mut().for_each(|property| shorten(property, without));
+                    }
+                    (_, member) => shorten(member, without),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|schema| shorten(schema, without)),
+        _ => {}
+    }
+}
+
+/// The schema, as deep as it fits into so many bytes. The outermost object stays.
+fn within(schema: &Value, bytes_max: usize) -> Value {
+    let cut = |depth| {
+        let mut schema = schema.clone();
+        flatten(&mut schema, depth);
+        schema
+    };
+    (2..=DEPTH_MAX).rev().map(cut).find(|schema| schema.to_string().len() <= bytes_max).unwrap_or_else(|| cut(1))
+}
+
+/// Cuts schemas of objects off below a depth.
+fn flatten(schema: &mut Value, depth_left: usize) {
+    let Value::Object(members) = schema else { return };
+    if depth_left == 0 && members.contains_key("properties") {
+        let kind = members.remove("type").unwrap_or_else(|| json!("object"));
+        *schema = json!({ "type": kind });
+        return;
+    }
+    let depth_below = if members.contains_key("properties") { depth_left - 1 } else { depth_left };
+    for (name, member) in members.iter_mut() {
+        match (name.as_str(), member) {
+            ("properties", Value::Object(properties)) => {
+                properties.values_mut().for_each(|property| flatten(property, depth_below));
+            }
+            ("items", item) => flatten(item, depth_below),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(list)) => {
+                list.iter_mut().for_each(|schema| flatten(schema, depth_below));
+            }
+            _ => {}
+        }
+    }
+}

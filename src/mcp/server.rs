@@ -1,0 +1,96 @@
+//! The server as its transports share it, and the way of its calls into the service.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use super::jsonrpc::RpcError;
+use super::tools::Names;
+use crate::api::call::{Call, Outcome, Progress};
+use crate::api::error::Violation;
+use crate::api::idempotency_key::IdempotencyKey;
+use crate::api::json::JsonObject;
+use crate::api::operation::Operation;
+use crate::api::parameters::Arguments;
+use crate::api::reply::Format;
+use crate::api::service::Service;
+
+/// The member of a request's `_meta` that is the same as the header `Idempotency-Key`.
+const META_IDEMPOTENCY_KEY: &str = "hornbook/idempotencyKey";
+
+/// Tools, prompts and resources beside those of the service; for tests of the protocol that ask for theirs by name.
+#[derive(Default)]
+pub struct Extras {
+    pub tools: Vec<Value>,
+    pub prompts: Vec<Value>,
+    pub resources: Vec<Value>,
+    pub templates: Vec<Value>,
+    /// The result of a method with these parameters, if it is one of theirs.
+    pub answer: Option<ExtraAnswer>,
+}
+
+/// Method and parameters to the members of a result.
+pub type ExtraAnswer = fn(&str, &JsonObject) -> Option<Result<JsonObject, RpcError>>;
+
+/// The server.
+pub struct Mcp {
+    pub(super) service: Arc<Service>,
+    pub(super) extras: Extras,
+    /// The lists of tools, once they are asked for.
+    pub(super) dotted: OnceLock<String>,
+    pub(super) snake: OnceLock<String>,
+}
+
+/// Who sends a request, as the transport knows it.
+#[derive(Clone, Copy)]
+pub(super) struct Sender<'c> {
+    pub(super) key: Option<&'c str>,
+    pub(super) idempotency_key: &'c Result<Option<IdempotencyKey<'c>>, Violation>,
+    pub(super) names: Names,
+    pub(super) request_id: &'c str,
+    pub(super) progress: &'c Progress,
+}
+
+impl Mcp {
+    pub fn new(service: Arc<Service>) -> Self {
+        Self::with(service, Extras::default())
+    }
+
+    pub fn with(service: Arc<Service>, extras: Extras) -> Self {
+        Self { service, extras, dotted: OnceLock::new(), snake: OnceLock::new() }
+    }
+
+    /// Calls an operation for a request with these parameters.
+    pub(super) async fn call(
+        &self,
+        operation: &'static Operation,
+        arguments: Arguments,
+        format: Format,
+        params: &JsonObject,
+        sender: Sender<'_>,
+    ) -> Outcome {
+        let call = Call {
+            corpus: self.service.corpus(),
+            operation,
+            key: sender.key,
+            arguments,
+            format: Some(format),
+            idempotency_key: idempotency_key(params, sender.idempotency_key),
+            known_versions: None,
+            progress: sender.progress,
+        };
+        self.service.call(call).await
+    }
+}
+
+/// The key of the request itself, or else the one that came beside it.
+fn idempotency_key<'c>(
+    params: &'c JsonObject,
+    beside: &Result<Option<IdempotencyKey<'c>>, Violation>,
+) -> Result<Option<IdempotencyKey<'c>>, Violation> {
+    match params.get("_meta").and_then(|meta| meta.get(META_IDEMPOTENCY_KEY)) {
+        None => beside.clone(),
+        // Anything but text is no key, and is refused as an empty one is.
+        Some(key) => IdempotencyKey::read(std::iter::once(key.as_str().unwrap_or_default().as_bytes())),
+    }
+}

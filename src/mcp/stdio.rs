@@ -1,0 +1,222 @@
+//! The way in over standard input and output, for clients that start the server themselves: one message a line.
+//!
+//! Requests are answered at the same time, each when it is done. `notifications/cancelled` ends one that is under way,
+//! which then gets no answer. What answers is this process ([`Local`]) or another server ([`Forward`](super::Forward)).
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
+
+use super::forward::Forward;
+use super::headers::{Carrier, version_of};
+use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Notification, PARSE_ERROR, Refused, Request, RpcError};
+use super::methods::agreed;
+use super::server::{Mcp, Sender};
+use super::tools::Names;
+use super::version::Version;
+use crate::api::call::Progress;
+use crate::api::json::JSON_BYTES_MAX;
+
+/// Requests that are answered at the same time; others wait.
+const UNDER_WAY_MAX: usize = 64;
+
+/// Answers that wait for the client to read.
+const UNREAD_MAX: usize = 256;
+
+/// What answers requests.
+#[derive(Clone)]
+pub enum Backend {
+    Local(Local),
+    Forward(Arc<Forward>),
+}
+
+/// This process.
+#[derive(Clone)]
+pub struct Local {
+    pub mcp: Arc<Mcp>,
+    /// Of an account that nobody pays for.
+    pub key: String,
+    pub names: Names,
+}
+
+/// A line of input.
+enum Line {
+    Message(Vec<u8>),
+    TooLong,
+}
+
+/// Answers until the input ends, then finishes what is under way.
+pub async fn serve(
+    backend: Backend,
+    input: impl BufRead + Send + 'static,
+    mut output: impl Write + Send + 'static,
+) -> std::io::Result<()> {
+    let (read, mut lines) = mpsc::channel(UNDER_WAY_MAX);
+    // Reading blocks, and ends with the input or the process.
+    let reader = std::thread::spawn(move || read_lines(input, &read));
+    let (answer, mut answers) = mpsc::channel::<String>(UNREAD_MAX);
+    let writer = tokio::task::spawn_blocking(move || -> std::io::Result<()> {
+        while let Some(line) = answers.blocking_recv() {
+            output.write_all(line.as_bytes())?;
+            output.write_all(b"\n")?;
+            output.flush()?;
+        }
+        Ok(())
+    });
+    let desk = Arc::new(Desk {
+        backend,
+        agreed: Mutex::new(Version::NEWEST_WITH_HANDSHAKE),
+        under_way: Mutex::default(),
+        turns: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
+    });
+    while let Some(line) = lines.recv().await {
+        if answer.is_closed() {
+            break;
+        }
+        Arc::clone(&desk).take(line, &answer).await;
+    }
+    drop(answer);
+    let written = writer.await;
+    if reader.is_finished() {
+        // It returns nothing, and a panic in it was reported when it happened.
+        let _ = reader.join();
+    }
+    written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+}
+
+/// Sends each line, without its end. One that is too long is skipped to its end.
+fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+    loop {
+        let mut line = Vec::new();
+        let mut is_too_long = false;
+        let is_end = loop {
+            let Ok(buffered) = input.fill_buf() else { return };
+            if buffered.is_empty() {
+                break true;
+            }
+            let end = memchr::memchr(b'\n', buffered);
+            let taken = &buffered[..end.unwrap_or(buffered.len())];
+            is_too_long |= line.len() + taken.len() > JSON_BYTES_MAX;
+            if !is_too_long {
+                line.extend_from_slice(taken);
+            }
+            let used = taken.len() + usize::from(end.is_some());
+            input.consume(used);
+            if end.is_some() {
+                break false;
+            }
+        };
+        let is_blank = line.iter().all(u8::is_ascii_whitespace);
+        let line = if is_too_long { Line::TooLong } else { Line::Message(line) };
+        if (is_too_long || !is_blank) && lines.blocking_send(line).is_err() {
+            return;
+        }
+        if is_end {
+            return;
+        }
+    }
+}
+
+struct Desk {
+    backend: Backend,
+    /// The version that `initialize` agreed on.
+    agreed: Mutex<Version>,
+    /// By the id of the request, as JSON.
+    under_way: Mutex<HashMap<String, AbortHandle>>,
+    turns: Arc<Semaphore>,
+}
+
+impl Desk {
+    async fn take(self: Arc<Self>, line: Line, answer: &mpsc::Sender<String>) {
+        let bytes = match line {
+            Line::Message(bytes) => bytes,
+            Line::TooLong => {
+                let message = format!("a message has at most {JSON_BYTES_MAX} bytes");
+                return send(answer, RpcError::new(PARSE_ERROR, message).response(None)).await;
+            }
+        };
+        match jsonrpc::read(&bytes) {
+            Err(Refused { id, error }) => send(answer, error.response(id.as_ref())).await,
+            Ok(Incoming::Several(_)) => {
+                let error = RpcError::new(INVALID_REQUEST, "send one message a line, not a list");
+                send(answer, error.response(None)).await;
+            }
+            Ok(Incoming::One(Message::Response)) => {}
+            Ok(Incoming::One(Message::Notification(notification))) => self.notified(&notification),
+            Ok(Incoming::One(Message::Request(request))) => self.start(request, bytes, answer.clone()).await,
+        }
+    }
+
+    fn notified(&self, Notification { method, params }: &Notification) {
+        if method == "notifications/cancelled"
+            && let Some(id) = params.get("requestId")
+            && let Some(request) = self.under_way().remove(&id.to_string())
+        {
+            request.abort();
+        }
+    }
+
+    async fn start(self: Arc<Self>, request: Request, line: Vec<u8>, answer: mpsc::Sender<String>) {
+        if request.method == "initialize"
+            && let Some(asked) = request.params.get("protocolVersion").and_then(Value::as_str)
+        {
+            *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed(asked);
+        }
+        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else { return };
+        let id = request.id.to_string();
+        let desk = Arc::clone(&self);
+        // Held until the request is listed, so that it cannot be done before.
+        let mut under_way = self.under_way();
+        let known = id.clone();
+        let task = tokio::spawn(async move {
+            let _turn = turn;
+            if let Some(response) = desk.answer(&request, &line).await {
+                send(&answer, response).await;
+            }
+            desk.under_way().remove(&known);
+        });
+        under_way.insert(id, task.abort_handle());
+    }
+
+    async fn answer(&self, request: &Request, line: &[u8]) -> Option<String> {
+        let agreed = *self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.backend {
+            Backend::Local(local) => Some(local.answer(request, agreed).await),
+            Backend::Forward(forward) => forward.answer(request, line, agreed).await,
+        }
+    }
+
+    fn under_way(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Local {
+    async fn answer(&self, request: &Request, agreed: Version) -> String {
+        let progress = Progress::default();
+        let sender = Sender {
+            key: Some(&self.key),
+            idempotency_key: &Ok(None),
+            names: self.names,
+            request_id: "stdio",
+            progress: &progress,
+        };
+        let result = match version_of(request, Carrier::Stdio(agreed)) {
+            Ok(version) => self.mcp.answer(request, version, sender).await.result,
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(result) => jsonrpc::response(&request.id, &result),
+            Err(error) => error.response(Some(&request.id)),
+        }
+    }
+}
+
+async fn send(answer: &mpsc::Sender<String>, response: String) {
+    // A client that reads no more needs no answer.
+    let _ = answer.send(response).await;
+}

@@ -1,0 +1,417 @@
+//! What a model reads of an answer: short text, and a link to each provision. Programs read the JSON beside it.
+//!
+//! Each operation that answers with provisions has a writer here; the answers of the others are their JSON. Clients
+//! that show a model the text alone must miss nothing that it needs for the next call: the ids are in it.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Answers without a writer are shown whole up to this length.
+const JSON_SHOWN_MAX: usize = 16 << 10;
+
+/// Entries of a list that the text names; the JSON has all.
+const LISTED: usize = 100;
+
+/// Where a provision is as a resource.
+pub(super) const NODE_URI: &str = "hornbook://node/";
+
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) links: Vec<Value>,
+}
+
+/// The text and the links of an operation's answer.
+pub(super) fn told(operation: &str, body: &str) -> Told {
+    let told = match operation {
+        "search" => serde_json::from_str(body).ok().map(search),
+        "node" => serde_json::from_str(body).ok().map(|node| node_text(&node)),
+        "browse" => serde_json::from_str(body).ok().map(browse),
+        "references" => serde_json::from_str(body).ok().map(references),
+        "resolve" => serde_json::from_str(body).ok().map(|resolved| resolve(&resolved)),
+        "gis-at" => serde_json::from_str(body).ok().map(zones),
+        "code-bodies" => serde_json::from_str(body).ok().map(|list| code_bodies(&list)),
+        "coverage" => serde_json::from_str(body).ok().map(coverage),
+        _ => None,
+    };
+    told.unwrap_or_else(|| as_json(body))
+}
+
+/// The JSON itself. Connectors for research read it from the text.
+fn as_json(body: &str) -> Told {
+    let text = match body.len() {
+        ..=JSON_SHOWN_MAX => body.to_owned(),
+        length => format!("The answer has {length} bytes of JSON; all of it is in structuredContent."),
+    };
+    Told { text, links: Vec::new() }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'b> {
+    #[serde(borrow)]
+    results: Vec<Hit<'b>>,
+    page: u32,
+    page_size: u32,
+    total: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit<'b> {
+    #[serde(borrow)]
+    node_id: Cow<'b, str>,
+    #[serde(borrow)]
+    citation: Cow<'b, str>,
+    #[serde(borrow)]
+    heading: Cow<'b, str>,
+    #[serde(borrow)]
+    snippet: Cow<'b, str>,
+    #[serde(borrow)]
+    status: Cow<'b, str>,
+}
+
+fn search(found: Found<'_>) -> Told {
+    let Found { results, page, page_size, total } = found;
+    let mut told = Told::default();
+    let _ = match results.len() {
+        0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
+        count => writeln!(told.text, "{count} of {total} provisions that match, page {page}:"),
+    };
+    let before = u64::from(page - page.min(1)) * u64::from(page_size);
+    for (place, Hit { node_id, citation, heading, snippet, status }) in results.iter().enumerate() {
+        let number = before + place as u64 + 1;
+        let _ = writeln!(told.text, "\n{number}. {citation} {heading} ({status}, id {node_id})\n{snippet}");
+        told.links.push(link(node_id, citation, heading));
+    }
+    told
+}
+
+/// A link to a provision.
+fn link(id: &str, citation: &str, heading: &str) -> Value {
+    json!({
+        "type": "resource_link",
+        "uri": format!("{NODE_URI}{id}"),
+        "name": citation,
+        "title": heading,
+        "mimeType": "text/markdown",
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'b> {
+    #[serde(borrow)]
+    id: Cow<'b, str>,
+    #[serde(borrow)]
+    citation: Cow<'b, str>,
+    #[serde(borrow)]
+    heading: Cow<'b, str>,
+    #[serde(borrow)]
+    text: Cow<'b, str>,
+    #[serde(borrow)]
+    breadcrumb: Vec<Cow<'b, str>>,
+    #[serde(borrow)]
+    status: Cow<'b, str>,
+    child_count: usize,
+    #[serde(borrow)]
+    wordings: Vec<Wording<'b>>,
+    #[serde(borrow)]
+    notes: Vec<Note<'b>>,
+    #[serde(borrow)]
+    provenance: Provenance<'b>,
+    offset: Option<usize>,
+    next_offset: Option<usize>,
+    total_chars: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Wording<'b> {
+    #[serde(borrow)]
+    label: Cow<'b, str>,
+    #[serde(borrow)]
+    text: Cow<'b, str>,
+}
+
+#[derive(Deserialize)]
+struct Note<'b> {
+    #[serde(borrow)]
+    topic: Cow<'b, str>,
+    #[serde(borrow)]
+    text: Cow<'b, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Provenance<'b> {
+    #[serde(borrow)]
+    source_url: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    publisher: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    current_through: Option<Cow<'b, str>>,
+}
+
+fn node_text(node: &Node<'_>) -> Told {
+    let Node { id, citation, heading, text, breadcrumb, status, child_count, wordings, notes, provenance, .. } = node;
+    let mut out = format!("# {citation} {heading}\n{}\nStatus: {status}\n\n{text}\n", breadcrumb.join(" > "));
+    if *child_count > 0 {
+        let _ = writeln!(out, "\nIt contains {child_count} more; list them with law.browse and parent {id}.");
+    }
+    let others = wordings.iter().map(|wording| (&wording.label, &wording.text));
+    let others = others.chain(notes.iter().map(|note| (&note.topic, &note.text)));
+    for (name, text) in others.filter(|(_, text)| !text.is_empty()) {
+        let _ = writeln!(out, "\n## {name}\n{text}");
+    }
+    let Provenance { source_url, publisher, current_through } = provenance;
+    let through = current_through.as_ref().map(|date| format!("current through {date}"));
+    let source = [publisher.as_deref(), through.as_deref(), source_url.as_deref()];
+    let source: Vec<&str> = source.into_iter().flatten().collect();
+    if !source.is_empty() {
+        let _ = writeln!(out, "\nSource: {}", source.join("; "));
+    }
+    if let (Some(offset), Some(total)) = (node.offset, node.total_chars) {
+        let _ = match node.next_offset {
+            Some(next) => writeln!(
+                out,
+                "\nThis part has the characters {offset} to {next} of {total}. Call again with offset {next} for the next."
+            ),
+            None => writeln!(out, "\nThis is the last part, from character {offset} of {total}."),
+        };
+    }
+    Told { text: out, links: vec![link(id, citation, heading)] }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Linked<'b> {
+    #[serde(borrow)]
+    id: Cow<'b, str>,
+    #[serde(borrow)]
+    citation: Cow<'b, str>,
+    #[serde(borrow)]
+    heading: Cow<'b, str>,
+    child_count: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Children<'b> {
+    #[serde(borrow)]
+    nodes: Vec<Linked<'b>>,
+    total: usize,
+    page: u32,
+}
+
+fn browse(children: Children<'_>) -> Told {
+    let Children { nodes, total, page } = children;
+    list_of(&nodes, format!("{} of {total} children, page {page}:", nodes.len()))
+}
+
+#[derive(Deserialize)]
+struct References<'b> {
+    #[serde(borrow)]
+    direction: Cow<'b, str>,
+    #[serde(borrow)]
+    nodes: Vec<Linked<'b>>,
+    total: usize,
+    page: u32,
+}
+
+fn references(references: References<'_>) -> Told {
+    let References { direction, nodes, total, page } = references;
+    let what = if direction == "in" { "provisions that cite it" } else { "provisions that it cites" };
+    list_of(&nodes, format!("{} of {total} {what}, page {page}:", nodes.len()))
+}
+
+/// A line and a link for each node.
+fn list_of(nodes: &[Linked<'_>], head: String) -> Told {
+    let mut told = Told { text: head + "\n", links: Vec::new() };
+    for Linked { id, citation, heading, child_count } in nodes.iter().take(LISTED) {
+        let inside = child_count.filter(|count| *count > 0).map(|count| format!(", contains {count}"));
+        let _ = writeln!(told.text, "- {citation} {heading} (id {id}{})", inside.unwrap_or_default());
+        told.links.push(link(id, citation, heading));
+    }
+    if nodes.len() > LISTED {
+        let _ = writeln!(told.text, "The other {} of this page are in structuredContent.", nodes.len() - LISTED);
+    }
+    told
+}
+
+#[derive(Deserialize)]
+struct Resolved<'b> {
+    #[serde(borrow)]
+    answers: Vec<Resolution<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Resolution<'b> {
+    #[serde(borrow)]
+    answer: Cow<'b, str>,
+    #[serde(borrow)]
+    citation: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    candidates: Vec<Candidate<'b>>,
+    #[serde(borrow)]
+    message: Cow<'b, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'b> {
+    #[serde(borrow)]
+    node_id: Cow<'b, str>,
+    #[serde(borrow)]
+    citation: Cow<'b, str>,
+    #[serde(borrow)]
+    heading: Cow<'b, str>,
+}
+
+fn resolve(resolved: &Resolved<'_>) -> Told {
+    let mut told = Told::default();
+    for Resolution { answer, citation, candidates, message } in &resolved.answers {
+        let _ = writeln!(told.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
+        for Candidate { node_id, citation, heading } in candidates {
+            let _ = writeln!(told.text, "- {citation} {heading} (id {node_id})");
+            told.links.push(link(node_id, citation, heading));
+        }
+    }
+    told
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AtPoint<'b> {
+    #[serde(borrow)]
+    short_code: Cow<'b, str>,
+    #[serde(borrow)]
+    zones: Vec<Zone<'b>>,
+    #[serde(borrow)]
+    provisions: Vec<Linked<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Zone<'b> {
+    #[serde(borrow)]
+    zone_code: Cow<'b, str>,
+    #[serde(borrow)]
+    zone_name: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    citation: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    citation_status: Cow<'b, str>,
+    #[serde(borrow)]
+    node_id: Option<Cow<'b, str>>,
+    on_boundary: bool,
+}
+
+fn zones(point: AtPoint<'_>) -> Told {
+    let AtPoint { short_code, zones, provisions } = point;
+    let mut told = Told::default();
+    let _ = writeln!(told.text, "{} zones of {short_code} at this point.", zones.len());
+    for Zone { zone_code, zone_name, citation, citation_status, node_id, on_boundary } in &zones {
+        let name = zone_name.as_deref().unwrap_or_default();
+        let edge = if *on_boundary { ", on the edge of the zone" } else { "" };
+        let citation = citation.as_deref().unwrap_or("no citation");
+        let id = node_id.as_deref().map(|id| format!(", id {id}")).unwrap_or_default();
+        let _ = writeln!(told.text, "- {zone_code} {name}: {citation} ({citation_status}{id}{edge})");
+    }
+    if !provisions.is_empty() {
+        let _ = writeln!(told.text, "Read the provisions with law.get_node:");
+    }
+    for Linked { id, citation, heading, .. } in &provisions {
+        let _ = writeln!(told.text, "- {citation} {heading} (id {id})");
+        told.links.push(link(id, citation, heading));
+    }
+    told
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CodeBodies<'b> {
+    #[serde(borrow)]
+    code_bodies: Vec<CodeBody<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CodeBody<'b> {
+    #[serde(borrow)]
+    id: Cow<'b, str>,
+    #[serde(borrow)]
+    name: Cow<'b, str>,
+    #[serde(borrow)]
+    jurisdiction: Cow<'b, str>,
+    provision_count: u32,
+}
+
+fn code_bodies(list: &CodeBodies<'_>) -> Told {
+    let mut text = format!("{} code bodies:\n", list.code_bodies.len());
+    for CodeBody { id, name, jurisdiction, provision_count } in &list.code_bodies {
+        let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions, id {id})");
+    }
+    Told { text, links: Vec::new() }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Coverage<'b> {
+    total_jurisdictions: usize,
+    total_nodes: u32,
+    #[serde(borrow)]
+    jurisdictions: Vec<Jurisdiction<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Jurisdiction<'b> {
+    #[serde(borrow)]
+    short_code: Cow<'b, str>,
+    #[serde(borrow)]
+    name: Cow<'b, str>,
+    node_count: u32,
+    placeholder: bool,
+    #[serde(borrow)]
+    gis_status: Cow<'b, str>,
+}
+
+fn coverage(coverage: Coverage<'_>) -> Told {
+    let Coverage { total_jurisdictions, total_nodes, jurisdictions } = coverage;
+    let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
+    for Jurisdiction { short_code, name, node_count, placeholder, gis_status } in &jurisdictions {
+        let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
+        let zoning = if gis_status == "published" { ", zoning layer" } else { "" };
+        let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
+    }
+    Told { text, links: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_results_has_numbers_ids_and_links() {
+        let hit = |id: &str| json!({ "nodeId": id, "citation": "1 U.S.C. § 1", "heading": "Words", "snippet": "In \"this\"", "status": "current" });
+        let body = json!({ "results": [hit("a"), hit("b")], "page": 2, "pageSize": 2, "total": 4 }).to_string();
+        let told = told("search", &body);
+        assert!(
+            told.text.contains("2 of 4 provisions")
+                && told.text.contains("\n4. 1 U.S.C. § 1 Words (current, id b)\nIn \"this\"")
+        );
+        assert_eq!(told.links[1]["uri"], "hornbook://node/b");
+        assert_eq!(told.links.len(), 2);
+    }
+
+    #[test]
+    fn what_has_no_writer_is_its_json_and_what_is_too_long_says_so() {
+        assert_eq!(told("me", r#"{"tier":"free"}"#).text, r#"{"tier":"free"}"#);
+        assert_eq!(told("search", r#"{"other":1}"#).text, r#"{"other":1}"#);
+        let long = format!("\"{}\"", "a".repeat(JSON_SHOWN_MAX));
+        assert!(told("me", &long).text.contains("16386 bytes"));
+    }
+}

@@ -1,0 +1,70 @@
+//! The versions of the protocol that are spoken, and the two eras they belong to.
+
+/// A version of the Model Context Protocol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Version {
+    V2025_03_26,
+    V2025_06_18,
+    V2025_11_25,
+    V2026_07_28,
+}
+
+impl Version {
+    /// The newest first, as clients are told.
+    pub(super) const ALL: [Self; 4] = [Self::V2026_07_28, Self::V2025_11_25, Self::V2025_06_18, Self::V2025_03_26];
+
+    /// What a client gets that opens with `initialize` and asks for a version that is not spoken.
+    pub(super) const NEWEST_WITH_HANDSHAKE: Self = Self::V2025_11_25;
+
+    /// What an HTTP request without the header speaks: the header came with the version after it.
+    pub(super) const WITHOUT_HEADER: Self = Self::V2025_03_26;
+
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.as_str() == text)
+    }
+
+    /// Whether each request says its version and nothing is negotiated. The older versions begin with `initialize`.
+    pub(super) fn is_stateless(self) -> bool {
+        self >= Self::V2026_07_28
+    }
+
+    /// Whether several messages may come in one list, which only one version ever allowed.
+    pub(super) fn has_batches(self) -> bool {
+        self == Self::V2025_03_26
+    }
+
+    /// Whether results may link to resources.
+    pub(super) fn has_links(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// The names of all, as clients are told.
+    pub(super) fn names() -> [&'static str; 4] {
+        Self::ALL.map(Self::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_reads_back_and_others_do_not() {
+        for version in Version::ALL {
+            assert_eq!(Version::parse(version.as_str()), Some(version));
+        }
+        for bad in ["", "2024-11-05", "2026-07-28 ", "v2026-07-28", "DRAFT-2026-v1"] {
+            assert_eq!(Version::parse(bad), None, "{bad}");
+        }
+        assert!(Version::ALL.is_sorted_by(|newer, older| newer > older));
+    }
+}

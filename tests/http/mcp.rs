@@ -1,0 +1,492 @@
+//! The Model Context Protocol over real sockets: lists, calls, versions, keys, limits.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use hornbook::accounts::scope::Scope;
+use hornbook::api::operation::Operation;
+use hornbook::api::operations::OPERATIONS;
+use hornbook::api::service::Service;
+use hornbook::http::Doors;
+use hornbook::mcp::{MCP_PATH, Mcp, McpDoor, McpSettings};
+use serde_json::{Value, json};
+
+use crate::house::{Answered, House, Opening, generous};
+use crate::operations::{NOBODY, NODE};
+use crate::sample::ENGINE;
+
+const STATELESS: &str = "2026-07-28";
+pub(crate) const OLDER: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+
+fn with_mcp(service: &Arc<Service>) -> Doors {
+    let mcp = Arc::new(Mcp::new(Arc::clone(service)));
+    vec![Arc::new(McpDoor::new(mcp, &McpSettings::default()))]
+}
+
+fn with_limited_mcp(service: &Arc<Service>) -> Doors {
+    let mcp = Arc::new(Mcp::new(Arc::clone(service)));
+    vec![Arc::new(McpDoor::new(mcp, &McpSettings { free_per_minute: Some(5), ..McpSettings::default() }))]
+}
+
+pub(crate) fn open() -> House {
+    open_as(Opening::usual(generous()))
+}
+
+pub(crate) fn open_as(opening: Opening) -> House {
+    House::open_as(Opening { doors: with_mcp, ..opening }, |_| ())
+}
+
+/// Posts a message as it is written.
+pub(crate) fn post(house: &House, body: &str, headers: &[(&str, &str)]) -> Answered {
+    post_to(house, MCP_PATH, body, headers)
+}
+
+fn post_to(house: &House, path: &str, body: &str, headers: &[(&str, &str)]) -> Answered {
+    let length = body.len();
+    let mut text = format!(
+        "POST {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n"
+    );
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    house.raw(&format!("{text}\r\n{body}"))
+}
+
+/// A request of an agent in some version of the protocol.
+pub(crate) fn ask(house: &House, version: &str, method: &str, params: Value, key: Option<&str>) -> Answered {
+    ask_at(house, MCP_PATH, version, method, params, key)
+}
+
+fn ask_at(house: &House, path: &str, version: &str, method: &str, mut params: Value, key: Option<&str>) -> Answered {
+    let bearer = key.map(|key| format!("Bearer {key}"));
+    let mut headers = vec![("MCP-Protocol-Version", version.to_owned())];
+    headers.extend(bearer.map(|bearer| ("Authorization", bearer)));
+    if version == STATELESS {
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(version);
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        headers.push(("Mcp-Method", method.to_owned()));
+        let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
+        headers.extend(name.map(|name| ("Mcp-Name", name.to_owned())));
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    post_to(house, path, &body, &headers)
+}
+
+pub(crate) fn result(answered: &Answered) -> Value {
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let body = answered.json();
+    assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!(1)), "{body:#}");
+    assert!(body.get("result").is_some(), "{body:#}");
+    body["result"].clone()
+}
+
+pub(crate) fn call(house: &House, tool: &str, arguments: Value, key: Option<&str>) -> Answered {
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
+    ask(house, STATELESS, "tools/call", params, key)
+}
+
+fn tool_result(house: &House, tool: &str, arguments: Value, key: &str) -> Value {
+    let result = result(&call(house, tool, arguments, Some(key)));
+    assert_eq!(result["isError"], false, "{result:#}");
+    result
+}
+
+/// Good arguments for the tool of an operation.
+pub(crate) fn arguments(operation: &Operation) -> Value {
+    if let Some(body) = operation.body {
+        return serde_json::from_str(body.example).unwrap();
+    }
+    match operation.name {
+        "search" | "suggest" => json!({ "q": "security deposit" }),
+        "connector-search" => json!({ "query": "security deposit" }),
+        "node" | "references" | "connector-fetch" => json!({ "id": *NODE }),
+        "resolve" => json!({ "citation": "3 S.F.C. § 823" }),
+        "browse" => json!({ "codeBodyId": ENGINE.snapshot().catalogue.code_bodies[0].id }),
+        "gis-at" => json!({ "shortCode": "XA-PORT-ARDEN", "lat": 44.054, "lon": -124.217 }),
+        "formation-lookup-naics" => json!({ "q": "dog grooming van" }),
+        "formation-requirements" => json!({ "state": "VA", "entityType": "llc" }),
+        "code-bodies" | "coverage" | "me" => json!({}),
+        other => panic!("the tool of {other} needs arguments here"),
+    }
+}
+
+pub(crate) fn tools() -> impl Iterator<Item = (&'static Operation, &'static str)> {
+    OPERATIONS.iter().filter_map(|operation| Some((operation, operation.tool?.name)))
+}
+
+#[test]
+fn every_version_lists_the_tools_and_calls_them() {
+    let house = open();
+    let key = house.any_key();
+    for version in OLDER.into_iter().chain([STATELESS]) {
+        let list = result(&ask(&house, version, "tools/list", json!({}), None));
+        let names: Vec<&str> =
+            list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, tools().map(|(_, name)| name).collect::<Vec<_>>(), "in the order of the table");
+        assert_eq!(list.get("resultType").is_some(), version == STATELESS);
+        assert_eq!(list.get("ttlMs").is_some(), version == STATELESS);
+        let found = ask(
+            &house,
+            version,
+            "tools/call",
+            json!({ "name": "law.search", "arguments": { "q": "deposit" } }),
+            Some(&key),
+        );
+        let found = result(&found);
+        assert!(found["structuredContent"]["total"].as_u64().unwrap() > 0);
+        let links = found["content"].as_array().unwrap().iter().filter(|part| part["type"] == "resource_link").count();
+        assert_eq!(links > 0, version != "2025-03-26", "links came with the version after it");
+    }
+}
+
+#[test]
+fn the_list_fits_and_has_either_form_of_names() {
+    let house = open();
+    let listed = |path: &str| {
+        let answered = ask_at(&house, path, STATELESS, "tools/list", json!({}), None);
+        assert!(answered.body.len() < 16 << 10, "{} bytes", answered.body.len());
+        let names = result(&answered)["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>();
+        (answered.body, names)
+    };
+    let (body, dotted) = listed(MCP_PATH);
+    assert_eq!(body, listed(MCP_PATH).0, "the same bytes every time");
+    let (_, snake) = listed("/api/mcp?names=snake");
+    assert_eq!(dotted.len(), snake.len());
+    assert!(snake.iter().all(|name| !name.contains('.')), "{snake:?}");
+    let key = house.any_key();
+    for name in dotted.iter().chain(&snake) {
+        let answered = call(&house, name, json!({ "surprise": 1 }), Some(&key));
+        assert_eq!(result(&answered)["structuredContent"]["error"], "validation_error", "{name} is a tool");
+    }
+    let refused = ask_at(&house, "/api/mcp?names=camel", STATELESS, "tools/list", json!({}), None);
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)));
+}
+
+#[test]
+fn what_a_tool_returns_is_what_its_schema_says() {
+    let house = open();
+    let key = house.any_key();
+    let list = result(&ask(&house, STATELESS, "tools/list", json!({}), None));
+    for (operation, name) in tools() {
+        let listed = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        let result = tool_result(&house, name, arguments(operation), &key);
+        let schema = &listed["outputSchema"];
+        for required in schema["anyOf"][0]["required"].as_array().unwrap() {
+            assert!(result["structuredContent"].get(required.as_str().unwrap()).is_some(), "{name}: {required}");
+        }
+        for member in result["structuredContent"].as_object().unwrap().keys() {
+            assert!(schema["properties"].get(member).is_some(), "{name}: {member} is not described");
+        }
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(!text.is_empty() && result["content"][0]["type"] == "text");
+        for part in result["content"].as_array().unwrap().iter().skip(1) {
+            assert!(part["uri"].as_str().unwrap().starts_with("hornbook://node/"), "{part}");
+        }
+        assert_eq!(listed["annotations"]["openWorldHint"], false);
+        let given: HashSet<String> = arguments(operation).as_object().unwrap().keys().cloned().collect();
+        for required in listed["inputSchema"]["required"].as_array().into_iter().flatten() {
+            assert!(given.contains(required.as_str().unwrap()), "{name}: {required}");
+        }
+    }
+}
+
+#[test]
+fn without_a_good_key_a_call_is_a_401_and_lists_need_none() {
+    let house = open();
+    let mistyped = format!("{}x", house.any_key());
+    for key in [None, Some("hb_live_x"), Some(mistyped.as_str())] {
+        for (method, params) in [
+            ("tools/call", json!({ "name": "law.search", "arguments": { "q": "deposit" } })),
+            ("resources/read", json!({ "uri": format!("hornbook://node/{}", *NODE) })),
+            ("resources/read", json!({ "uri": "hornbook://coverage" })),
+        ] {
+            let refused = ask(&house, STATELESS, method, params, key);
+            assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"), "{}", refused.text());
+            let error = &refused.json()["error"];
+            assert_eq!((&error["code"], &error["data"]["error"]), (&json!(401), &json!("invalid_api_key")));
+        }
+        for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"] {
+            result(&ask(&house, STATELESS, method, json!({}), key));
+        }
+        for uri in ["hornbook://guide", "hornbook://pricing"] {
+            result(&ask(&house, STATELESS, "resources/read", json!({ "uri": uri }), key));
+        }
+    }
+}
+
+#[test]
+fn what_a_model_can_act_on_is_a_result_with_the_error_object() {
+    let mut tariff = generous();
+    tariff.free.monthly_units = 0;
+    let house = open_as(Opening::usual(tariff));
+    let failed = |tool: &str, arguments: Value, key: &str, code: &str| {
+        let answered = call(&house, tool, arguments, Some(key));
+        let result = result(&answered);
+        assert_eq!(
+            (&result["isError"], &result["structuredContent"]["error"]),
+            (&json!(true), &json!(code)),
+            "{result:#}"
+        );
+        let message = result["structuredContent"]["message"].as_str().unwrap();
+        assert!(result["content"][0]["text"].as_str().unwrap().starts_with(message));
+        (answered, result["structuredContent"].clone())
+    };
+    let poor = house.key(house.account(0), &Scope::ALL);
+    let (answered, error) = failed("law.search", json!({ "q": "deposit" }), &poor, "insufficient_credits");
+    assert_eq!(error["upgradeUrl"], "https://law.example/api/v1/billing/checkout");
+    assert_eq!(answered.number("x-ratelimit-limit"), 100_000);
+    let rich = house.key(house.account(9), &Scope::ALL);
+    let (_, error) = failed("law.search", json!({ "q": 7, "limit": 0, "surprise": 1 }), &rich, "validation_error");
+    let named: HashSet<&str> =
+        error["details"].as_array().unwrap().iter().map(|fault| fault["parameter"].as_str().unwrap()).collect();
+    assert_eq!(named, HashSet::from(["q", "limit", "surprise"]));
+    failed("law.get_node", json!({ "id": NOBODY }), &rich, "not_found");
+    failed("fetch", json!({ "id": "99 No Such Code § 1" }), &rich, "not_found");
+    failed("fetch", json!({ "id": "https://evil.example/api/v1/node/1" }), &rich, "not_found");
+    let narrow = house.key(house.account(9), &[Scope::Gis]);
+    failed("law.search", json!({ "q": "deposit" }), &narrow, "insufficient_scope");
+    let unknown = call(&house, "law.nothing", json!({}), Some(&rich));
+    assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (200, &json!(-32602)));
+}
+
+#[test]
+fn a_rate_limit_met_in_a_call_is_a_result_that_says_how_long_to_wait() {
+    let mut tariff = generous();
+    tariff.free.limits.per_minute = 1;
+    let house = open_as(Opening::usual(tariff));
+    let key = house.any_key();
+    tool_result(&house, "law.search", json!({ "q": "deposit" }), &key);
+    let refused = call(&house, "law.search", json!({ "q": "deposit" }), Some(&key));
+    let result = result(&refused);
+    assert_eq!(result["structuredContent"]["error"], "rate_limited");
+    let wait = result["structuredContent"]["retryAfterSec"].as_u64().unwrap();
+    assert_eq!((refused.number("retry-after"), refused.number("x-ratelimit-remaining")), (wait, 0));
+    let list = ask(&house, STATELESS, "tools/list", json!({}), Some(&key));
+    assert_eq!(list.status, 200, "lists do not count");
+}
+
+#[test]
+fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
+    let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+    let (one, other) = (house.any_key(), house.any_key());
+    let taken = |key: Option<&str>| {
+        (0..9).filter(|_| ask(&house, STATELESS, "tools/list", json!({}), key).status == 200).count()
+    };
+    assert_eq!((taken(Some(&one)), taken(Some(&other)), taken(None)), (5, 5, 5));
+    assert_eq!(taken(Some("hb_live_x")), 0, "a key that is not good counts for the address");
+    let refused = ask(&house, STATELESS, "tools/list", json!({}), None);
+    assert_eq!((refused.status, &refused.json()["error"]["data"]["error"]), (429, &json!("rate_limited")));
+    assert!(refused.number("retry-after") > 0);
+    assert_eq!(post(&house, "{", &[]).status, 429, "what is no message counts");
+    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), None).status, 429, "calls without a key count");
+    tool_result(&house, "law.search", json!({ "q": "deposit" }), &one);
+}
+
+#[test]
+fn long_provisions_come_in_parts_that_together_are_the_whole() {
+    let house = open();
+    let key = house.any_key();
+    let longest = (0..ENGINE.snapshot().outline.len())
+        .map(hornbook_corpus::ids::NodeOrdinal)
+        .max_by_key(|node| {
+            let snapshot = ENGINE.snapshot();
+            snapshot.texts.get(snapshot.nodes.get(*node).unwrap().text).unwrap().len()
+        })
+        .unwrap();
+    let id = ENGINE.snapshot().outline.id(longest).unwrap();
+    let whole = house.get(&format!("/api/v1/node/{id}"), &key).json();
+    let whole_text = whole["text"].as_str().unwrap();
+    assert!(whole_text.chars().count() > 1000, "the sample has a provision for this test");
+    let (mut read, mut offset) = (String::new(), json!(0));
+    while !offset.is_null() {
+        let part = tool_result(&house, "law.get_node", json!({ "id": id, "offset": offset, "maxChars": 1000 }), &key);
+        let node = &part["structuredContent"];
+        read += node["text"].as_str().unwrap();
+        assert_eq!(node["citation"], whole["citation"]);
+        assert!(part["content"][0]["text"].as_str().unwrap().contains(&format!("of {}", node["totalChars"])));
+        offset = node["nextOffset"].clone();
+    }
+    assert_eq!(read, whole_text);
+    let text = |uri: &str| {
+        let read = result(&ask(&house, STATELESS, "resources/read", json!({ "uri": uri }), Some(&key)));
+        read["contents"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(text(&format!("hornbook://node/{id}")).contains(&whole_text[..500]));
+}
+
+#[test]
+fn connectors_find_and_fetch_by_id_citation_and_address() {
+    let house = open();
+    let key = house.any_key();
+    let found = tool_result(&house, "search", json!({ "query": "security deposit" }), &key);
+    let results = found["structuredContent"]["results"].as_array().unwrap();
+    let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, found["structuredContent"], "connectors read the JSON from the text");
+    let first = &results[0];
+    let url = first["url"].as_str().unwrap();
+    assert!(url.starts_with("https://law.example/") && !first["title"].as_str().unwrap().is_empty());
+    let by_id = tool_result(&house, "fetch", json!({ "id": first["id"] }), &key)["structuredContent"].clone();
+    let citation = by_id["metadata"]["citation"].clone();
+    for id in [json!(url), citation, json!(format!("hornbook://node/{}", first["id"].as_str().unwrap()))] {
+        assert_eq!(tool_result(&house, "fetch", json!({ "id": id }), &key)["structuredContent"], by_id, "{id}");
+    }
+    assert!(by_id["text"].as_str().unwrap().len() > 50);
+    assert_eq!((&by_id["id"], &by_id["title"], &by_id["url"]), (&first["id"], &first["title"], &first["url"]));
+}
+
+#[test]
+fn the_older_versions_shake_hands_without_a_session() {
+    let house = open();
+    for (asked, agreed) in
+        OLDER.into_iter().map(|version| (version, version)).chain([("2024-11-05", "2025-11-25"), ("9", "2025-11-25")])
+    {
+        let params =
+            json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+        let answered = post(&house, &body, &[("Accept", "application/json, text/event-stream")]);
+        let result = result(&answered);
+        assert_eq!(result["protocolVersion"], agreed);
+        assert_eq!(result["serverInfo"]["name"], "hornbook");
+        assert!(!answered.headers.contains_key("mcp-session-id"));
+    }
+    let notified = post(
+        &house,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        &[("MCP-Protocol-Version", "2025-06-18")],
+    );
+    assert_eq!((notified.status, notified.body.len()), (202, 0));
+    assert_eq!(result(&ask(&house, "2025-06-18", "ping", json!({}), None)), json!({}));
+    for method in ["GET", "DELETE", "PUT"] {
+        let refused = house.request(method, MCP_PATH, &[]);
+        assert_eq!((refused.status, refused.header("allow")), (405, "POST, OPTIONS"), "{method}");
+    }
+}
+
+#[test]
+fn removed_and_unknown_methods_are_404_in_the_current_version() {
+    let house = open();
+    for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen", "x", ""] {
+        let refused = ask(&house, STATELESS, method, json!({ "protocolVersion": "2025-11-25" }), None);
+        assert_eq!((refused.status, &refused.json()["error"]["code"]), (404, &json!(-32601)), "{method}");
+    }
+    let refused = ask(&house, "2025-11-25", "logging/setLevel", json!({}), None);
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (200, &json!(-32601)));
+}
+
+#[test]
+fn lists_of_messages_are_answered_in_the_one_version_that_has_them() {
+    let house = open();
+    let key = house.any_key();
+    let bearer = format!("Bearer {key}");
+    let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
+    let list = json!([
+        search(1), { "jsonrpc": "2.0", "method": "notifications/x" }, search(2), { "jsonrpc": "2.0", "id": 3, "method": "nothing" }, 7,
+        { "jsonrpc": "2.0", "id": 4, "method": "initialize", "params": { "protocolVersion": "2025-03-26" } },
+    ])
+    .to_string();
+    let answered = post(&house, &list, &[("Authorization", &bearer)]);
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let responses = answered.json();
+    let codes: Vec<Option<i64>> =
+        responses.as_array().unwrap().iter().map(|response| response["error"]["code"].as_i64()).collect();
+    assert_eq!(codes, [None, None, Some(-32601), Some(-32600), Some(-32600)]);
+    assert_eq!(answered.number("x-research-allotment-remaining"), 49_998, "each call is charged");
+    let log = house.log();
+    assert!(log.lines().any(|line| line.contains("\"cost\":2")), "{log}");
+    for version in ["2025-06-18", STATELESS] {
+        let refused = post(&house, &list, &[("Authorization", &bearer), ("MCP-Protocol-Version", version)]);
+        assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)), "{version}");
+    }
+    let only_notified = post(&house, r#"[{"jsonrpc":"2.0","method":"x"}]"#, &[]);
+    assert_eq!((only_notified.status, only_notified.body.len()), (202, 0));
+}
+
+#[test]
+fn foreign_pages_and_hosts_are_turned_away() {
+    let house = open();
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let sent = |host: &str, origin: &str| {
+        let origin = if origin.is_empty() { String::new() } else { format!("Origin: {origin}\r\n") };
+        house.raw(&format!(
+            "POST {MCP_PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{origin}Content-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{list}",
+            list.len()
+        ))
+    };
+    for (host, origin) in
+        [("law.example", ""), ("localhost:9", "http://localhost:3000"), ("127.0.0.1", "https://law.example")]
+    {
+        assert_eq!(sent(host, origin).status, 200, "{host} {origin}");
+    }
+    for (host, origin) in [
+        ("evil.example", ""),
+        ("localhost", "http://evil.example"),
+        ("evil.example", "http://evil.example"),
+        ("localhost", "null"),
+    ] {
+        let refused = sent(host, origin);
+        assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!(-32600)), "{host} {origin}");
+        assert!(refused.json().get("id").is_none());
+    }
+    let as_text = house.raw(&format!(
+        "POST {MCP_PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{list}",
+        list.len()
+    ));
+    assert_eq!(as_text.status, 415, "what pages may send anywhere without asking");
+}
+
+#[test]
+fn prompts_and_completion_know_the_snapshot() {
+    let house = open();
+    let prompts = result(&ask(&house, STATELESS, "prompts/list", json!({}), None));
+    let names: Vec<&str> =
+        prompts["prompts"].as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cite-check", "fifty-state-survey", "zoning-check", "formation-intake"]);
+    let params = json!({ "name": "cite-check", "arguments": { "text": "See 3 S.F.C. § 823." } });
+    let got = result(&ask(&house, STATELESS, "prompts/get", params, None));
+    assert!(got["messages"][0]["content"]["text"].as_str().unwrap().contains("See 3 S.F.C. § 823."));
+    let complete = |argument: &str, value: &str| {
+        let params = json!({ "ref": { "type": "ref/prompt", "name": "zoning-check" }, "argument": { "name": argument, "value": value } });
+        result(&ask(&house, STATELESS, "completion/complete", params, None))["completion"]["values"].clone()
+    };
+    assert!(complete("jurisdiction", "xa-port").as_array().unwrap().contains(&json!("XA-PORT-ARDEN")));
+    assert_eq!(complete("jurisdiction", "zzz"), json!([]));
+    assert_eq!(complete("nothing", "x"), json!([]));
+    let params =
+        json!({ "ref": { "type": "ref/prompt", "name": "no-such" }, "argument": { "name": "a", "value": "" } });
+    let refused = ask(&house, STATELESS, "completion/complete", params, None);
+    assert_eq!(refused.json()["error"]["code"], -32602);
+}
+
+#[test]
+fn resources_that_do_not_exist_are_named_in_the_error() {
+    let house = open();
+    let key = house.any_key();
+    for uri in [
+        "test://nothing",
+        "hornbook://node/",
+        "hornbook://node/17",
+        "hornbook://node/6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e",
+        "hornbook://node/x?offset=x",
+        "",
+    ] {
+        for (version, code) in [(STATELESS, -32602), ("2025-11-25", -32002)] {
+            let refused = ask(&house, version, "resources/read", json!({ "uri": uri }), Some(&key));
+            assert_eq!(
+                (refused.status, &refused.json()["error"]["code"]),
+                (200, &json!(code)),
+                "{uri} {}",
+                refused.text()
+            );
+            assert_eq!(refused.json()["error"]["data"]["uri"], uri);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! REST and the Model Context Protocol, cell by cell: the same calls have the same answers, costs, figures and refusals,
+//! whichever way they come in.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hornbook::accounts::ids::AccountId;
+use hornbook::accounts::ledger::entry::EntryKind;
+use hornbook::accounts::scope::Scope;
+use hornbook::api::operation::Operation;
+use hornbook::mcp::MCP_PATH;
+use serde_json::{Value, json};
+
+use crate::house::{Answered, House, Opening, generous, wait_until};
+use crate::mcp::{arguments, call, open, open_as, tools};
+use crate::operations::{NOBODY, address};
+
+/// The headers that say what a call cost and what is left.
+const FIGURES: [&str; 8] = [
+    "x-credits-remaining",
+    "x-research-allotment-remaining",
+    "x-credits-cost",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "ratelimit-policy",
+    "idempotency-replayed",
+    "x-corpus-snapshot",
+];
+
+/// The tools whose operation REST has too.
+fn shared() -> impl Iterator<Item = (&'static Operation, &'static str)> {
+    tools().filter(|(operation, _)| operation.route.is_some())
+}
+
+fn figures(answered: &Answered) -> Vec<&str> {
+    FIGURES.iter().map(|name| answered.header(name)).collect()
+}
+
+/// The JSON of an answer without the time that it took.
+fn timeless(mut body: Value) -> Value {
+    if let Some(members) = body.as_object_mut() {
+        members.remove("tookMs");
+    }
+    body
+}
+
+fn structured(answered: &Answered) -> Value {
+    answered.json()["result"]["structuredContent"].clone()
+}
+
+#[test]
+fn an_answer_costs_and_says_the_same_either_way() {
+    let house = open();
+    for (operation, tool) in shared() {
+        let by_rest = house.get(&address(&house, operation), &house.any_key());
+        let by_tool = call(&house, tool, arguments(operation), Some(&house.any_key()));
+        assert_eq!((by_rest.status, by_tool.status), (200, 200), "{tool}: {}", by_tool.text());
+        assert_eq!(figures(&by_rest), figures(&by_tool), "{tool}");
+        assert_eq!(timeless(by_rest.json()), timeless(structured(&by_tool)), "{tool}");
+    }
+}
+
+#[test]
+fn every_refusal_is_the_same_either_way() {
+    let house = open();
+    let same = |by_rest: Answered, by_tool: Answered, what: &str| {
+        assert!(by_rest.status >= 400, "{what}");
+        let object = match by_tool.status {
+            401 => by_tool.json()["error"]["data"].clone(),
+            _ => structured(&by_tool),
+        };
+        assert_eq!(by_rest.json()["error"], object["error"], "{what}");
+        assert_eq!(by_rest.json()["message"], object["message"], "{what}");
+        assert_eq!(figures(&by_rest)[..7], figures(&by_tool)[..7], "{what}");
+        assert_eq!(by_rest.header("retry-after"), by_tool.header("retry-after"), "{what}");
+    };
+    for (operation, tool) in shared() {
+        let path = address(&house, operation);
+        let given = || arguments(operation);
+        same(house.get_with(&path, &[]), call(&house, tool, given(), None), tool);
+        same(house.get(&path, "hb_live_no"), call(&house, tool, given(), Some("hb_live_no")), tool);
+        let needed = operation.metering().unwrap().any_of;
+        if let Some(other) = Scope::ALL.into_iter().find(|scope| !needed.to_string().contains(scope.name())) {
+            let key = || house.key(house.account(0), &[other]);
+            same(house.get(&path, &key()), call(&house, tool, given(), Some(&key())), tool);
+        }
+    }
+    let unknown = format!("/api/v1/node/{NOBODY}");
+    let by_tool = call(&house, "law.get_node", json!({ "id": NOBODY }), Some(&house.any_key()));
+    same(house.get(&unknown, &house.any_key()), by_tool, "an id that nothing has");
+    let by_tool = call(&house, "law.search", json!({ "q": "a", "page": 101, "limit": 100 }), Some(&house.any_key()));
+    same(house.get("/api/v1/search?q=a&page=101&limit=100", &house.any_key()), by_tool, "a page too far");
+}
+
+#[test]
+fn credits_and_limits_are_of_the_account_and_key_whichever_way_is_taken() {
+    let mut tariff = generous();
+    tariff.free.monthly_units = 0;
+    let house = open_as(Opening::usual(tariff));
+    let key = house.key(house.account(2), &Scope::ALL);
+    assert_eq!(house.get("/api/v1/search?q=a", &key).number("x-credits-remaining"), 1);
+    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), Some(&key)).number("x-credits-remaining"), 0);
+    house.get("/api/v1/search?q=a", &key).error(402, "insufficient_credits");
+    let refused = structured(&call(&house, "law.search", json!({ "q": "a" }), Some(&key)));
+    assert_eq!(refused["error"], "insufficient_credits");
+    let mut tariff = generous();
+    tariff.free.limits.per_minute = 2;
+    let house = open_as(Opening::usual(tariff));
+    let key = house.any_key();
+    assert_eq!(house.get("/api/v1/search?q=a", &key).number("x-ratelimit-remaining"), 1);
+    assert_eq!(call(&house, "law.search", json!({ "q": "a" }), Some(&key)).number("x-ratelimit-remaining"), 0);
+    house.get("/api/v1/search?q=a", &key).error(429, "rate_limited");
+    assert_eq!(structured(&call(&house, "law.search", json!({ "q": "a" }), Some(&key)))["error"], "rate_limited");
+}
+
+#[test]
+fn one_idempotency_key_is_one_charge_whichever_way_the_retry_comes() {
+    let house = open();
+    let key = house.any_key();
+    let bearer = format!("Bearer {key}");
+    let first = house.get_with("/api/v1/search?q=a", &[("Authorization", &bearer), ("Idempotency-Key", "retry-1")]);
+    assert_eq!(first.number("x-credits-cost"), 1);
+    let params = json!({
+        "name": "law.search", "arguments": { "q": "a" }, "_meta": { "hornbook/idempotencyKey": "retry-1" },
+    });
+    let again = crate::mcp::ask(&house, "2026-07-28", "tools/call", params, Some(&key));
+    assert_eq!((again.number("x-credits-cost"), again.header("idempotency-replayed")), (0, "true"));
+    let params = json!({
+        "name": "law.search", "arguments": { "q": "b" }, "_meta": { "hornbook/idempotencyKey": "retry-1" },
+    });
+    let other = crate::mcp::ask(&house, "2026-07-28", "tools/call", params, Some(&key));
+    assert_eq!(structured(&other)["error"], "validation_error");
+}
+
+/// Callers of both ways at once, some of whom leave before the answer: what the ledger holds is what was answered, and
+/// at most one for each who left.
+#[test]
+fn mixed_callers_of_one_account_are_charged_once_each_even_if_some_hang_up() {
+    const CALLERS: u64 = 8;
+    const CALLS: u64 = 12;
+    let house = open();
+    let account = house.account(0);
+    let (paid, left) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|threads| {
+        for caller in 0..CALLERS {
+            let (house, paid, left) = (&house, &paid, &left);
+            threads.spawn(move || {
+                let key = house.key(account, &Scope::ALL);
+                for turn in 0..CALLS {
+                    match (caller + turn) % 4 {
+                        0 => paid.fetch_add(
+                            house.get("/api/v1/search?q=deposit", &key).number("x-credits-cost"),
+                            Ordering::Relaxed,
+                        ),
+                        1 | 2 => {
+                            let answered = call(house, "law.search", json!({ "q": "deposit" }), Some(&key));
+                            paid.fetch_add(answered.number("x-credits-cost"), Ordering::Relaxed)
+                        }
+                        _ => {
+                            hang_up(house, &key);
+                            left.fetch_add(1, Ordering::Relaxed)
+                        }
+                    };
+                }
+            });
+        }
+    });
+    let (paid, left) = (paid.into_inner(), left.into_inner());
+    let held = || charged(&house, account);
+    wait_until("the last debit", || held() >= paid && house.service.waiting() == 0);
+    assert!((paid..=paid + left).contains(&held()), "{} charged, {paid} answered, {left} hung up", held());
+    let entries = house.accounts.recent_entries(account, 1000).unwrap();
+    wait_until("every debit in the ledger", || {
+        house
+            .accounts
+            .recent_entries(account, 1000)
+            .unwrap()
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::Usage)
+            .count() as u64
+            == held()
+    });
+    assert!(entries.iter().all(|entry| entry.kind == EntryKind::Usage), "nothing was given back");
+}
+
+fn charged(house: &House, account: AccountId) -> u64 {
+    let remaining = house.accounts.account(account, house.clock.now()).unwrap().remaining;
+    50_000 - u64::from(remaining.allotment)
+}
+
+/// Sends a call and closes the connection without reading.
+fn hang_up(house: &House, key: &str) {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } },
+    })
+    .to_string();
+    let mut stream = TcpStream::connect(house.address).unwrap();
+    let head = format!(
+        "POST {MCP_PATH} HTTP/1.1\r\nHost: law.example\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+}
