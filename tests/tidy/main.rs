@@ -195,6 +195,16 @@ fn nothing_is_left_undone() {
 }
 
 #[test]
+fn what_registries_are_told_is_true() {
+    let server: serde_json::Value = serde_json::from_str(&text_of("server.json")).unwrap();
+    assert_eq!(server["version"], env!("CARGO_PKG_VERSION"));
+    assert!(server["description"].as_str().unwrap().len() <= 100, "registries refuse longer ones");
+    let remote = &server["remotes"][0];
+    assert_eq!(remote["url"], format!("https://{{host}}{}", hornbook::mcp::MCP_PATH));
+    assert_eq!(remote["headers"][0]["name"], "Authorization");
+}
+
+#[test]
 fn no_route_is_written_outside_the_table() {
     let table = text_of("src/api/operations.rs");
     let routes: Vec<&str> =
