@@ -1,7 +1,7 @@
 # Tasks that need more than cargo. `.ci/run` uses the same targets. Each installs the packages that it needs.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := native geojson mapped citation
+FUZZ_TARGETS := native geojson mapped citation mcp
 # The folder with the source files for benches/plans.
 SOURCES ?= ../shared/corpora
 
@@ -29,7 +29,7 @@ help:
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
-	@echo 'make conformance   check the running service against its OpenAPI document with schemathesis, linters and GeoJSON readers'
+	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -70,6 +70,7 @@ naics:
 
 conformance:
 	tests/conformance/run $(HORNBOOK)
+	tests/conformance/mcp/run $(HORNBOOK)
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)

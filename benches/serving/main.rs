@@ -1,10 +1,11 @@
 //! Figures of serving, all of one run: `cargo bench --bench serving -- --snapshot DIR`. Without a snapshot it builds the
-//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, idle.
+//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, agents, idle.
 //!
 //! The server is the program itself, a process of its own over a temporary data directory; what asks it is the generator of
 //! `hornbook bench`, on the same machine. Other work on the machine weighs on everything: ratios are taken turn by turn, and
 //! processor time is told beside wall time. `benches/README.md` explains the rows and keeps the last results.
 
+mod agents;
 mod bare;
 mod idle;
 mod lookups;
@@ -59,6 +60,9 @@ fn main() {
     }
     if is_asked("searches") {
         searches::measure(&data);
+    }
+    if is_asked("agents") {
+        agents::measure(&data);
     }
     if is_asked("idle") {
         idle::measure(&data);

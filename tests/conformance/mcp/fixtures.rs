@@ -1,0 +1,112 @@
+//! The server of `tests/conformance/mcp/run`: the real one over the sample corpus, with the tools, prompts and resources
+//! that the public conformance suite asks for by name (`fixtures.json`) added to its own.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use hornbook::accounts::changes::{Act, KeyWish};
+use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::key::KeyKind;
+use hornbook::accounts::scope::{Scope, ScopeSet};
+use hornbook::accounts::tier::Tariff;
+use hornbook::accounts::{Accounts, Durability, Settings};
+use hornbook::api::corpus::Corpus;
+use hornbook::api::json::JsonObject;
+use hornbook::api::service::{Parts, Service};
+use hornbook::clock::{Clock, SystemClock};
+use hornbook::http::{Doors, HttpSettings, Observers, Proxies, Server, Timeouts};
+use hornbook::log::{Form, Log, Logged};
+use hornbook::mcp::{Extras, Mcp, McpDoor, McpSettings, RpcError};
+use hornbook_corpus::snapshot::Snapshot;
+use serde_json::Value;
+
+static FIXTURES: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("fixtures.json")).unwrap_or_default());
+
+fn listed(name: &str) -> Vec<Value> {
+    FIXTURES[name].as_array().cloned().unwrap_or_default()
+}
+
+/// The answer to the request with this method and name.
+fn answer(method: &str, params: &JsonObject) -> Option<Result<JsonObject, RpcError>> {
+    let named = params.get("name").or(params.get("uri")).or(params.get("ref").and_then(|named| named.get("name")))?;
+    let answers = FIXTURES["answers"].as_array()?;
+    let answer = answers.iter().find(|answer| answer["method"] == method && answer["name"] == *named)?;
+    if let Some(error) = answer.get("error") {
+        let number = |name: &str| error[name].as_i64().unwrap_or_default();
+        let message = error["message"].as_str().unwrap_or_default();
+        let code = i32::try_from(number("code")).unwrap_or_default();
+        let status = u16::try_from(number("status")).unwrap_or(200);
+        return Some(Err(RpcError { status, ..RpcError::new(code, message).with_data(error["data"].clone()) }));
+    }
+    Some(Ok(answer["result"].as_object().cloned().unwrap_or_default()))
+}
+
+/// Usage: the folder of a snapshot.
+fn main() -> Result<(), Box<dyn Error>> {
+    let snapshot = std::env::args().nth(1).ok_or("give the folder of a snapshot")?;
+    let corpus = Arc::new(Corpus::new(Arc::new(Snapshot::open(Path::new(&snapshot))?))?);
+    let state = tempfile::tempdir()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let mut tariff = Tariff::CONTRACT;
+    tariff.free.limits.per_minute = 1_000_000;
+    tariff.free.monthly_units = 1_000_000;
+    let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
+    let accounts = Arc::new(Accounts::open(state.path(), settings, clock.now())?);
+    let act = Act { actor: "conformance".to_owned(), at: clock.now().wall };
+    let account = accounts.create_account("conformance".to_owned(), &act)?.id;
+    accounts.approve_account(account, &act)?;
+    let scopes = ScopeSet::of(&Scope::ALL);
+    let wish = KeyWish { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    let key = accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async move {
+        let server = Server::bind(http(), &mut SystemEntropy).await?;
+        let base_url = format!("http://{}", server.address()?);
+        let service = Arc::new(Service::new(Parts {
+            corpus,
+            accounts,
+            clock: Arc::clone(&clock),
+            base_url: base_url.clone(),
+            permits: 2,
+            unread_bytes_per_account_max: 64 << 20,
+            cards: None,
+        }));
+        let extras = Extras {
+            tools: listed("tools"),
+            prompts: listed("prompts"),
+            resources: listed("resources"),
+            templates: listed("templates"),
+            answer: Some(answer),
+        };
+        let mcp = Arc::new(Mcp::with(Arc::clone(&service), extras));
+        let doors: Doors = vec![Arc::new(McpDoor::new(mcp, &McpSettings::default()))];
+        let log = Arc::new(Log::start(Form::Text, std::io::sink()));
+        let observers = Observers { log, logged: Logged::None, metrics: Arc::default(), clock };
+        println!("listening on {base_url}\ndemo key: {key}");
+        server.run(service, doors, observers, std::future::pending()).await;
+        Ok(())
+    })
+}
+
+fn http() -> HttpSettings {
+    HttpSettings {
+        listen: ([127, 0, 0, 1], 0).into(),
+        metrics: None,
+        connections_max: 100,
+        connections_per_address_max: 100,
+        timeouts: Timeouts {
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            unread: Duration::from_secs(20),
+            read_rate_min: 4096,
+        },
+        unread_bytes_per_address_max: 64 << 20,
+        proxies: Proxies::default(),
+        tls: None,
+        cross_origins: Vec::new(),
+        open_per_minute: None,
+    }
+}
