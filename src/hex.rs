@@ -20,6 +20,12 @@ pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
+/// The bytes of a text of any length.
+pub fn decode_all(text: &str) -> Option<Vec<u8>> {
+    let (pairs, odd) = text.as_bytes().as_chunks::<2>();
+    if odd.is_empty() { pairs.iter().map(|pair| decode_byte(*pair)).collect() } else { None }
+}
+
 /// The byte that two digits stand for.
 pub fn decode_byte([high, low]: [u8; 2]) -> Option<u8> {
     let digit = |sign: u8| char::from(sign).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
@@ -36,12 +42,16 @@ mod tests {
         assert_eq!(encode(&[0x00, 0x0f, 0xf0, 0xab]), "000ff0ab");
         assert_eq!(decode(&encode(&all)), Some(all));
         assert_eq!(decode("AbCd"), Some([0xab, 0xcd]));
+        assert_eq!(decode_all(&encode(&all)), Some(all.to_vec()));
     }
 
     #[test]
     fn anything_but_that_many_digits_is_refused() {
         for text in ["", "a", "abc", "abcdef", "ag", "+1+1", "é0"] {
             assert_eq!(decode::<2>(text), None, "{text}");
+        }
+        for text in ["a", "abc", "ag"] {
+            assert_eq!(decode_all(text), None, "{text}");
         }
     }
 }

@@ -16,6 +16,7 @@ mod mark;
 mod medium;
 mod owed;
 mod schema;
+mod seal_key;
 mod transaction;
 
 pub(crate) use copy::restore;
@@ -24,6 +25,7 @@ pub use lock::{DataLock, exposure};
 pub use mark::{Mark, MarkFile};
 pub use medium::{FileMedium, Medium, create_data_directory};
 pub use schema::{SCHEMA_VERSION, Table, create_schema};
+pub use seal_key::SEAL_KEY_BYTES;
 pub(crate) use transaction::{Reading, Writing};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +39,7 @@ use redb::{Database, ReadableDatabase};
 pub const STATE_FILE: &str = "state.redb";
 pub const MARK_FILE: &str = "state.mark";
 pub const OWED_FILE: &str = "state.owed";
+pub const SEAL_KEY_FILE: &str = "state.key";
 const LOCK_FILE: &str = "state.lock";
 
 /// An open and checked state file.

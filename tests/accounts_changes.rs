@@ -39,7 +39,6 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
         entity_name: "Acme LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "us-de".to_owned(),
-        details: serde_json::Value::Null,
     };
     let (order, token) = accounts.create_order(wish, &act, &mut SeededEntropy(5)).unwrap();
     assert!(order.token.matches(&KeyDigest::of_secret(&token)));

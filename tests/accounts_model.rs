@@ -227,7 +227,6 @@ impl Run {
             entity_name: "Model LLC".to_owned(),
             entity_type: "llc".to_owned(),
             jurisdiction: "us-de".to_owned(),
-            details: serde_json::Value::Null,
         };
         let mut entropy = SeededEntropy(self.random.draw());
         let (order, _) = self.real().create_order(wish, &act, &mut entropy).unwrap();

@@ -20,7 +20,6 @@ use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
 use hornbook::accounts::tracking::{StageStatus, StageView};
 use hornbook::accounts::{Accounts, Durability, Settings};
-use serde_json::json;
 use support::disk::{Disk, EIO, Fault, FaultOn};
 use support::{act, call, customer, failing_call, fast_settings, noon, read, start, wait_until_healthy};
 
@@ -75,7 +74,6 @@ fn an_order_is_seen_with_its_token_and_not_at_all_without() {
         entity_name: name.to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
-        details: json!({ "members": 2 }),
     };
     let (order, token) = accounts.create_order(wish("Acme LLC"), &act(read(&clock)), &mut SeededEntropy(5)).unwrap();
     let (_, other) = accounts.create_order(wish("Other LLC"), &act(read(&clock)), &mut SeededEntropy(6)).unwrap();

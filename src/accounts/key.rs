@@ -47,19 +47,9 @@ impl PlainKey {
     pub fn generate(kind: KeyKind, entropy: &mut dyn Entropy) -> io::Result<Self> {
         let mut key = [0; KEY_CHARS];
         key[..PREFIX_CHARS].copy_from_slice(kind.prefix().as_bytes());
-        let mut filled = PREFIX_CHARS;
-        while filled < PREFIX_CHARS + SECRET_CHARS {
-            let mut draw = [0; SECRET_CHARS];
-            entropy.fill(&mut draw)?;
-            for byte in draw {
-                if byte < FAIR_BELOW && filled < PREFIX_CHARS + SECRET_CHARS {
-                    key[filled] = ALPHABET[usize::from(byte % 62)];
-                    filled += 1;
-                }
-            }
-        }
-        let check = check_chars(&key[..filled]);
-        key[filled..].copy_from_slice(&check);
+        let (signed, check) = key.split_at_mut(PREFIX_CHARS + SECRET_CHARS);
+        draw_secret(&mut signed[PREFIX_CHARS..], entropy)?;
+        check.copy_from_slice(&check_chars(signed));
         Ok(Self(key))
     }
 
@@ -89,6 +79,59 @@ impl PlainKey {
 impl fmt::Debug for PlainKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PlainKey(secret)")
+    }
+}
+
+fn draw_secret(secret: &mut [u8], entropy: &mut dyn Entropy) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < secret.len() {
+        let mut draw = [0; SECRET_CHARS];
+        entropy.fill(&mut draw)?;
+        for byte in draw {
+            if byte < FAIR_BELOW && filled < secret.len() {
+                secret[filled] = ALPHABET[usize::from(byte % 62)];
+                filled += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The secret part of a link, 32 random base62 characters: whoever has it may do what the link is for. Does not print
+/// itself.
+#[derive(Clone)]
+pub struct LinkToken([u8; SECRET_CHARS]);
+
+impl LinkToken {
+    pub(crate) fn generate(entropy: &mut dyn Entropy) -> io::Result<Self> {
+        let mut token = [0; SECRET_CHARS];
+        draw_secret(&mut token, entropy)?;
+        Ok(Self(token))
+    }
+
+    /// Nothing for a text that no link has.
+    pub fn parse(text: &str) -> Option<Self> {
+        let token: [u8; SECRET_CHARS] = text.as_bytes().try_into().ok()?;
+        token.iter().all(u8::is_ascii_alphanumeric).then_some(Self(token))
+    }
+
+    pub fn digest(&self) -> KeyDigest {
+        KeyDigest(Sha256::digest(self.0).into())
+    }
+
+    /// To put it into the link.
+    pub fn reveal(&self) -> String {
+        self.0.iter().map(|byte| char::from(*byte)).collect()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for LinkToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkToken(secret)")
     }
 }
 
@@ -170,6 +213,18 @@ mod tests {
         }
         assert!(PlainKey::parse(&text[..45]).is_none() && PlainKey::parse("").is_none());
         assert!(PlainKey::parse(&"é".repeat(23)).is_none());
+    }
+
+    #[test]
+    fn the_token_of_a_link_reads_back() {
+        let token = LinkToken::generate(&mut SeededEntropy(3)).unwrap();
+        let text = token.reveal();
+        assert_eq!(text.len(), 32);
+        assert!(LinkToken::parse(&text).unwrap().digest().matches(&token.digest()));
+        for wrong in ["", &text[1..], &format!("{text}a"), &format!("{}-", &text[1..]), &"é".repeat(16)] {
+            assert!(LinkToken::parse(wrong).is_none(), "{wrong}");
+        }
+        assert_eq!(format!("{token:?}"), "LinkToken(secret)");
     }
 
     #[test]

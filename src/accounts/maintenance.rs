@@ -1,7 +1,7 @@
 //! Periodic work: counters of uncharged calls, expiry, roll-ups.
 
 use super::Accounts;
-use super::changes::nothing_more;
+use super::changes::{drafts, nothing_more};
 use super::directory::{Directory, lock};
 use super::error::ChangeError;
 use super::idempotency;
@@ -25,6 +25,7 @@ impl Accounts {
         // In small steps, for calls wait for this lock.
         while lock(&self.shared.retries).expire(retried_before, STEP / 10) {}
         while self.step(move |writing| expire_sessions(writing, now.wall))? {}
+        while self.step(move |writing| drafts::expire(writing, now.wall, STEP))? {}
         if let Some(days) = self.settings().rollup_after_days {
             let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);
             self.roll_up(before, now.wall)?;

@@ -27,6 +27,7 @@ mod purse_tests;
 mod queue;
 pub mod records;
 pub mod scope;
+pub mod sealing;
 mod sync;
 mod ticket;
 pub mod tier;
@@ -41,12 +42,14 @@ use std::thread::JoinHandle;
 pub use queue::Durability;
 
 use crate::clock::Now;
-use crate::state::{DataLock, Medium, Reading, State, StateError, create_data_directory};
+use crate::state::{DataLock, Medium, Reading, SEAL_KEY_BYTES, State, StateError, create_data_directory};
 use directory::{Directory, lock};
-use error::LedgerError;
+use entropy::Entropy;
+use error::{ChangeError, LedgerError};
 use idempotency::Retries;
 use ledger::load::Posted;
 use queue::Queue;
+use sealing::SealKey;
 use tier::Tariff;
 use writer::Writer;
 
@@ -59,7 +62,12 @@ pub struct Settings {
     pub rollup_after_days: Option<u32>,
     /// How long a charged call is answered again to the same idempotency key.
     pub retry_horizon_sec: u32,
+    /// How long a draft of a formation order waits for a person.
+    pub draft_days: u32,
 }
+
+/// Two weeks.
+pub const DRAFT_DAYS: u32 = 14;
 
 /// Ten minutes.
 pub const RETRY_HORIZON_SEC: u32 = 600;
@@ -71,6 +79,7 @@ impl Default for Settings {
             durability: Durability::Strict,
             rollup_after_days: None,
             retry_horizon_sec: RETRY_HORIZON_SEC,
+            draft_days: DRAFT_DAYS,
         }
     }
 }
@@ -96,6 +105,8 @@ pub(crate) struct Shared {
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn Medium>,
     pub(crate) retries: Mutex<Retries>,
+    /// Read or made when it is first needed.
+    seal_key: Mutex<Option<Arc<SealKey>>>,
     trouble: Mutex<Option<String>>,
     tell_act: OnceLock<Box<audit::TellAct>>,
 }
@@ -134,6 +145,7 @@ impl Accounts {
             store: RwLock::new(Some(state)),
             medium,
             retries: Mutex::new(retries),
+            seal_key: Mutex::default(),
             trouble: Mutex::default(),
             tell_act: OnceLock::new(),
         });
@@ -196,6 +208,27 @@ impl Shared {
         let closed =
             || StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) };
         read(&store.as_ref().ok_or_else(closed)?.read()?)
+    }
+
+    /// The key of what is sealed, made now if there is none yet.
+    pub(crate) fn seal_key(&self, entropy: &mut dyn Entropy) -> Result<Arc<SealKey>, ChangeError> {
+        blocking::assert_allowed();
+        let mut known = lock(&self.seal_key);
+        if let Some(key) = &*known {
+            return Ok(Arc::clone(key));
+        }
+        let bytes = match self.medium.seal_key()? {
+            Some(bytes) => bytes,
+            None => {
+                let mut bytes = [0; SEAL_KEY_BYTES];
+                entropy.fill(&mut bytes).map_err(ChangeError::Entropy)?;
+                self.medium.keep_seal_key(&bytes)?;
+                bytes
+            }
+        };
+        let key = Arc::new(SealKey::new(bytes));
+        *known = Some(Arc::clone(&key));
+        Ok(key)
     }
 
     pub(crate) fn note_trouble(&self, error: &StateError) {

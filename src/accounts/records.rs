@@ -4,10 +4,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::ids::{AccountId, CheckoutId, Credits, EntryNumber, KeyId, OrderId, PurchaseId};
+use super::ids::{AccountId, CheckoutId, Credits, DraftId, EntryNumber, KeyId, OrderId, PurchaseId};
 use super::key::{KeyDigest, KeyKind};
 use super::pace::DayCount;
 use super::scope::ScopeSet;
+use super::sealing::Sealed;
 use super::tier::{PackName, Tier};
 use crate::clock::{Day, UnixMillis};
 use crate::state::codec::{Decoder, Encoder, Malformed};
@@ -212,20 +213,61 @@ pub struct OrderRecord {
     pub stages: Vec<StageReached>,
     /// SHA-256 of the tracking token, which was shown once.
     pub token: KeyDigest,
-    /// The intake as it was handed over.
-    pub details: serde_json::Value,
+    /// The intake as it was handed over; none for an order that the operator opened.
+    #[serde(default)]
+    pub intake: Option<Sealed>,
+    /// What was shown as the price, in US cents; none where nobody said one.
+    #[serde(default)]
+    pub price_cents: Option<u32>,
+    #[serde(default)]
+    pub payment: Option<OrderPayment>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StageReached {
     pub stage: OrderStage,
     pub at: UnixMillis,
+    /// Who moved it there; unknown for moves from before this was recorded.
+    #[serde(default)]
+    pub actor: Option<String>,
+}
+
+/// That an order was paid.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OrderPayment {
+    pub at: UnixMillis,
+    /// Who confirmed it.
+    pub actor: String,
+    /// The payment provider's own id: the same payment never counts twice.
+    pub reference: Option<String>,
 }
 
 impl OrderRecord {
     pub fn stage(&self) -> OrderStage {
         self.stages.last().map_or(OrderStage::Details, |reached| reached.stage)
     }
+}
+
+/// An intake that waits for a person to review it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftRecord {
+    pub id: DraftId,
+    pub account: AccountId,
+    pub created_at: UnixMillis,
+    pub expires_at: UnixMillis,
+    pub state: DraftState,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DraftState {
+    Open(Sealed),
+    /// What was in it is the order's now. Kept until the draft would have expired, for whoever opens the link again.
+    Accepted {
+        order: OrderId,
+        at: UnixMillis,
+    },
 }
 
 /// A signed-in browser.

@@ -244,10 +244,26 @@ pub enum OrderCommand {
         #[arg(value_parser = OrderStage::parse)]
         stage: OrderStage,
     },
-    /// Show an order
+    /// Record the payment of an order that waits for it, which moves it to the stage setup
+    ConfirmPayment {
+        /// The order
+        order: OrderId,
+        /// Id of the payment, so that the same payment never counts twice
+        #[arg(long)]
+        reference: Option<String>,
+    },
+    /// Remove an order that will not be paid, with its intake
+    Discard {
+        /// The order
+        order: OrderId,
+    },
+    /// Show an order with every move: when and by whom
     Show {
         /// The order
         order: OrderId,
+        /// Show the intake too: names and addresses of people. This is recorded in the audit log
+        #[arg(long)]
+        intake: bool,
     },
     /// List all orders
     List,

@@ -17,6 +17,7 @@ use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::records::{
     AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, OrderStage, Payable, PurchaseRecord, PurchaseStatus,
+    StageReached,
 };
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{Now, UnixMillis};
@@ -161,16 +162,26 @@ impl Desk<'_> {
         Ok(match command {
             OrderCommand::Create { account, entity_name, entity_type, jurisdiction } => {
                 let account = self.account_id(&account)?;
-                let wish = OrderWish { account, entity_name, entity_type, jurisdiction, details: Value::Null };
+                let wish = OrderWish { account, entity_name, entity_type, jurisdiction };
                 let (order, token) = self.accounts.create_order(wish, &act, self.entropy)?;
                 let mut shown = order_json(&order);
                 shown["token"] = json!(token);
                 shown
             }
             OrderCommand::Advance { order, stage } => order_json(&self.accounts.advance_order(order, stage, &act)?),
-            OrderCommand::Show { order } => {
+            OrderCommand::ConfirmPayment { order, reference } => {
+                order_json(&self.accounts.pay_order(order, reference, &act)?)
+            }
+            OrderCommand::Discard { order } => order_json(&self.accounts.discard_order(order, &act)?),
+            OrderCommand::Show { order, intake } => {
                 let found = self.accounts.order(order)?;
-                order_json(&found.ok_or_else(|| ChangeError::NotFound { what: "order", id: order.to_string() })?)
+                let found = found.ok_or_else(|| ChangeError::NotFound { what: "order", id: order.to_string() })?;
+                let mut shown = order_json(&found);
+                shown["moves"] = found.stages.iter().map(move_json).collect();
+                if intake {
+                    shown["intake"] = json!(self.accounts.order_intake(order, &act, self.entropy)?);
+                }
+                shown
             }
             OrderCommand::List => self.accounts.orders()?.iter().map(order_json).collect(),
         })
@@ -387,8 +398,15 @@ fn order_json(record: &OrderRecord) -> Value {
         "entityName": record.entity_name,
         "entityType": record.entity_type,
         "jurisdiction": record.jurisdiction,
+        "priceCents": record.price_cents,
+        "paidAt": time(record.payment.as_ref().map(|payment| payment.at)),
+        "paymentReference": record.payment.as_ref().and_then(|payment| payment.reference.as_ref()),
         "updatedAt": time(record.stages.last().map(|reached| reached.at)),
     })
+}
+
+fn move_json(reached: &StageReached) -> Value {
+    json!({ "stage": reached.stage, "at": reached.at.to_string(), "actor": reached.actor })
 }
 
 fn time(at: Option<UnixMillis>) -> Value {

@@ -18,6 +18,7 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         durability: config.ledger.durability,
         rollup_after_days: config.ledger.rollup_after_days,
         retry_horizon_sec: config.ledger.retry_horizon_sec,
+        draft_days: config.formation.draft_days.get(),
     }
 }
 

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use super::table::{Given, Preset, settings};
 use super::value::{
-    BaseUrl, FreeProfile, HostName, PaymentProvider, Seconds, StripeKey, Switch, ToolNames, WebOrigin, WebhookSecret,
+    BaseUrl, FreeProfile, HostName, Line, PaymentProvider, Seconds, StripeKey, Switch, ToolNames, WebOrigin,
+    WebhookSecret,
 };
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
@@ -102,6 +103,14 @@ settings! {
         credits: Credits = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).credits.0), "credits in the pack";
         per_minute: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_minute), "calls a minute";
         per_day: u32 = Preset::Tariff(|tariff| tariff.pack(PackName::Bulk).limits.per_day), "calls a day";
+    }
+    formation: FormationSection {
+        draft_days: NonZeroU32 = Preset::Text("14"),
+            "days after which a handed-over intake that nobody accepted is wiped";
+        service_fee_cents: u32 = Preset::Text("0"),
+            "what an order costs beside the fee of the state, in US cents";
+        how_to_pay: Option<Line> = Preset::None,
+            "how an order is paid, for the review page; none: the operator gets in touch";
     }
     payments: Payments {
         provider: PaymentProvider = Preset::Text("operator"),

@@ -36,6 +36,10 @@ pub struct BaseUrl(pub String);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebOrigin(pub String);
 
+/// A sentence or two that people read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line(pub String);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Switch {
     On,
@@ -294,6 +298,20 @@ impl SettingValue for HostName {
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte));
         let has_port = text.contains(':') && !text.ends_with(']');
         if is_name && !has_port { Ok(Self(text.to_ascii_lowercase())) } else { Err(Self::takes()) }
+    }
+}
+
+const LINE_CHARS_MAX: usize = 500;
+
+impl SettingValue for Line {
+    fn takes() -> String {
+        format!("text of at most {LINE_CHARS_MAX} characters in one line")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_good =
+            !text.trim().is_empty() && text.chars().count() <= LINE_CHARS_MAX && !text.chars().any(char::is_control);
+        if is_good { Ok(Self(text.to_owned())) } else { Err(Self::takes()) }
     }
 }
 

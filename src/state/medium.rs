@@ -9,7 +9,8 @@ use redb::{Builder, Database};
 
 use super::mark::{Mark, MarkFile};
 use super::owed::OwedFile;
-use super::{MARK_FILE, OWED_FILE, STATE_FILE, StateError, schema};
+use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
+use super::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, StateError, schema};
 
 /// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
@@ -43,6 +44,16 @@ pub trait Medium: Send + Sync {
     fn clear_owed(&self) -> Result<(), StateError> {
         Ok(())
     }
+
+    /// The key of what is sealed, once there is one.
+    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
+        Ok(None)
+    }
+
+    /// Keeps a key where there is none; it is durable when this returns.
+    fn keep_seal_key(&self, _key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        Err(StateError::file("write the key to", Path::new(SEAL_KEY_FILE), io::ErrorKind::Unsupported.into()))
+    }
 }
 
 /// `state.redb` in a data directory.
@@ -50,6 +61,7 @@ pub struct FileMedium {
     path: PathBuf,
     mark: MarkFile,
     owed: OwedFile,
+    seal_key: SealKeyFile,
 }
 
 impl FileMedium {
@@ -67,7 +79,8 @@ impl FileMedium {
         }
         let owed = OwedFile::at(data.join(OWED_FILE));
         owed.reserve();
-        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, path })
+        let seal_key = SealKeyFile::at(data.join(SEAL_KEY_FILE));
+        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, seal_key, path })
     }
 
     /// One state file anywhere, such as a backup: it must exist and has no mark.
@@ -78,7 +91,7 @@ impl FileMedium {
             PathBuf::from(name)
         };
         let (mark, owed) = (MarkFile::at(beside(".mark")), OwedFile::at(beside(".owed")));
-        Self { path: path.to_owned(), mark, owed }
+        Self { path: path.to_owned(), mark, owed, seal_key: SealKeyFile::at(beside(".key")) }
     }
 }
 
@@ -117,6 +130,14 @@ impl Medium for FileMedium {
 
     fn clear_owed(&self) -> Result<(), StateError> {
         self.owed.clear()
+    }
+
+    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
+        self.seal_key.read()
+    }
+
+    fn keep_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        self.seal_key.keep(key)
     }
 }
 

@@ -8,13 +8,13 @@ use super::medium::Medium;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts];
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts, add_drafts];
 
 /// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
@@ -26,6 +26,12 @@ fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
 /// Format 3 has the pages on which a payment provider takes payments.
 fn add_checkouts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Checkouts)
+}
+
+/// Format 4 has drafts of formation orders.
+fn add_drafts(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::Drafts)?;
+    writing.create(Table::DraftAges)
 }
 
 /// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
@@ -65,10 +71,14 @@ pub enum Table {
     Acts,
     /// Checkout id -> a payment provider's page and what became of it, JSON.
     Checkouts,
+    /// Token digest -> draft of a formation order, JSON with the intake sealed.
+    Drafts,
+    /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
+    DraftAges,
 }
 
 impl Table {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -86,6 +96,8 @@ impl Table {
         Self::IdempotencyAges,
         Self::Acts,
         Self::Checkouts,
+        Self::Drafts,
+        Self::DraftAges,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -107,6 +119,8 @@ impl Table {
             Self::IdempotencyAges => "idempotency_ages",
             Self::Acts => "acts",
             Self::Checkouts => "checkouts",
+            Self::Drafts => "drafts",
+            Self::DraftAges => "draft_ages",
         }
     }
 
@@ -200,7 +214,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 3"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 4"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -233,7 +247,28 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
-        assert_eq!(format(&state.database).unwrap(), Some(3));
+        assert_eq!(format(&state.database).unwrap(), Some(4));
+    }
+
+    #[test]
+    fn a_file_of_format_3_gets_tables_for_drafts() {
+        let data = tempfile::tempdir().unwrap();
+        drop(State::open(data.path()).unwrap());
+        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
+        let database = medium.open().unwrap();
+        let mut writing = Writing::begin(&database).unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
+        writing.put(Table::Orders, b"an order of format 3", b"stays").unwrap();
+        writing.commit().unwrap();
+        let writing = database.begin_write().unwrap();
+        assert!(writing.delete_table(Table::Drafts.definition()).unwrap());
+        assert!(writing.delete_table(Table::DraftAges.definition()).unwrap());
+        writing.commit().unwrap();
+        drop(database);
+        let state = State::open(data.path()).unwrap();
+        let reading = state.read().unwrap();
+        assert_eq!((reading.count(Table::Drafts).unwrap(), reading.count(Table::Orders).unwrap()), (0, 1));
+        assert_eq!(format(&state.database).unwrap(), Some(4));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {

@@ -50,7 +50,6 @@ pub(crate) fn order_address(house: &House, path: &str) -> String {
         entity_name: "Arden Ferries LLC".to_owned(),
         entity_type: "llc".to_owned(),
         jurisdiction: "DE".to_owned(),
-        details: serde_json::Value::Null,
     };
     let (order, token) = house.accounts.create_order(wish, &house.act(), &mut SystemEntropy).unwrap();
     format!("{}?token={token}", path.replace("{orderId}", &order.id.to_string()))

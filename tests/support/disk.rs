@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use hornbook::state::{Medium, StateError, create_schema};
+use hornbook::state::{Medium, SEAL_KEY_BYTES, StateError, create_schema};
 use redb::{Builder, Database, StorageBackend};
 
 pub(crate) const SECTOR_BYTES: usize = 512;
@@ -55,6 +55,7 @@ struct Contents {
     stalled: bool,
     /// The file beside the database.
     owed: Vec<Vec<u8>>,
+    seal_key: Option<[u8; SEAL_KEY_BYTES]>,
 }
 
 /// The disk itself; it survives the database that is opened on it.
@@ -162,6 +163,15 @@ impl Medium for Disk {
 
     fn clear_owed(&self) -> Result<(), StateError> {
         self.lock().owed.clear();
+        Ok(())
+    }
+
+    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
+        Ok(self.lock().seal_key)
+    }
+
+    fn keep_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        self.lock().seal_key = Some(*key);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Changes made by operators and payment providers: accounts, keys, grants, purchases, orders, sessions.
+//! Changes made by operators, payment providers and reviewers: accounts, keys, grants, purchases, drafts, orders, sessions.
 //!
 //! The ledger's writer checks and applies each change in a transaction of its own, so two changes cannot conflict. It
 //! is in effect in memory before its response is sent.
@@ -6,14 +6,17 @@
 mod accounts;
 mod checkouts;
 mod credits;
+pub(super) mod drafts;
 mod keys;
 mod orders;
+mod payments;
 mod purchases;
 mod sessions;
 
 use std::sync::{Arc, OnceLock};
 
 pub use checkouts::{PaymentReport, ReportResult};
+pub use drafts::{Acceptance, DraftContent, DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
 pub use keys::{IssuedKey, KeyWish};
 pub use orders::OrderWish;
 pub use purchases::{OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};

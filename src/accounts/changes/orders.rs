@@ -1,5 +1,8 @@
-//! Formation orders: created with a tracking token, advanced stage by stage.
+//! Formation orders: created with a tracking token, paid, advanced stage by stage.
 
+use serde_json::Value;
+
+use super::payments::refuse_counted;
 use super::{Act, account, check_text, nothing_more, put_account, record as audit, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
@@ -8,17 +11,17 @@ use crate::accounts::formation;
 use crate::accounts::ids::{AccountId, OrderId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{OrderRecord, OrderStage, StageReached, get_json, put_json};
-use crate::state::Table;
+use crate::accounts::records::{OrderPayment, OrderRecord, OrderStage, StageReached, from_json, get_json, put_json};
+use crate::accounts::sealing::Owner;
+use crate::state::{StateError, Table};
 
-/// What a formation order begins with.
+/// What a formation order begins with when the operator opens it.
 #[derive(Clone, Debug)]
 pub struct OrderWish {
     pub account: AccountId,
     pub entity_name: String,
     pub entity_type: String,
     pub jurisdiction: String,
-    pub details: serde_json::Value,
 }
 
 impl Accounts {
@@ -32,19 +35,19 @@ impl Accounts {
         check_text("entity name", &order.entity_name)?;
         let entity_type = formation::entity_type(&order.entity_type).map_err(ChangeError::Refused)?;
         let jurisdiction = formation::state(&order.jurisdiction).map_err(ChangeError::Refused)?;
-        let mut random = [0; 16];
-        entropy.fill(&mut random).map_err(ChangeError::Entropy)?;
-        let token = PlainKey::generate(KeyKind::Live, entropy).map_err(ChangeError::Entropy)?;
-        let token = token.reveal().replacen("hb_live_", "hb_order_", 1);
+        let id = OrderId(random_uuid(entropy)?);
+        let token = tracking_token(entropy)?;
         let record = OrderRecord {
-            id: OrderId(uuid::Builder::from_random_bytes(random).into_uuid()),
+            id,
             account: order.account,
             entity_name: order.entity_name,
             entity_type,
             jurisdiction,
-            stages: vec![StageReached { stage: OrderStage::Details, at: act.at }],
+            stages: vec![reached(OrderStage::Details, act)],
             token: KeyDigest::of_secret(&token),
-            details: order.details,
+            intake: None,
+            price_cents: None,
+            payment: None,
         };
         let act = act.clone();
         let record = self.change(move |poster| {
@@ -60,14 +63,13 @@ impl Accounts {
     pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &Act) -> Result<OrderRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
-            let found = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
-            let mut record: OrderRecord = found.ok_or_else(|| ChangeError::not_found("order", id))?;
+            let mut record = order(poster, id)?;
             let from = record.stage();
             if to <= from {
                 let (from, to) = (from.name(), to.name());
                 return Err(ChangeError::Refused(format!("order {id} is at {from}, it cannot go back to {to}")));
             }
-            record.stages.push(StageReached { stage: to, at: act.at });
+            record.stages.push(reached(to, &act));
             put_order(poster, &record)?;
             audit(poster, &act, "order advance", format!("{id} of {} to {}", record.account, to.name()))?;
             if to != OrderStage::Completed {
@@ -79,8 +81,111 @@ impl Accounts {
             Ok((record, updated(account, 0)))
         })
     }
+
+    /// The payment arrived: an order that waited for it goes on. The same payment reported again changes nothing.
+    pub fn pay_order(
+        &self,
+        id: OrderId,
+        payment_reference: Option<String>,
+        act: &Act,
+    ) -> Result<OrderRecord, ChangeError> {
+        if let Some(reference) = &payment_reference {
+            check_text("payment reference", reference)?;
+        }
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut record = order(poster, id)?;
+            if let Some(payment) = &record.payment {
+                if payment_reference.is_some() && payment.reference == payment_reference {
+                    return Ok((record, nothing_more()));
+                }
+                return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
+            }
+            refuse_counted(poster, payment_reference.as_deref())?;
+            record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference: payment_reference });
+            if record.stage() <= OrderStage::Payment {
+                record.stages.push(reached(OrderStage::Setup, &act));
+            }
+            put_order(poster, &record)?;
+            audit(poster, &act, "order confirm-payment", format!("{id} of {}", record.account))?;
+            Ok((record, nothing_more()))
+        })
+    }
+
+    /// Removes an order that will not be paid, with its intake.
+    pub fn discard_order(&self, id: OrderId, act: &Act) -> Result<OrderRecord, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let record = order(poster, id)?;
+            if !is_unpaid(&record) {
+                return Err(ChangeError::Refused(format!(
+                    "order {id} is at {}; only orders that wait for their payment can be discarded",
+                    record.stage().name()
+                )));
+            }
+            poster.writing.remove(Table::Orders, id.0.as_bytes())?;
+            audit(poster, &act, "order discard", format!("{id} of {}", record.account))?;
+            Ok((record, nothing_more()))
+        })
+    }
+
+    /// The intake of an order, which holds names and addresses of people: reading it is an act of its own.
+    pub fn order_intake(
+        &self,
+        id: OrderId,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<Value>, ChangeError> {
+        let record = self.order(id)?.ok_or_else(|| ChangeError::not_found("order", id))?;
+        let Some(sealed) = &record.intake else { return Ok(None) };
+        let json = self.shared.seal_key(entropy)?.open(owner_of_order(&id), sealed)?;
+        let intake = serde_json::from_slice(&json);
+        let intake = intake.map_err(|_| StateError::bad_record(Table::Orders.name(), id.0.as_bytes()))?;
+        self.record_act(act, "order show --intake", format!("{id} of {}", record.account))?;
+        Ok(Some(intake))
+    }
 }
 
-fn put_order(poster: &mut Poster<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
+fn reached(stage: OrderStage, act: &Act) -> StageReached {
+    StageReached { stage, at: act.at, actor: Some(act.actor.clone()) }
+}
+
+pub(super) fn random_uuid(entropy: &mut dyn Entropy) -> Result<uuid::Uuid, ChangeError> {
+    let mut random = [0; 16];
+    entropy.fill(&mut random).map_err(ChangeError::Entropy)?;
+    Ok(uuid::Builder::from_random_bytes(random).into_uuid())
+}
+
+/// Whose the sealed intake of an order is.
+pub(super) fn owner_of_order(id: &OrderId) -> Owner<'_> {
+    Owner { kind: "order", id: id.0, secret: id.0.as_bytes() }
+}
+
+/// As hard to guess as a key.
+pub(super) fn tracking_token(entropy: &mut dyn Entropy) -> Result<String, ChangeError> {
+    let token = PlainKey::generate(KeyKind::Live, entropy).map_err(ChangeError::Entropy)?;
+    Ok(token.reveal().replacen("hb_live_", "hb_order_", 1))
+}
+
+fn order(poster: &Poster<'_>, id: OrderId) -> Result<OrderRecord, ChangeError> {
+    let found = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+    found.ok_or_else(|| ChangeError::not_found("order", id))
+}
+
+pub(super) fn put_order(poster: &mut Poster<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Orders, record.id.0.as_bytes(), record)?)
+}
+
+fn is_unpaid(record: &OrderRecord) -> bool {
+    record.payment.is_none() && record.stage() <= OrderStage::Payment
+}
+
+pub(super) fn unpaid_orders(poster: &Poster<'_>, account: AccountId) -> Result<usize, ChangeError> {
+    let mut unpaid = 0;
+    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
+        let record: OrderRecord = from_json(Table::Orders, key, payload)?;
+        unpaid += usize::from(record.account == account && is_unpaid(&record));
+        Ok(true)
+    })?;
+    Ok(unpaid)
 }

@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::checkouts::{new_checkout_id, open_checkout};
 use super::credits::correction;
+use super::payments::refuse_counted;
 use super::{
     Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, record as audit, updated,
 };
@@ -134,12 +135,7 @@ impl Accounts {
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
             }
-            if let Some(other) = paid_by(poster, payment_reference.as_deref())? {
-                return Err(ChangeError::Refused(format!(
-                    "the payment {} paid {other} already; a payment counts once, look at both with 'purchase list'",
-                    payment_reference.unwrap_or_default()
-                )));
-            }
+            refuse_counted(poster, payment_reference.as_deref())?;
             let account = credit(poster, &mut record, payment_reference, &act)?;
             let credits = record.credits;
             audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
@@ -256,20 +252,6 @@ fn purchases_of(poster: &Poster<'_>, owner: AccountId) -> Result<Vec<PurchaseRec
 
 pub(super) fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {
     get_json(&poster.writing, Table::Purchases, &id.to_key())?.ok_or_else(|| ChangeError::not_found("purchase", id))
-}
-
-/// The purchase that a payment paid, whatever became of that purchase.
-fn paid_by(poster: &Poster<'_>, payment: Option<&str>) -> Result<Option<PurchaseId>, ChangeError> {
-    let Some(payment) = payment else { return Ok(None) };
-    let mut found = None;
-    poster.writing.scan(Table::Purchases, &[], &mut |key, payload| {
-        let record: PurchaseRecord = from_json(Table::Purchases, key, payload)?;
-        if record.payment_reference.as_deref() == Some(payment) {
-            found = Some(record.id);
-        }
-        Ok(found.is_none())
-    })?;
-    Ok(found)
 }
 
 pub(super) fn put_purchase(poster: &mut Poster<'_>, record: &PurchaseRecord) -> Result<(), ChangeError> {

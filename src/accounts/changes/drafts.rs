@@ -1,0 +1,305 @@
+//! Drafts of formation orders: handed over by a program, reviewed by a person, accepted once or wiped.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::orders::{owner_of_order, put_order, random_uuid, tracking_token, unpaid_orders};
+use super::{Act, account, check_text, nothing_more, record as audit};
+use crate::accounts::entropy::Entropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, DraftId, OrderId};
+use crate::accounts::key::{KeyDigest, LinkToken};
+use crate::accounts::records::{
+    AccountStatus, DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json,
+};
+use crate::accounts::sealing::Owner;
+use crate::accounts::{Accounts, formation};
+use crate::clock::UnixMillis;
+use crate::state::{Reading, StateError, Table, Writing};
+
+/// Drafts that an account may have open: more than people review in two weeks.
+pub const OPEN_DRAFTS_MAX: usize = 100;
+
+/// Orders of an account that may wait for their payment.
+pub const UNPAID_ORDERS_MAX: usize = 20;
+
+/// The answer to an acceptance may be lost on its way, so it is given again for an hour. Later the link shows no token.
+const TOKEN_SHOWN_AGAIN_MILLIS: i64 = 3_600_000;
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// What a draft holds, and the order takes over.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftContent {
+    pub entity_name: String,
+    pub entity_type: String,
+    pub jurisdiction: String,
+    /// What the order will cost, in US cents; none where it is not known.
+    pub price_cents: Option<u32>,
+    /// The whole intake, as formation has it.
+    pub intake: Value,
+}
+
+/// A draft that was just made. Its token is nowhere else.
+#[derive(Debug)]
+pub struct OpenedDraft {
+    pub id: DraftId,
+    pub token: LinkToken,
+    pub expires_at: UnixMillis,
+}
+
+/// What is behind a link.
+#[derive(Clone, Debug)]
+pub enum DraftView {
+    Open { content: DraftContent, expires_at: UnixMillis },
+    Accepted { order: OrderRecord, at: UnixMillis },
+}
+
+/// An order that a person accepted.
+#[derive(Clone, Debug)]
+pub struct Acceptance {
+    pub order: OrderRecord,
+    /// None if it was accepted too long ago to show it again.
+    pub tracking_token: Option<String>,
+    /// False if it was accepted before.
+    pub is_new: bool,
+}
+
+fn owner_of_draft(id: DraftId, token: &LinkToken) -> Owner<'_> {
+    Owner { kind: "draft", id: id.0, secret: token.bytes() }
+}
+
+impl Accounts {
+    /// Keeps an intake for a person who gets the link.
+    pub fn open_draft(
+        &self,
+        owner: AccountId,
+        content: &DraftContent,
+        at: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<OpenedDraft, ChangeError> {
+        check_text("entity name", &content.entity_name)?;
+        formation::entity_type(&content.entity_type).map_err(ChangeError::Refused)?;
+        formation::state(&content.jurisdiction).map_err(ChangeError::Refused)?;
+        let key = self.shared.seal_key(entropy)?;
+        let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
+        let id = DraftId(random_uuid(entropy)?);
+        let sealed = key.seal(owner_of_draft(id, &token), &to_json(content)?, entropy)?;
+        let expires_at = at.plus_millis(i64::from(self.settings().draft_days) * MILLIS_PER_DAY);
+        let record = DraftRecord { id, account: owner, created_at: at, expires_at, state: DraftState::Open(sealed) };
+        let digest = token.digest();
+        self.change(move |poster| {
+            account(poster, owner)?;
+            let open = open_drafts(&poster.writing, owner)?;
+            if open >= OPEN_DRAFTS_MAX {
+                return Err(ChangeError::Refused(format!(
+                    "{open} drafts of this account wait to be reviewed, which is the most there may be; accept some at \
+                     their links, or wait until they expire"
+                )));
+            }
+            put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &record)?;
+            poster.writing.put(Table::DraftAges, &age_key(expires_at, &digest), &owner.to_key())?;
+            Ok(((), nothing_more()))
+        })?;
+        Ok(OpenedDraft { id, token, expires_at })
+    }
+
+    /// What the holder of a link sees. Nothing for an unknown link, an expired draft, or a disabled account.
+    pub fn draft(
+        &self,
+        token: &LinkToken,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<DraftView>, ChangeError> {
+        let digest = token.digest();
+        let found = self.shared.with_reading(|reading| live_draft(reading, &digest, now))?;
+        let Some(record) = found.filter(|record| self.may_have_drafts(record.account)) else { return Ok(None) };
+        Ok(match record.state {
+            DraftState::Open(_) => {
+                let content = self.open_content(&record, token, entropy)?;
+                Some(DraftView::Open { content, expires_at: record.expires_at })
+            }
+            DraftState::Accepted { order, at } => self.order(order)?.map(|order| DraftView::Accepted { order, at }),
+        })
+    }
+
+    /// Makes the draft behind a link an order that waits for its payment. Once: a second acceptance finds the order.
+    pub fn accept_draft(
+        &self,
+        token: &LinkToken,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<Acceptance>, ChangeError> {
+        let digest = token.digest();
+        let found = self.shared.with_reading(|reading| live_draft(reading, &digest, act.at))?;
+        let Some(draft) = found.filter(|record| self.may_have_drafts(record.account)) else { return Ok(None) };
+        // Follows from the link, so that the answer can be given again although only a hash of it is stored.
+        let tracking_token = {
+            let key = self.shared.seal_key(entropy)?;
+            let owner = Owner { kind: "tracking token", ..owner_of_draft(draft.id, token) };
+            tracking_token(&mut key.derived(owner))?
+        };
+        let accepted = match draft.state {
+            DraftState::Accepted { order, at } => self.order(order)?.map(|order| (order, at, false)),
+            DraftState::Open(_) => {
+                let order = self.order_of(&draft, token, &tracking_token, act, entropy)?;
+                self.take_over(digest, order, act)?
+            }
+        };
+        Ok(accepted.map(|(order, at, is_new)| {
+            let is_shown = act.at < at.plus_millis(TOKEN_SHOWN_AGAIN_MILLIS);
+            Acceptance { order, tracking_token: is_shown.then_some(tracking_token), is_new }
+        }))
+    }
+
+    fn may_have_drafts(&self, account: AccountId) -> bool {
+        let directory = self.shared.directory();
+        directory.account(account).is_some_and(|account| account.record().status != AccountStatus::Disabled)
+    }
+
+    fn open_content(
+        &self,
+        draft: &DraftRecord,
+        token: &LinkToken,
+        entropy: &mut dyn Entropy,
+    ) -> Result<DraftContent, ChangeError> {
+        let damaged = || StateError::bad_record(Table::Drafts.name(), token.digest().bytes());
+        let DraftState::Open(sealed) = &draft.state else { return Err(damaged().into()) };
+        let content = self.shared.seal_key(entropy)?.open(owner_of_draft(draft.id, token), sealed)?;
+        serde_json::from_slice(&content).map_err(|_| damaged().into())
+    }
+
+    /// The order that the draft would become.
+    fn order_of(
+        &self,
+        draft: &DraftRecord,
+        token: &LinkToken,
+        tracking_token: &str,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<OrderRecord, ChangeError> {
+        let DraftContent { entity_name, entity_type, jurisdiction, price_cents, intake } =
+            self.open_content(draft, token, entropy)?;
+        let id = OrderId(random_uuid(entropy)?);
+        let intake = self.shared.seal_key(entropy)?.seal(owner_of_order(&id), &to_json(&intake)?, entropy)?;
+        let reached = |stage| StageReached { stage, at: act.at, actor: Some(act.actor.clone()) };
+        Ok(OrderRecord {
+            id,
+            account: draft.account,
+            entity_name,
+            entity_type,
+            jurisdiction,
+            stages: vec![reached(OrderStage::Details), reached(OrderStage::Payment)],
+            token: KeyDigest::of_secret(tracking_token),
+            intake: Some(intake),
+            price_cents,
+            payment: None,
+        })
+    }
+
+    /// Puts the order in the place of its draft, unless another acceptance was first or the draft is gone.
+    fn take_over(
+        &self,
+        digest: KeyDigest,
+        order: OrderRecord,
+        act: &Act,
+    ) -> Result<Option<(OrderRecord, UnixMillis, bool)>, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let found: Option<DraftRecord> = get_json(&poster.writing, Table::Drafts, digest.bytes())?;
+            let Some(mut draft) = found.filter(|draft| act.at < draft.expires_at) else {
+                return Ok((None, nothing_more()));
+            };
+            if let DraftState::Accepted { order, at } = draft.state {
+                let first: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, order.0.as_bytes())?;
+                return Ok((first.map(|first| (first, at, false)), nothing_more()));
+            }
+            let unpaid = unpaid_orders(poster, draft.account)?;
+            if unpaid >= UNPAID_ORDERS_MAX {
+                return Err(ChangeError::Refused(format!(
+                    "{unpaid} orders of this account wait for their payment, which is the most there may be; ask the \
+                     operator to discard those that will not be paid"
+                )));
+            }
+            draft.state = DraftState::Accepted { order: order.id, at: act.at };
+            put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &draft)?;
+            // No longer open, so no longer counted as such.
+            poster.writing.put(Table::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
+            put_order(poster, &order)?;
+            audit(poster, &act, "order accept", format!("{} of {}", order.id, order.account))?;
+            Ok((Some((order, act.at, true)), nothing_more()))
+        })
+    }
+
+    /// How many drafts wait to be reviewed.
+    pub fn open_draft_count(&self) -> Result<usize, ChangeError> {
+        Ok(self.shared.with_reading(|reading| {
+            let mut open = 0;
+            reading.scan(Table::DraftAges, &[], &mut |_, account| {
+                open += usize::from(!account.is_empty());
+                Ok(true)
+            })?;
+            Ok(open)
+        })?)
+    }
+}
+
+fn to_json(content: &impl Serialize) -> Result<Vec<u8>, ChangeError> {
+    serde_json::to_vec(content).map_err(|_| StateError::bad_record(Table::Drafts.name(), b"").into())
+}
+
+fn live_draft(reading: &Reading, digest: &KeyDigest, now: UnixMillis) -> Result<Option<DraftRecord>, StateError> {
+    let found: Option<DraftRecord> = read_json(reading, Table::Drafts, digest.bytes())?;
+    Ok(found.filter(|draft| now < draft.expires_at))
+}
+
+fn open_drafts(writing: &Writing, owner: AccountId) -> Result<usize, StateError> {
+    let mut open = 0;
+    writing.scan(Table::DraftAges, &[], &mut |_, account| {
+        open += usize::from(account == owner.to_key());
+        Ok(true)
+    })?;
+    Ok(open)
+}
+
+const AGE_BYTES: usize = 8;
+
+fn age_key(expires_at: UnixMillis, digest: &KeyDigest) -> Vec<u8> {
+    let mut key = age(expires_at).to_vec();
+    key.extend_from_slice(digest.bytes());
+    key
+}
+
+/// In the order of the times, also of those before 1970.
+fn age(at: UnixMillis) -> [u8; AGE_BYTES] {
+    (at.0 as u64 ^ 1 << 63).to_be_bytes()
+}
+
+/// Removes up to so many drafts that expired by `now`; true if there may be more.
+pub(in crate::accounts) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Result<bool, StateError> {
+    let mut expired: Vec<Vec<u8>> = Vec::new();
+    writing.scan(Table::DraftAges, &[], &mut |key, _| {
+        let is_expired = key.first_chunk() <= Some(&age(now));
+        if is_expired {
+            expired.push(key.to_vec());
+        }
+        Ok(is_expired && expired.len() < most)
+    })?;
+    for key in &expired {
+        writing.remove(Table::DraftAges, key)?;
+        writing.remove(Table::Drafts, key.get(AGE_BYTES..).unwrap_or_default())?;
+    }
+    Ok(expired.len() == most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_in_the_order_of_time() {
+        let times = [-5, -1, 0, 1, 255, 256, 1_790_000_000_000].map(UnixMillis);
+        assert!(times.map(age).is_sorted());
+    }
+}
