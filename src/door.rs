@@ -17,6 +17,12 @@ use crate::api::call::Progress;
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::unread::UnreadShare;
+use crate::formation::REVIEW_PATH;
+
+/// The part of a path that a log may have: what follows the address of the review page is a secret.
+pub fn loggable(path: &str) -> &str {
+    if path.starts_with(REVIEW_PATH) { REVIEW_PATH } else { path }
+}
 
 /// Something that answers requests to paths of its own.
 pub trait Door: Send + Sync {

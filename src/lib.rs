@@ -24,3 +24,4 @@ mod rate;
 pub mod search;
 pub mod state;
 pub mod tls_client;
+pub mod web;

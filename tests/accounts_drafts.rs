@@ -130,7 +130,7 @@ fn nothing_of_an_intake_is_in_any_file_in_plain_text() {
     let draft = open(&accounts, owner, read(&clock), 1).unwrap();
     let secret = draft.token.reveal();
     let (token, intake) = (secret.as_str(), serde_json::to_string(&content("Ondarza Holdings LLC").intake).unwrap());
-    accounts.close();
+    drop(accounts);
     let mut hidden = PRIVATE.to_vec();
     hidden.extend([token, &intake[1..20], "21900"]);
     assert_hidden(data.path(), &hidden);
@@ -142,7 +142,7 @@ fn nothing_of_an_intake_is_in_any_file_in_plain_text() {
 
     let accounts = Accounts::open(data.path(), Settings::default(), read(&clock)).unwrap();
     let accepted = accept(&accounts, &draft.token, read(&clock), 2).unwrap().unwrap();
-    accounts.close();
+    drop(accounts);
     let tracking_token = accepted.tracking_token.unwrap();
     // An order has the name of the company, which is about to be public; the rest stays sealed.
     hidden.retain(|word| *word != "Ondarza Holdings LLC" && *word != "21900");
@@ -327,8 +327,8 @@ fn drafts_and_unpaid_orders_of_an_account_are_bounded() {
     open(&accounts, neighbour, read(&clock), 1000).unwrap();
 
     let mut orders: Vec<OrderId> = Vec::new();
-    for draft in &drafts[..UNPAID_ORDERS_MAX] {
-        orders.push(accept(&accounts, &draft.token, read(&clock), 1).unwrap().unwrap().order.id);
+    for (seed, draft) in drafts[..UNPAID_ORDERS_MAX].iter().enumerate() {
+        orders.push(accept(&accounts, &draft.token, read(&clock), seed as u64).unwrap().unwrap().order.id);
     }
     let next = &drafts[UNPAID_ORDERS_MAX].token;
     let refused = accept(&accounts, next, read(&clock), 1).unwrap_err().to_string();
@@ -339,11 +339,11 @@ fn drafts_and_unpaid_orders_of_an_account_are_bounded() {
     assert!(accounts.order(orders[0]).unwrap().is_none());
     assert!(look(&accounts, &drafts[0].token, read(&clock)).is_none(), "its link leads nowhere");
     assert!(accept(&accounts, &drafts[0].token, read(&clock), 1).unwrap().is_none());
-    accept(&accounts, next, read(&clock), 1).unwrap().unwrap();
+    accept(&accounts, next, read(&clock), 101).unwrap().unwrap();
     accounts.pay_order(orders[1], None, &act(read(&clock))).unwrap();
     let refused = accounts.discard_order(orders[1], &act(read(&clock))).unwrap_err().to_string();
     assert!(refused.contains("at setup"), "{refused}");
-    accept(&accounts, &drafts[UNPAID_ORDERS_MAX + 1].token, read(&clock), 1).unwrap().unwrap();
+    accept(&accounts, &drafts[UNPAID_ORDERS_MAX + 1].token, read(&clock), 102).unwrap().unwrap();
 }
 
 #[test]

@@ -617,3 +617,73 @@ fn killed_at_first_boot_it_starts_the_second_time() {
     assert!(unfinished > 0, "no kill came in time");
     println!("{unfinished} of {FIRST_BOOT_KILLS} were killed before they had finished");
 }
+
+const ORDER_KILLS: u64 = 10;
+
+const INTAKE: &str = r#"{"state": "DE", "entityType": "llc", "names": ["Elm Street Tools LLC"],
+    "people": [{"name": "Ada Example", "roles": ["organizer", "member"], "address": {"street": "12 Elm Street", "city": "Dover", "state": "DE", "zip": "19901"}}],
+    "registeredAgent": {"name": "Example Agents Inc.", "address": {"street": "1 Main Street", "city": "Wilmington", "state": "DE", "zip": "19801"}},
+    "contact": {"name": "Ada Example", "email": "ada@example.com"}}"#;
+
+/// The whole response to a POST, or an error if the server ended before.
+fn post(address: &str, path: &str, key: Option<&str>, body: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+    let length = body.len();
+    let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{key}Content-Length: {length}\r\n\r\n");
+    stream.write_all((head + body).as_bytes())?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response)?;
+    Ok(response)
+}
+
+/// What a page shows of an order: its id, then its tracking token.
+fn shown(page: &str) -> Option<(String, String)> {
+    let mut codes = page.split("<code>").skip(1).filter_map(|rest| rest.split_once("</code>"));
+    let (id, token) = (codes.next()?.0, codes.next()?.0);
+    page.contains("</html>").then(|| (id.to_owned(), token.to_owned()))
+}
+
+#[test]
+fn a_form_that_is_sent_while_the_server_is_killed_orders_once() {
+    let place = Place::new();
+    let data = place.path("data");
+    let key = place.customer(&data, "1");
+    place.build(&data);
+    let mut server = place.serve(&data);
+    let mut answered = 0;
+    for kill in 0..ORDER_KILLS {
+        let handed_over = post(&server.address, "/api/v1/formation/handoff", Some(&key), INTAKE).unwrap();
+        let (_, token) = handed_over.split_once("/formation/review/").unwrap_or_else(|| panic!("{handed_over}"));
+        let path = format!("/formation/review/{}", &token[..32]);
+        let (address, sent_to) = (server.address.clone(), path.clone());
+        let form = std::thread::spawn(move || post(&address, &sent_to, None, "confirmed=yes"));
+        std::thread::sleep(Duration::from_millis(kill * 3));
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+        let first = form.join().unwrap().ok().and_then(|page| shown(&page));
+        answered += usize::from(first.is_some());
+        server = place.serve(&data);
+        let second = post(&server.address, &path, None, "confirmed=yes").unwrap();
+        let second = shown(&second).unwrap_or_else(|| panic!("{second}"));
+        assert!(first.is_none_or(|first| first == second), "what was answered stays true");
+        let orders = place.json(&data, &["order", "list"]);
+        assert_eq!(orders.as_array().unwrap().len() as u64, kill + 1);
+        let order = place.json(&data, &["--actor", "jane", "order", "confirm-payment", &second.0]);
+        assert_eq!(order["state"], "setup");
+    }
+    assert!(answered < ORDER_KILLS as usize, "no kill came before an answer");
+    let orders = place.json(&data, &["order", "list"]);
+    let id = orders[0]["id"].as_str().unwrap();
+    let order = place.json(&data, &["order", "show", id]);
+    let moves: Vec<_> =
+        order["moves"].as_array().unwrap().iter().map(|moved| (&moved["stage"], &moved["actor"])).collect();
+    let (page, jane) = (Value::from("review page"), Value::from("jane"));
+    let stages = ["details", "payment", "setup"].map(Value::from);
+    assert_eq!(moves, [(&stages[0], &page), (&stages[1], &page), (&stages[2], &jane)]);
+    assert!(!order.to_string().contains("Ada Example"));
+    let intake = &place.json(&data, &["order", "show", id, "--intake"])["intake"];
+    assert_eq!(intake["people"][0]["name"], "Ada Example");
+    let newest = place.json(&data, &["audit", "--count", "1"])[0]["act"].clone();
+    assert_eq!(newest, "order show --intake");
+}

@@ -94,6 +94,8 @@ pub struct Tariff {
     pub free: FreeTier,
     /// Free units a month once a company was formed through the service.
     pub monthly_units_after_formation: u32,
+    /// What an order costs beside the fees of the state.
+    pub formation_fee_cents: u32,
     pub packs: [Pack; 3],
 }
 
@@ -119,6 +121,7 @@ impl Tariff {
     pub const CONTRACT: Self = Self {
         free: FreeTier::MONTHLY,
         monthly_units_after_formation: 5000,
+        formation_fee_cents: 0,
         packs: [pack(500, 1000, 60, 10_000), pack(2000, 5000, 120, 20_000), pack(5000, 15_000, 300, 50_000)],
     };
 

@@ -130,6 +130,18 @@ impl ApiError {
         Self { details, ..Self::new(ErrorCode::ValidationError, message) }
     }
 
+    /// Lists every violation: who fills in a long form wants to hear of all of them. Their number is the caller's to bound.
+    pub fn invalid_form(details: Vec<Violation>) -> Self {
+        let listed = details.clone();
+        let mut error = Self::invalid(details.into_iter().take(VIOLATIONS_LISTED).collect());
+        if listed.len() > MESSAGES_JOINED {
+            let first: Vec<&str> = listed.iter().take(MESSAGES_JOINED).map(|one| one.message.as_str()).collect();
+            let more = listed.len() - MESSAGES_JOINED;
+            error.message = format!("{}; and {more} more problems, which details lists", first.join("; "));
+        }
+        Self { details: listed, ..error }
+    }
+
     /// One parameter is wrong.
     pub fn invalid_parameter(name: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![Violation::new(name, message)])
@@ -257,7 +269,7 @@ pub struct ErrorObject<'e> {
     /// Seconds to wait before trying again. On 429 and 503.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_sec: Option<u64>,
-    /// The parameters that are wrong, at most 16; on 422.
+    /// The parameters that are wrong, at most 16, or all fields of an intake that are; on 422.
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
     pub details: &'e [Violation],
     /// Identifies the request in the log. On 500.

@@ -4,9 +4,9 @@
 use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_lookup_naics,
-    formation_requirements, formation_status, gis, gis_at, me, node, node_id, nodes, purchase, references, resolve,
-    search, suggest,
+    browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
+    formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, me, node, node_id, nodes, purchase,
+    references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{
@@ -14,6 +14,7 @@ use super::operation::{
 };
 use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
+use crate::formation::intake::Intake;
 
 const JSON: &[Format] = &[Format::Json];
 
@@ -243,6 +244,30 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: false,
         reply: |generator| generator.subschema_for::<formation_lookup_naics::NaicsReply>(),
         access: metered(&[Scope::Formation], 0, Per::Call, formation_lookup_naics::prepare),
+    },
+    Operation {
+        name: "formation-handoff",
+        summary: "Check the intake of a company formation, and get a link on which a person reviews, accepts and pays it",
+        details: Some(
+            "Every fault is named at once by the path of its field. The intake is kept encrypted and deleted when nobody \
+             accepts it. Ask formation-requirements first for what the state wants.",
+        ),
+        route: Some(Route {
+            method: Method::Post,
+            path: "/api/v1/formation/handoff",
+            example: "/api/v1/formation/handoff",
+        }),
+        tool: tool("formation.handoff", "formation_handoff"),
+        parameters: &[],
+        body: Some(BodyRule {
+            schema: |generator| generator.subschema_for::<Intake>(),
+            example: formation_handoff::EXAMPLE,
+        }),
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<formation_handoff::HandoffReply>(),
+        access: metered(&[Scope::Formation], 0, Per::Call, formation_handoff::prepare),
     },
     Operation {
         name: "formation-status",

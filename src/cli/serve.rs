@@ -19,7 +19,8 @@ use hornbook::api::corpus::Corpus;
 use hornbook::api::integrity::{Integrity, IntegrityEvent};
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::config::Config;
+use hornbook::config::{Config, FormationSection};
+use hornbook::door::Door;
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{Doors, HttpSettings, Observers, Server, Tls};
 use hornbook::log::{Fields, Level, Log};
@@ -29,6 +30,8 @@ use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
+use hornbook::web::payments::OperatorPayments;
+use hornbook::web::review::ReviewPage;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -190,6 +193,7 @@ impl Served {
             };
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
             doors.push(Arc::new(McpDoor::new(mcp, &settings::mcp(config))));
+            doors.push(review_page(&service, &config.formation));
             listener.run(service, doors, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
@@ -202,6 +206,12 @@ impl Served {
         log.flush();
         result.map_err(|error| format!("cannot serve: {error}; check that no other program uses the address and that this user may listen on it").into())
     }
+}
+
+/// Where people accept company formations. The operator confirms their payments.
+fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn Door> {
+    let how_to_pay = formation.how_to_pay.as_ref().map(|line| line.0.clone());
+    Arc::new(ReviewPage::new(Arc::clone(service), Arc::new(OperatorPayments), how_to_pay))
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {

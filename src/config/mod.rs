@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub use error::ConfigError;
 pub use origin::Origin;
-pub use settings::{Config, SETTINGS};
+pub use settings::{Config, FormationSection, SETTINGS};
 pub use sources::FlagValue;
 use table::Given;
 pub use table::Setting;

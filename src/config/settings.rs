@@ -107,7 +107,7 @@ settings! {
     formation: FormationSection {
         draft_days: NonZeroU32 = Preset::Text("14"),
             "days after which a handed-over intake that nobody accepted is wiped";
-        service_fee_cents: u32 = Preset::Text("0"),
+        service_fee_cents: u32 = Preset::Tariff(|tariff| tariff.formation_fee_cents),
             "what an order costs beside the fee of the state, in US cents";
         how_to_pay: Option<Line> = Preset::None,
             "how an order is paid, for the review page; none: the operator gets in touch";
@@ -160,6 +160,7 @@ impl Config {
                 credits_on_approval: free.credits_on_approval,
             },
             monthly_units_after_formation: free.monthly_units_after_formation,
+            formation_fee_cents: self.formation.service_fee_cents,
             packs: [
                 pack(pack_starter.price_cents, pack_starter.credits, pack_starter.per_minute, pack_starter.per_day),
                 pack(pack_pro.price_cents, pack_pro.credits, pack_pro.per_minute, pack_pro.per_day),

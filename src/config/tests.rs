@@ -166,6 +166,7 @@ fn every_value_in_force_has_its_origin() {
         "tls.private_key",
         "metrics.listen",
         "ledger.rollup_after_days",
+        "formation.how_to_pay",
         "payments.stripe_secret_key",
         "payments.stripe_secret_key_file",
         "payments.stripe_webhook_secret",

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::reply::Reply;
 use crate::api::call::Progress;
 use crate::clock::{Clock, UnixMillis};
+use crate::door::loggable;
 use crate::log::{Level, Line, Log, Logged};
 use crate::metrics::Metrics;
 
@@ -125,7 +126,7 @@ impl UnderWay<'_> {
             line.text("method", method);
             // The address of a request that could not be read is not known.
             if path.starts_with('/') {
-                line.text("path", shortened(path));
+                line.text("path", shortened(loggable(path)));
             }
             line.millis("ms", micros);
             if let Some(operation) = progress.operation() {

@@ -6,6 +6,7 @@ mod charging;
 mod documents;
 mod doors;
 mod encrypted;
+mod formation;
 mod formation_lookup_naics;
 mod formation_requirements;
 mod frames;

@@ -39,7 +39,7 @@ pub(crate) fn address(house: &House, operation: &Operation) -> String {
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_address(house, path),
-        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" => path.to_owned(),
+        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -138,6 +138,7 @@ const OPENED_BY: &[(&str, &[Scope])] = &[
     ("formation-status", &[Scope::Formation]),
     ("formation-requirements", &[Scope::Formation]),
     ("formation-lookup-naics", &[Scope::Formation]),
+    ("formation-handoff", &[Scope::Formation]),
     ("references", &[Scope::Node]),
     ("nodes", &[Scope::Node]),
     ("resolve", &[Scope::Node]),

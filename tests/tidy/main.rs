@@ -23,16 +23,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tls_client", &[]),
     ("client", &["tls_client"]),
     ("log", &["clock", "decimal"]),
-    ("formation", &[]),
+    ("formation", &["clock"]),
     ("state", &["hex"]),
     ("accounts", &["clock", "decimal", "hex", "random", "state"]),
     ("admin", &["accounts", "clock", "state"]),
     ("notices", &["accounts", "client", "clock", "hex", "tls_client"]),
     ("search", &["random"]),
     ("api", &["accounts", "clock", "formation", "hex", "percent", "search"]),
-    ("door", &["accounts", "api"]),
+    ("door", &["accounts", "api", "formation"]),
     ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client"]),
     ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
+    ("web", &["accounts", "api", "clock", "door", "formation"]),
     (
         "http",
         &[
@@ -63,6 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "client",
             "clock",
             "config",
+            "door",
             "formation",
             "hex",
             "http",
@@ -74,6 +76,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "search",
             "state",
             "tls_client",
+            "web",
         ],
     ),
 ];
@@ -174,7 +177,9 @@ fn unsafe_stands_only_where_architecture_says() {
 #[test]
 fn only_the_http_rooms_and_the_client_know_hyper() {
     for source in every_source() {
-        let knows = ["hyper", "hyper_util", "http_body_util", "h2"].iter().any(|word| source.words.contains(*word));
+        let is_named = ["hyper", "hyper_util", "http_body_util"].iter().any(|word| source.words.contains(*word));
+        // As a word alone it is a heading of a page.
+        let knows = is_named || source.code.contains("h2::");
         let may = HYPER_PLACES.iter().any(|place| source.path.starts_with(place));
         assert!(!knows || may, "{} names hyper", source.path);
     }

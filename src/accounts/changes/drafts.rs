@@ -148,7 +148,9 @@ impl Accounts {
             }
         };
         Ok(accepted.map(|(order, at, is_new)| {
-            let is_shown = act.at < at.plus_millis(TOKEN_SHOWN_AGAIN_MILLIS);
+            // Another key of the directory would make another token, which opens nothing.
+            let is_its_own = order.token.matches(&KeyDigest::of_secret(&tracking_token));
+            let is_shown = is_its_own && act.at < at.plus_millis(TOKEN_SHOWN_AGAIN_MILLIS);
             Acceptance { order, tracking_token: is_shown.then_some(tracking_token), is_new }
         }))
     }

@@ -11,7 +11,7 @@ mod human;
 mod llms;
 pub mod markdown;
 mod schema;
-mod style;
+pub(crate) mod style;
 
 use super::openapi;
 use crate::accounts::tier::Tariff;

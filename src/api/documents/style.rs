@@ -6,9 +6,15 @@ pub(super) const STYLE: &str = include_str!("human.css");
 
 /// No scripts, no frames, nothing from elsewhere; of styles this one alone, by its hash.
 pub(super) fn content_security_policy() -> String {
-    let hash = base64(&Sha256::digest(STYLE));
+    policy_for(STYLE, "'none'")
+}
+
+/// The policy of a page with this style, whose forms lead there.
+pub(crate) fn policy_for(style: &str, form_action: &str) -> String {
+    let hash = base64(&Sha256::digest(style));
     format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action {form_action}; \
+         frame-ancestors 'none'"
     )
 }
 

@@ -8,6 +8,7 @@ pub(super) mod connector_fetch;
 pub(super) mod connector_search;
 pub(super) mod coverage;
 pub(super) mod filters;
+pub(super) mod formation_handoff;
 pub(super) mod formation_lookup_naics;
 pub(super) mod formation_requirements;
 pub(super) mod formation_status;

@@ -1,0 +1,99 @@
+//! `formation-handoff`: an intake is checked as a whole, kept sealed, and waits for a person behind a link.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::me::unreadable;
+use crate::accounts::changes::DraftContent;
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::api::error::{ApiError, ErrorCode, Violation};
+use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::reply::Reply;
+use crate::formation::REVIEW_PATH;
+use crate::formation::intake::{self, Fault, Intake, Known};
+use crate::formation::requirements::Requirements;
+use crate::formation::requirements_file::requirements;
+use crate::formation::{naics, price};
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FormationHandoff")]
+pub(in crate::api) struct HandoffReply {
+    /// A page for the person who orders: it shows the intake, and lets them accept it and pay. Anyone who has the link can do that.
+    review_url: String,
+    /// The time in UTC, as RFC 3339 writes it. From then on the link does not work, and the intake is deleted.
+    expires_at: String,
+    /// What the order will cost, the fee of the state included, in US cents; null if it is not known yet.
+    price_cents: Option<u32>,
+    /// What to do with the link.
+    next: &'static str,
+}
+
+/// A good intake.
+pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc", "names": ["Elm Street Tools LLC"], "naics": "541511",
+    "people": [{"name": "Ada Example", "roles": ["organizer", "member"], "address": {"street": "12 Elm Street", "city": "Dover", "state": "DE", "zip": "19901"}}],
+    "registeredAgent": {"name": "Example Agents Inc.", "address": {"street": "1 Main Street", "city": "Wilmington", "state": "DE", "zip": "19801"}},
+    "management": "members", "contact": {"name": "Ada Example", "email": "ada@example.com"}}"#;
+
+const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else. Nothing is ordered until they accept it there. The \
+                    page then shows an order id and a tracking token, with which the status of the order can be asked for.";
+
+pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+    let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
+    let of = |state, entity_type| book.of(state)?.of(entity_type);
+    let known = Known {
+        requirements: &of,
+        is_naics_code: &|code| code.len() == 6 && naics::find(code).is_some(),
+        today: call.now.wall.day(),
+    };
+    let intake = intake::read(call.body, &known).map_err(invalid)?;
+    let service_fee = call.accounts.settings().tariff.formation_fee_cents;
+    let content = content(&intake, of(intake.state, intake.entity_type), service_fee)?;
+    let (accounts, account, at) = (Arc::clone(call.accounts), call.caller.account, call.now.wall);
+    let review_page = format!("{}{REVIEW_PATH}", call.base_url);
+    Ok(Prepared::heavy(move |_| {
+        let opened = accounts.open_draft(account, &content, at, &mut SystemEntropy).map_err(not_kept)?;
+        Reply::json(&HandoffReply {
+            review_url: review_page + &opened.token.reveal(),
+            expires_at: opened.expires_at.to_string(),
+            price_cents: content.price_cents,
+            next: NEXT,
+        })
+    }))
+}
+
+fn content(
+    intake: &Intake,
+    requirements: Option<&Requirements>,
+    service_fee_cents: u32,
+) -> Result<DraftContent, ApiError> {
+    let price_cents = requirements.and_then(|found| price::total_cents(found, intake, service_fee_cents));
+    let stored: Value = serde_json::to_value(intake).map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(DraftContent {
+        entity_name: intake.names.first().cloned().unwrap_or_default(),
+        entity_type: intake.entity_type.name().to_owned(),
+        jurisdiction: intake.state.code().to_owned(),
+        price_cents,
+        intake: stored,
+    })
+}
+
+/// All of them: who corrects one fault at a time asks a person ten times.
+fn invalid(faults: Vec<Fault>) -> ApiError {
+    let violation = |Fault { field, message }: Fault| {
+        let told = if field.is_empty() { message } else { format!("`{field}` {message}") };
+        Violation { parameter: field, message: told }
+    };
+    ApiError::invalid_form(faults.into_iter().map(violation).collect())
+}
+
+fn not_kept(error: ChangeError) -> ApiError {
+    match error {
+        ChangeError::Refused(why) => ApiError::new(ErrorCode::ValidationError, why),
+        other => unreadable(&other),
+    }
+}

@@ -1,0 +1,241 @@
+//! A walk over JSON that goes on after a fault, and remembers each by the path of its field.
+
+use std::cell::{Cell, RefCell};
+
+use serde_json::{Map, Value};
+
+/// Faults that are told; one that reads so many begins with them.
+pub const FAULTS_MAX: usize = 100;
+
+/// What is wrong with one field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// Such as `people[1].address.zip`.
+    pub field: String,
+    pub message: String,
+}
+
+#[derive(Default)]
+pub(super) struct Faults {
+    found: RefCell<Vec<Fault>>,
+    untold: Cell<usize>,
+}
+
+impl Faults {
+    fn add(&self, field: String, message: String) {
+        let mut found = self.found.borrow_mut();
+        if found.len() < FAULTS_MAX {
+            found.push(Fault { field, message });
+        } else {
+            self.untold.set(self.untold.get() + 1);
+        }
+    }
+
+    /// In the order of the fields as they are read. The last says how many there are beside those that are told.
+    pub(super) fn into_list(self) -> Vec<Fault> {
+        let mut found = self.found.into_inner();
+        if self.untold.get() > 0 {
+            let message = format!("{} more faults are not listed; correct these first", self.untold.get());
+            found.push(Fault { field: String::new(), message });
+        }
+        found
+    }
+}
+
+/// So many characters at most.
+#[derive(Clone, Copy)]
+pub(super) struct Length(pub(super) usize);
+
+/// The fields of one object, with the path that leads to it.
+pub(super) struct Fields<'a> {
+    object: &'a Map<String, Value>,
+    path: String,
+    faults: &'a Faults,
+    known: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of_whole(object: &'a Map<String, Value>, faults: &'a Faults) -> Self {
+        Self { object, path: String::new(), faults, known: RefCell::default() }
+    }
+
+    fn inner(&self, object: &'a Map<String, Value>, path: String) -> Self {
+        Self { object, path, faults: self.faults, known: RefCell::default() }
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+    }
+
+    pub(super) fn fault(&self, name: &str, message: impl Into<String>) {
+        self.faults.add(self.path_of(name), message.into());
+    }
+
+    /// Whether it was given, good or not. Null counts as not given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.object.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    fn value(&self, name: &'static str) -> Option<&'a Value> {
+        self.known.borrow_mut().push(name);
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Something without which there is no intake: a fault if it was not given.
+    pub(super) fn needed<T>(&self, name: &str, value: Option<T>) -> Option<T> {
+        if value.is_none() && !self.has(name) {
+            self.fault(name, "is missing");
+        }
+        value
+    }
+
+    pub(super) fn needed_text(&self, name: &'static str, length: Length) -> Option<String> {
+        let text = self.text(name, length);
+        self.needed(name, text)
+    }
+
+    pub(super) fn text(&self, name: &'static str, length: Length) -> Option<String> {
+        let value = self.value(name)?;
+        self.text_at(value, name, length)
+    }
+
+    fn text_at(&self, value: &Value, name: &str, Length(most): Length) -> Option<String> {
+        let Some(text) = value.as_str().map(str::trim) else {
+            self.fault(name, "must be text");
+            return None;
+        };
+        let chars = text.chars().count();
+        if chars == 0 {
+            self.fault(name, "is empty; leave the field out if there is nothing to say");
+        } else if chars > most {
+            self.fault(name, format!("has {chars} characters; at most {most} are taken"));
+        } else if text.chars().any(|char| char.is_control() && char != '\n') {
+            self.fault(name, "has control characters");
+        } else {
+            return Some(text.to_owned());
+        }
+        None
+    }
+
+    pub(super) fn flag(&self, name: &'static str) -> Option<bool> {
+        let value = self.value(name)?;
+        if !value.is_boolean() {
+            self.fault(name, "must be true or false");
+        }
+        value.as_bool()
+    }
+
+    pub(super) fn whole_number(&self, name: &'static str, most: u64) -> Option<u64> {
+        let value = self.value(name)?;
+        let number = value.as_u64().filter(|number| (1..=most).contains(number));
+        if number.is_none() {
+            self.fault(name, format!("must be a whole number from 1 to {most}"));
+        }
+        number
+    }
+
+    pub(super) fn percent(&self, name: &'static str) -> Option<f64> {
+        let value = self.value(name)?;
+        let percent = value.as_f64().filter(|percent| *percent > 0.0 && *percent <= 100.0);
+        if percent.is_none() {
+            self.fault(name, "must be a number above 0 and up to 100");
+        }
+        percent
+    }
+
+    /// One of a few words, in any case.
+    pub(super) fn choice<T: Copy>(&self, name: &'static str, all: &[T], word: fn(T) -> &'static str) -> Option<T> {
+        let value = self.value(name)?;
+        let found =
+            value.as_str().and_then(|text| all.iter().find(|one| word(**one).eq_ignore_ascii_case(text.trim())));
+        if found.is_none() {
+            self.fault(name, one_of(all, word));
+        }
+        found.copied()
+    }
+
+    /// A list of such words, each at most once.
+    pub(super) fn choices<T: Copy + PartialEq>(
+        &self,
+        name: &'static str,
+        all: &[T],
+        word: fn(T) -> &'static str,
+    ) -> Vec<T> {
+        let mut chosen = Vec::new();
+        for (at, value) in self.list(name, all.len()).iter().enumerate() {
+            let text = value.as_str().unwrap_or_default().trim();
+            match all.iter().find(|one| word(**one).eq_ignore_ascii_case(text)) {
+                None => self.fault(&format!("{name}[{at}]"), one_of(all, word)),
+                Some(one) if chosen.contains(one) => self.fault(&format!("{name}[{at}]"), "is given twice"),
+                Some(one) => chosen.push(*one),
+            }
+        }
+        chosen
+    }
+
+    /// With their places in the list.
+    pub(super) fn texts(&self, name: &'static str, most: usize, length: Length) -> Vec<(usize, String)> {
+        let values = self.list(name, most).iter().enumerate();
+        let text = |(at, value)| Some((at, self.text_at(value, &format!("{name}[{at}]"), length)?));
+        values.filter_map(text).collect()
+    }
+
+    /// An empty list where it is none, or too long.
+    fn list(&self, name: &'static str, most: usize) -> &'a [Value] {
+        let Some(value) = self.value(name) else { return &[] };
+        let Some(list) = value.as_array() else {
+            self.fault(name, "must be a list");
+            return &[];
+        };
+        if list.is_empty() {
+            self.fault(name, "is an empty list; leave the field out if there is nothing to say");
+        }
+        if list.len() > most {
+            self.fault(name, format!("has {} entries; at most {most} are taken", list.len()));
+            return &[];
+        }
+        list
+    }
+
+    /// An entry is nothing where it is wrong: the others keep their places.
+    pub(super) fn objects<T>(
+        &self,
+        name: &'static str,
+        most: usize,
+        read: impl Fn(&Fields<'_>) -> Option<T>,
+    ) -> Vec<Option<T>> {
+        let entries = self.list(name, most).iter().enumerate();
+        entries.map(|(at, value)| self.object_at(value, &format!("{name}[{at}]"), &read)).collect()
+    }
+
+    /// Nothing if it was not given, and nothing in it if it is wrong.
+    pub(super) fn object<T>(&self, name: &'static str, read: impl Fn(&Fields<'_>) -> Option<T>) -> Option<Option<T>> {
+        self.value(name).map(|value| self.object_at(value, name, &read))
+    }
+
+    fn object_at<T>(&self, value: &'a Value, name: &str, read: &impl Fn(&Fields<'_>) -> Option<T>) -> Option<T> {
+        let Some(object) = value.as_object() else {
+            self.fault(name, "must be an object");
+            return None;
+        };
+        let inner = self.inner(object, self.path_of(name));
+        let made = read(&inner);
+        inner.refuse_unknown();
+        made
+    }
+
+    /// A field that nothing reads is a misspelt one.
+    pub(super) fn refuse_unknown(&self) {
+        let known = self.known.borrow();
+        for name in self.object.keys().filter(|name| !known.contains(&name.as_str())) {
+            // A name is the caller's own text, and may be long.
+            let short: String = name.chars().take(40).collect();
+            self.fault(&short, format!("is not known; the fields here are {}", known.join(", ")));
+        }
+    }
+}
+
+fn one_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> String {
+    let words: Vec<&str> = all.iter().map(|one| word(*one)).collect();
+    format!("must be one of {}", words.join(", "))
+}

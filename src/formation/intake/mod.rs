@@ -1,0 +1,328 @@
+//! The intake of a company formation: what a program hands over for a person to review.
+//!
+//! [`Intake`] is the checked form, [`read`] makes one of JSON or says everything that is wrong with it at once. `fields`
+//! walks the JSON and remembers faults by their paths; `parts` reads people, addresses and shares; `rules` compares the
+//! whole with what the state requires.
+
+mod fields;
+mod parts;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::entity_type::EntityType;
+use super::requirements::Requirements;
+use super::us_state::UsState;
+use crate::clock::Day;
+pub use fields::{FAULTS_MAX, Fault};
+use fields::{Faults, Fields, Length};
+
+/// Names that may be given, in order of preference.
+pub const NAMES_MAX: usize = 5;
+/// People that may be given.
+pub const PEOPLE_MAX: usize = 50;
+/// Classes of shares that may be given.
+pub const SHARE_CLASSES_MAX: usize = 10;
+
+/// All that is needed to form a company. 'formation.requirements' says what a state asks for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationIntake")]
+pub struct Intake {
+    /// Postal code of the state under whose law the company is formed.
+    pub state: UsState,
+    pub entity_type: EntityType,
+    /// One to five names with their designator, such as "Acme Tools LLC", the preferred one first.
+    #[schemars(length(min = 1, max = 5))]
+    pub names: Vec<String>,
+    /// What the company is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The six-digit NAICS 2022 code of its main activity; 'formation.lookup_naics' finds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub naics: Option<String>,
+    /// Everybody with a part in it.
+    #[schemars(length(min = 1, max = 50))]
+    pub people: Vec<Person>,
+    pub registered_agent: RegisteredAgent,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal_office: Option<Address>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mailing_address: Option<Address>,
+    /// Where the state forwards legal papers that are served on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_address: Option<Address>,
+    /// The county in which the office is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub county: Option<String>,
+    /// Who manages a limited liability company.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<Management>,
+    /// The shares that a corporation may issue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    pub shares: Vec<ShareClass>,
+    /// How long the company lasts, if not perpetually.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<String>,
+    /// The day on which it begins, as YYYY-MM-DD, if not on filing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_date: Option<String>,
+    /// Whether a nonprofit corporation has members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_members: Option<bool>,
+    /// The kind of a nonprofit corporation, such as "public benefit", "mutual benefit" or "religious".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonprofit_kind: Option<String>,
+    /// Who gets the assets of a nonprofit corporation when it is dissolved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assets_on_dissolution: Option<String>,
+    /// Whom to ask about the order.
+    pub contact: Contact,
+    /// Name of one of the state's expedite options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expedite: Option<String>,
+    /// Anything else the person who files should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationPerson")]
+pub struct Person {
+    /// Full legal name, of a person or of a company.
+    pub name: String,
+    #[schemars(length(min = 1))]
+    pub roles: Vec<Role>,
+    pub address: Address,
+    /// Title of an officer, such as "President".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Share of a member, shareholder or partner in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 100))]
+    pub ownership_percent: Option<f64>,
+}
+
+/// What somebody is to the company.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "FormationRole")]
+pub enum Role {
+    /// Signs for a limited liability company.
+    Organizer,
+    /// Of a limited liability company or a nonprofit corporation.
+    Member,
+    /// Of a limited liability company.
+    Manager,
+    /// Signs for a corporation.
+    Incorporator,
+    Director,
+    Officer,
+    Shareholder,
+    GeneralPartner,
+    LimitedPartner,
+}
+
+impl Role {
+    pub const ALL: [Self; 9] = [
+        Self::Organizer,
+        Self::Member,
+        Self::Manager,
+        Self::Incorporator,
+        Self::Director,
+        Self::Officer,
+        Self::Shareholder,
+        Self::GeneralPartner,
+        Self::LimitedPartner,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Organizer => "organizer",
+            Self::Member => "member",
+            Self::Manager => "manager",
+            Self::Incorporator => "incorporator",
+            Self::Director => "director",
+            Self::Officer => "officer",
+            Self::Shareholder => "shareholder",
+            Self::GeneralPartner => "general_partner",
+            Self::LimitedPartner => "limited_partner",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "FormationManagement")]
+pub enum Management {
+    Members,
+    Managers,
+}
+
+impl Management {
+    pub const ALL: [Self; 2] = [Self::Members, Self::Managers];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Members => "members",
+            Self::Managers => "managers",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationAddress")]
+pub struct Address {
+    pub street: String,
+    /// Suite, floor, unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub street2: Option<String>,
+    pub city: String,
+    /// Postal code of a state or territory; outside of the United States a region, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Five or nine digits; outside of the United States a postal code, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zip: Option<String>,
+    /// Two letters; US unless given.
+    #[serde(default = "home")]
+    pub country: String,
+}
+
+/// The country of an address that names none.
+fn home() -> String {
+    "US".to_owned()
+}
+
+/// Who takes legal papers for the company.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationAgent")]
+pub struct RegisteredAgent {
+    /// Name of a person or of a company.
+    pub name: String,
+    /// A street address in the state; no post office box.
+    pub address: Address,
+    /// Whether the agent has agreed to serve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consents: Option<bool>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationShareClass")]
+pub struct ShareClass {
+    /// Such as "common".
+    pub class: String,
+    #[schemars(range(min = 1))]
+    pub count: u64,
+    /// In dollars, such as "0.0001"; none for shares without par value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub par_value: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FormationContact")]
+pub struct Contact {
+    pub name: String,
+    pub email: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+}
+
+const NAME: Length = Length(120);
+const LINE: Length = Length(200);
+const PARAGRAPH: Length = Length(2000);
+
+/// What the checks need to know beside the intake.
+pub struct Known<'k> {
+    pub requirements: &'k dyn Fn(UsState, EntityType) -> Option<&'static Requirements>,
+    pub is_naics_code: &'k dyn Fn(&str) -> bool,
+    pub today: Day,
+}
+
+/// Reads an intake, or says everything that is wrong with it.
+pub fn read(body: &Map<String, Value>, known: &Known<'_>) -> Result<Intake, Vec<Fault>> {
+    let faults = Faults::default();
+    let intake = read_all(&Fields::of_whole(body, &faults), known);
+    let found = faults.into_list();
+    match intake {
+        Some(intake) if found.is_empty() => Ok(intake),
+        _ => Err(found),
+    }
+}
+
+/// Nothing where a part without which there is no intake is missing or wrong.
+fn read_all(fields: &Fields<'_>, known: &Known<'_>) -> Option<Intake> {
+    // Each is read before any is missed: a caller wants to hear of all of them.
+    let state = fields.choice("state", &UsState::ALL, UsState::code);
+    let entity_type = fields.choice("entityType", &EntityType::ALL, EntityType::name);
+    let (state, entity_type) = (fields.needed("state", state), fields.needed("entityType", entity_type));
+    let names = fields.texts("names", NAMES_MAX, NAME);
+    let purpose = fields.text("purpose", PARAGRAPH);
+    let naics = fields.text("naics", Length(6));
+    let people = fields.objects("people", PEOPLE_MAX, |person| parts::person(person, entity_type));
+    let registered_agent = fields.object("registeredAgent", parts::registered_agent);
+    let registered_agent = fields.needed("registeredAgent", registered_agent);
+    let principal_office = fields.object("principalOffice", parts::address).flatten();
+    let mailing_address = fields.object("mailingAddress", parts::address).flatten();
+    let process_address = fields.object("processAddress", parts::address).flatten();
+    let county = fields.text("county", LINE);
+    let management = fields.choice("management", &Management::ALL, Management::name);
+    let shares = fields.objects("shares", SHARE_CLASSES_MAX, parts::share_class);
+    let duration = fields.text("duration", LINE);
+    let effective_date = fields.text("effectiveDate", LINE);
+    let has_members = fields.flag("hasMembers");
+    let nonprofit_kind = fields.text("nonprofitKind", LINE);
+    let assets_on_dissolution = fields.text("assetsOnDissolution", PARAGRAPH);
+    let contact = fields.object("contact", parts::contact);
+    let contact = fields.needed("contact", contact);
+    let expedite = fields.text("expedite", LINE);
+    let notes = fields.text("notes", PARAGRAPH);
+    fields.refuse_unknown();
+    let given = rules::Given {
+        fields,
+        names: &names,
+        purpose: purpose.as_deref(),
+        naics: naics.as_deref(),
+        people: &people,
+        agent: registered_agent.as_ref().and_then(Option::as_ref),
+        management,
+        effective_date: effective_date.as_deref(),
+        expedite: expedite.as_deref(),
+    };
+    rules::check(&given, state.zip(entity_type), known);
+    Some(Intake {
+        state: state?,
+        entity_type: entity_type?,
+        names: names.into_iter().map(|(_, name)| name).collect(),
+        purpose,
+        naics,
+        people: people.into_iter().collect::<Option<_>>()?,
+        registered_agent: registered_agent??,
+        principal_office,
+        mailing_address,
+        process_address,
+        county,
+        management,
+        shares: shares.into_iter().collect::<Option<_>>()?,
+        duration,
+        effective_date,
+        has_members,
+        nonprofit_kind,
+        assets_on_dissolution,
+        contact: contact??,
+        expedite,
+        notes,
+    })
+}

@@ -1,0 +1,249 @@
+//! The review page: shows a prepared company formation to the holder of its link, and makes it an order once.
+//!
+//! The token in the path is the capability; there are no cookies and no sign-in, so another site has nothing to abuse.
+//! Reading changes nothing: programs that preview links may fetch it. Accepting is a POST, refused where a browser says that
+//! the form was another site's. An acceptance that is sent again finds the same order.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ::http::header::ORIGIN;
+use ::http::{HeaderMap, Method, StatusCode};
+use serde::Deserialize;
+
+use super::answer::page;
+use super::pages::{self, Page, Review};
+use super::payments::{Next, Payments};
+use crate::accounts::blocking;
+use crate::accounts::changes::{Acceptance, Act, DraftView};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::key::LinkToken;
+use crate::accounts::records::{OrderRecord, OrderStage};
+use crate::api::service::Service;
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+use crate::formation::REVIEW_PATH;
+use crate::formation::intake::Intake;
+
+/// Where nothing else is said.
+const HOW_TO_PAY: &str = "The operator of this service gets in touch with you about the payment.";
+
+/// Who accepts, in the audit log and in the moves of an order.
+const ACTOR: &str = "review page";
+
+pub struct ReviewPage {
+    service: Arc<Service>,
+    payments: Arc<dyn Payments>,
+    how_to_pay: String,
+    /// Of this service, as browsers send it.
+    origin: String,
+}
+
+impl ReviewPage {
+    pub fn new(service: Arc<Service>, payments: Arc<dyn Payments>, how_to_pay: Option<String>) -> Self {
+        let origin = origin_of(service.base_url()).to_ascii_lowercase();
+        Self { service, payments, how_to_pay: how_to_pay.unwrap_or_else(|| HOW_TO_PAY.to_owned()), origin }
+    }
+
+    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
+        let answered = match token_in(visit.path) {
+            None => Err(Refused::Gone),
+            Some(token) if *visit.method == Method::POST => self.posted(token, &visit).await,
+            Some(token) => self.shown(token).await,
+        };
+        answered.unwrap_or_else(Refused::into_answer)
+    }
+
+    async fn shown(&self, token: LinkToken) -> Result<DoorAnswer, Refused> {
+        match self.draft(token).await? {
+            DraftView::Open { content, expires_at } => {
+                let shown = pages::review(&content, &intake_of(&content.intake)?, expires_at, Review::First);
+                Ok(page(StatusCode::OK, &shown))
+            }
+            // The payment begins with a POST: previews must not open sessions at a payment service.
+            DraftView::Accepted { order, .. } => {
+                Ok(page(StatusCode::OK, &pages::accepted(&order, None, None, &self.how_to_pay)))
+            }
+        }
+    }
+
+    async fn posted(&self, token: LinkToken, visit: &Visit<'_>) -> Result<DoorAnswer, Refused> {
+        if !self.is_own_form(visit.headers) {
+            return Err(Refused::OtherSite);
+        }
+        if !is_confirmed(visit.body) {
+            return self.not_confirmed(token).await;
+        }
+        let accounts = Arc::clone(self.service.accounts());
+        let act = Act { actor: ACTOR.to_owned(), at: self.service.now().wall };
+        let accepted = self.in_background(move || accounts.accept_draft(&token, &act, &mut SystemEntropy));
+        let Acceptance { order, tracking_token, .. } = accepted.await?.ok_or(Refused::Gone)?;
+        // Whatever becomes of the payment, the person sees the order and its token.
+        let (next, failure) = match self.next(&order).await {
+            Ok(next) => (next, None),
+            Err(why) => (None, Some(why)),
+        };
+        let shown = pages::accepted(&order, tracking_token.as_deref(), next.as_ref(), &self.how_to_pay);
+        Ok(DoorAnswer { internal: failure, ..page(StatusCode::OK, &shown) })
+    }
+
+    async fn not_confirmed(&self, token: LinkToken) -> Result<DoorAnswer, Refused> {
+        match self.draft(token.clone()).await? {
+            DraftView::Open { content, expires_at } => {
+                let shown = pages::review(&content, &intake_of(&content.intake)?, expires_at, Review::NotConfirmed);
+                Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+            }
+            DraftView::Accepted { .. } => self.shown(token).await,
+        }
+    }
+
+    async fn draft(&self, token: LinkToken) -> Result<DraftView, Refused> {
+        let (accounts, now) = (Arc::clone(self.service.accounts()), self.service.now().wall);
+        let found = self.in_background(move || accounts.draft(&token, now, &mut SystemEntropy));
+        found.await?.ok_or(Refused::Gone)
+    }
+
+    /// What to do about the payment; nothing if it is paid. The error is for the log.
+    async fn next(&self, order: &OrderRecord) -> Result<Option<Next>, String> {
+        if order.payment.is_some() || order.stage() > OrderStage::Payment {
+            return Ok(None);
+        }
+        self.payments.begin(order).await.map(Some)
+    }
+
+    /// Work that reads or writes the state, with a permit and on a thread that may wait.
+    async fn in_background<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Refused> {
+        let permit = self.service.heavy_permit().await.map_err(|_| Refused::Busy)?;
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            blocking::allowed(work)
+        });
+        match done.await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(ChangeError::Refused(why))) => Err(Refused::NotNow(why)),
+            Ok(Err(error)) => Err(Refused::Failed(error.to_string())),
+            Err(error) => Err(Refused::Failed(error.to_string())),
+        }
+    }
+
+    /// What browsers say about the page that a form is on. Our pages send no referrer, for which browsers put `null` in the
+    /// place of their origin; then `Sec-Fetch-Site` tells. A program says nothing at all: it has the token, and may.
+    fn is_own_form(&self, headers: &HeaderMap) -> bool {
+        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("other").to_ascii_lowercase());
+        let from_here = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+        let origin = text(ORIGIN.as_str());
+        from_here && origin.is_none_or(|origin| origin == "null" || origin == self.origin)
+    }
+}
+
+impl Door for ReviewPage {
+    fn is_at(&self, path: &str) -> bool {
+        path.starts_with(REVIEW_PATH)
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::GetAndPost
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(self.visited(visit))
+    }
+}
+
+fn token_in(path: &str) -> Option<LinkToken> {
+    path.strip_prefix(REVIEW_PATH).and_then(LinkToken::parse)
+}
+
+/// A draft holds what was checked when it was made. What is wrong with it is not told: it would be somebody's data.
+fn intake_of(stored: &serde_json::Value) -> Result<Intake, Refused> {
+    Intake::deserialize(stored)
+        .map_err(|_| Refused::Failed("this version cannot read the intake of a draft".to_owned()))
+}
+
+/// Whether the form has its tick.
+fn is_confirmed(body: &[u8]) -> bool {
+    body.split(|byte| *byte == b'&').any(|pair| pair == b"confirmed=yes")
+}
+
+/// Scheme, host and port of an address.
+fn origin_of(url: &str) -> Cow<'_, str> {
+    let after_scheme = url.find("://").map_or(0, |at| at + 3);
+    let end = url[after_scheme..].find('/').map_or(url.len(), |at| after_scheme + at);
+    let origin = &url[..end];
+    let default_port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    Cow::Borrowed(origin.strip_suffix(default_port).unwrap_or(origin))
+}
+
+/// Why there is no page.
+enum Refused {
+    /// Unknown, expired or withdrawn: nobody learns which.
+    Gone,
+    OtherSite,
+    Busy,
+    /// With what the person can do.
+    NotNow(String),
+    /// With what went wrong, for the log.
+    Failed(String),
+}
+
+impl Refused {
+    fn into_answer(self) -> DoorAnswer {
+        let told = |status, title, text: &str| page(status, &Page::message(title, text));
+        match self {
+            Self::Gone => told(
+                StatusCode::NOT_FOUND,
+                "This link does not work",
+                "It is mistyped, or it has expired. Whoever sent it to you can make a new one.",
+            ),
+            Self::OtherSite => told(
+                StatusCode::FORBIDDEN,
+                "Not accepted",
+                "The form was sent from another site. Open the link that you were given and send the form there.",
+            ),
+            Self::Busy => told(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "One moment",
+                "The service is overloaded. Nothing was ordered; try again in a few seconds.",
+            ),
+            Self::NotNow(why) => told(StatusCode::CONFLICT, "Not accepted", &why),
+            Self::Failed(why) => {
+                let text = "Something went wrong. Try again in a minute: what you accepted is ordered once at most.";
+                let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
+                DoorAnswer { internal: Some(why), ..answer }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_of_an_address_has_no_path_and_no_usual_port() {
+        for (url, origin) in [
+            ("https://law.example/hornbook", "https://law.example"),
+            ("https://law.example", "https://law.example"),
+            ("https://law.example:443/a/b", "https://law.example"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("http://box:80", "http://box"),
+        ] {
+            assert_eq!(origin_of(url), origin);
+        }
+    }
+
+    #[test]
+    fn a_form_counts_with_its_tick_alone() {
+        assert!(is_confirmed(b"confirmed=yes") && is_confirmed(b"a=b&confirmed=yes"));
+        for body in [&b""[..], b"confirmed=no", b"confirmed=yesterday", b"confirmed", b"xconfirmed=yes"] {
+            assert!(!is_confirmed(body));
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A company formation from the intake of a program to the finished company, over real sockets.
+
+use std::sync::{Arc, Barrier};
+
+use hornbook::accounts::changes::UNPAID_ORDERS_MAX;
+use hornbook::accounts::ids::OrderId;
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::Scope;
+use hornbook::accounts::tier::Tariff;
+use hornbook::api::service::Service;
+use hornbook::clock::{Clock, ManualClock, SystemClock};
+use hornbook::http::Doors;
+use hornbook::web::payments::OperatorPayments;
+use hornbook::web::review::ReviewPage;
+use serde_json::{Value, json};
+
+use crate::house::{Answered, House, Opening, generous};
+
+const HANDOFF: &str = "/api/v1/formation/handoff";
+
+/// Words that stand nowhere else.
+const PERSON: &str = "Quillibrant Ondarza";
+const STREET: &str = "77 Vexley Terrace";
+const EMAIL: &str = "q.ondarza@mail.example";
+
+pub(crate) fn doors(service: &Arc<Service>) -> Doors {
+    let how_to_pay = Some("Wire it to account 12-345.".to_owned());
+    vec![Arc::new(ReviewPage::new(Arc::clone(service), Arc::new(OperatorPayments), how_to_pay))]
+}
+
+fn open(tariff: Tariff) -> House {
+    House::open_as(Opening { doors, ..Opening::usual(tariff) }, |_| ())
+}
+
+/// A good one for Delaware.
+pub(crate) fn intake() -> Value {
+    let address = json!({ "street": STREET, "city": "Dover", "state": "DE", "zip": "19901" });
+    json!({
+        "state": "DE",
+        "entityType": "llc",
+        "names": ["Ondarza Tools LLC", "Ondarza <b>Works</b> LLC"],
+        "purpose": "Tools & repairs.",
+        "naics": "541511",
+        "people": [{ "name": PERSON, "roles": ["organizer", "member"], "address": address, "email": EMAIL }],
+        "registeredAgent": { "name": "Agents Inc.", "address": address },
+        "management": "members",
+        "contact": { "name": PERSON, "email": EMAIL },
+    })
+}
+
+pub(crate) fn post(house: &House, path: &str, headers: &[(&str, &str)], body: &str) -> Answered {
+    let mut text = format!("POST {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    house.raw(&format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()))
+}
+
+fn hand_over(house: &House, key: &str, intake: &Value) -> Answered {
+    post(house, HANDOFF, &[("Authorization", &format!("Bearer {key}"))], &intake.to_string())
+}
+
+/// The path of the review page.
+fn path_of(handed_over: &Answered) -> String {
+    assert_eq!(handed_over.status, 200, "{}", handed_over.text());
+    let url = handed_over.json()["reviewUrl"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix("https://law.example").unwrap().to_owned();
+    let token = path.strip_prefix("/formation/review/").unwrap();
+    assert!(token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{token}");
+    path
+}
+
+fn accept(house: &House, path: &str) -> Answered {
+    post(house, path, &[("Origin", "https://law.example"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes")
+}
+
+/// Order id and tracking token, as the page shows them.
+fn order_on(page: &Answered) -> (OrderId, Option<String>) {
+    assert_eq!(page.status, 200, "{}", page.text());
+    let text = page.text();
+    let shown: Vec<&str> = text.split("<code>").skip(1).map(|rest| rest.split("</code>").next().unwrap()).collect();
+    (shown[0].parse().unwrap(), shown.get(1).map(|token| (*token).to_owned()))
+}
+
+#[test]
+fn a_company_is_formed_from_intake_to_the_larger_allotment() {
+    let house = open(Tariff::CONTRACT);
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Formation]);
+    let handed_over = hand_over(&house, &key, &intake());
+    let path = path_of(&handed_over);
+    assert_eq!(handed_over.number("x-credits-cost"), 0);
+    assert_eq!(handed_over.number("x-research-allotment-remaining"), 1000);
+    let told = handed_over.json();
+    assert_eq!(told["priceCents"], 11_000, "the fee of Delaware");
+    assert!(told["expiresAt"].as_str().unwrap().ends_with('Z') && told["next"].as_str().unwrap().contains("person"));
+
+    let page = house.get_with(&path, &[]);
+    assert_eq!(page.status, 200);
+    for shown in [PERSON, STREET, EMAIL, "Ondarza Tools LLC", "Delaware", "541511", "$110.00", "Tools &amp; repairs."] {
+        assert!(page.text().contains(shown), "{shown} in {}", page.text());
+    }
+    assert!(page.text().contains("Ondarza &lt;b&gt;Works&lt;/b&gt; LLC"), "what was sent is text");
+    assert!(house.accounts.orders().unwrap().is_empty(), "looking orders nothing");
+
+    let accepted = accept(&house, &path);
+    let (id, token) = order_on(&accepted);
+    let token = token.unwrap();
+    assert!(accepted.text().contains("Wire it to account 12-345."));
+    let status = |stage: &str| {
+        let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), &key);
+        assert_eq!((found.status, found.number("x-credits-cost")), (200, 1));
+        let order = found.json();
+        assert_eq!((&order["state"], &order["entityName"]), (&json!(stage), &json!("Ondarza Tools LLC")));
+        assert_eq!((&order["entityType"], &order["jurisdiction"]), (&json!("llc"), &json!("DE")));
+        order
+    };
+    status("payment");
+    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.act()).unwrap();
+    status("setup");
+    for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
+        house.accounts.advance_order(id, stage, &house.act()).unwrap();
+        status(stage.name());
+    }
+    let stages = status("completed")["stages"].clone();
+    assert!(stages.as_array().unwrap().iter().all(|stage| stage["status"] == "completed" && stage["at"].is_string()));
+    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    assert_eq!(left, 5000 - 6, "six looks at the status");
+    let later = house.get_with(&path, &[]);
+    assert!(later.text().contains("completed") && !later.text().contains(&token), "{}", later.text());
+}
+
+#[test]
+fn every_fault_of_an_intake_is_in_one_answer_and_nothing_is_kept() {
+    let house = open(generous());
+    let key = house.any_key();
+    let mut wrong = intake();
+    for n in 0..30 {
+        let name = format!("B{n}");
+        let address = json!({ "street": "1 A", "city": "B", "state": "DE", "zip": "x" });
+        let person = json!({ "name": name, "roles": ["pilot"], "address": address });
+        wrong["people"].as_array_mut().unwrap().push(person);
+    }
+    wrong["names"] = json!(["Ondarza"]);
+    let refused = hand_over(&house, &key, &wrong).error(422, "validation_error");
+    let details = refused["details"].as_array().unwrap();
+    let is_told = |field: &str| details.iter().any(|detail| detail["parameter"] == field);
+    assert_eq!(details.len(), 61, "{refused:#}");
+    assert!(is_told("names[0]") && is_told("people[1].address.zip") && is_told("people[30].roles[0]"));
+    assert!(refused["message"].as_str().unwrap().contains("and 58 more"), "{refused:#}");
+    assert!(!refused.to_string().contains(PERSON), "what is right is not repeated");
+    assert_eq!(house.accounts.open_draft_count().unwrap(), 0);
+    let authorization = format!("Bearer {key}");
+    for (body, status) in [("{", 400), ("[]", 422), ("\"a\"", 422), ("", 400)] {
+        assert_eq!(post(&house, HANDOFF, &[("Authorization", &authorization)], body).status, status, "{body}");
+    }
+    assert_eq!(house.get(HANDOFF, &key).status, 405);
+}
+
+#[test]
+fn handing_over_needs_the_scope_and_no_credits() {
+    let mut tariff = generous();
+    tariff.free.monthly_units = 0;
+    let house = open(tariff);
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Formation]);
+    path_of(&hand_over(&house, &key, &intake()));
+    let others = house.key(account, &[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis]);
+    hand_over(&house, &others, &intake()).error(403, "insufficient_scope");
+    post(&house, HANDOFF, &[], &intake().to_string()).error(401, "invalid_api_key");
+    assert!(house.accounts.recent_entries(account, 9).unwrap().is_empty(), "the ledger knows nothing of it");
+}
+
+#[test]
+fn no_page_is_stored_indexed_framed_or_told_to_other_sites() {
+    let house = open(generous());
+    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+    let form = post(&house, &path, &[], "");
+    let pages = [
+        (house.get_with(&path, &[]), 200),
+        (house.request("HEAD", &path, &[]), 200),
+        (form, 422),
+        (post(&house, &path, &[("Origin", "https://evil.example")], "confirmed=yes"), 403),
+        (house.get_with("/formation/review/", &[]), 404),
+        (house.get_with(&format!("/formation/review/{}", "A".repeat(32)), &[]), 404),
+        (house.get_with(&format!("{path}/"), &[]), 404),
+        (accept(&house, &path), 200),
+        (house.get_with(&path, &[]), 200),
+    ];
+    for (page, status) in pages {
+        assert_eq!(page.status, status, "{}", page.text());
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        assert_eq!(page.header("cache-control"), "no-store");
+        assert_eq!(page.header("referrer-policy"), "no-referrer");
+        assert_eq!(page.header("x-robots-tag"), "noindex, nofollow, noarchive");
+        assert_eq!(page.header("x-frame-options"), "DENY");
+        let policy = page.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+        assert!(policy.contains("form-action 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(page.text().is_empty() || page.text().starts_with("<!DOCTYPE html><html lang=\"en\">"));
+        assert!(!page.text().contains("<script") && !page.text().contains("src="));
+        let token = path.rsplit('/').next().unwrap();
+        assert!(!page.text().contains(token), "the page does not repeat its address");
+    }
+    let other = house.request("DELETE", &path, &[]);
+    assert_eq!((other.status, other.header("allow")), (405, "GET, HEAD, POST, OPTIONS"));
+}
+
+#[test]
+fn only_a_form_of_this_site_with_its_tick_orders() {
+    let house = open(generous());
+    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+    for (origin, site) in [
+        ("https://evil.example", "none"),
+        ("http://law.example", "same-origin"),
+        ("null", "cross-site"),
+        ("https://law.example", "same-site"),
+    ] {
+        let headers = [("Origin", origin), ("Sec-Fetch-Site", site)];
+        assert_eq!(post(&house, &path, &headers, "confirmed=yes").status, 403, "{headers:?}");
+    }
+    for body in ["", "confirmed=no"] {
+        assert_eq!(post(&house, &path, &[("Origin", "https://law.example")], body).status, 422, "{body}");
+    }
+    assert!(house.accounts.orders().unwrap().is_empty());
+    // As browsers send it from a page that sends no referrer.
+    let accepted = post(&house, &path, &[("Origin", "null"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes");
+    let (first, token) = order_on(&accepted);
+    let again = post(&house, &path, &[("Origin", "null")], "confirmed=yes");
+    assert_eq!(order_on(&again), (first, token));
+    assert_eq!(house.accounts.orders().unwrap().len(), 1);
+}
+
+#[test]
+fn forms_that_are_sent_at_once_order_once() {
+    let house = open(generous());
+    let key = house.any_key();
+    for _ in 0..4 {
+        let before = house.accounts.orders().unwrap().len();
+        let path = path_of(&hand_over(&house, &key, &intake()));
+        let barrier = Barrier::new(6);
+        let orders: Vec<_> = std::thread::scope(|scope| {
+            let sent = || {
+                barrier.wait();
+                order_on(&accept(&house, &path))
+            };
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(sent)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(orders.iter().all(|order| *order == orders[0] && order.1.is_some()), "{orders:?}");
+        assert_eq!(house.accounts.orders().unwrap().len(), before + 1);
+    }
+}
+
+#[test]
+fn an_expired_link_leads_nowhere() {
+    let clock = Arc::new(ManualClock::at(SystemClock::start().now().wall));
+    let house = House::open_as(
+        Opening { doors, clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Opening::usual(generous()) },
+        |_| (),
+    );
+    let path = path_of(&hand_over(&house, &house.any_key(), &intake()));
+    clock.advance_millis(14 * 86_400_000 - 1);
+    assert_eq!(house.get_with(&path, &[]).status, 200);
+    clock.advance_millis(1);
+    let gone = house.get_with(&path, &[]);
+    assert_eq!(gone.status, 404);
+    let unknown = house.get_with(&format!("/formation/review/{}", "A".repeat(32)), &[]);
+    assert_eq!(gone.text(), unknown.text(), "who guesses learns nothing");
+    assert_eq!(accept(&house, &path).status, 404);
+    house.accounts.maintain(clock.now()).unwrap();
+    assert_eq!(house.accounts.open_draft_count().unwrap(), 0);
+}
+
+#[test]
+fn too_many_unpaid_orders_are_refused_on_the_page() {
+    let house = open(generous());
+    let key = house.any_key();
+    let mut last = None;
+    for _ in 0..=UNPAID_ORDERS_MAX {
+        let path = path_of(&hand_over(&house, &key, &intake()));
+        last = Some(accept(&house, &path));
+    }
+    let last = last.unwrap();
+    assert_eq!(last.status, 409);
+    assert!(last.text().contains("20 orders of this account"), "{}", last.text());
+}
+
+#[test]
+fn nothing_of_an_intake_its_link_or_its_tracking_token_is_logged() {
+    let house = open(generous());
+    let key = house.any_key();
+    let handed_over = hand_over(&house, &key, &intake());
+    let path = path_of(&handed_over);
+    let mut wrong = intake();
+    wrong["people"][0]["address"]["zip"] = json!("99x99");
+    hand_over(&house, &key, &wrong).error(422, "validation_error");
+    house.get_with(&path, &[]);
+    house.get_with(&format!("{path}/x"), &[]);
+    house.request("PUT", &path, &[]);
+    let (id, token) = order_on(&accept(&house, &path));
+    let token = token.unwrap();
+    house.get(&format!("/api/v1/formation/status/{id}?token={token}"), &key);
+    let log = house.log();
+    let secret = path.rsplit('/').next().unwrap();
+    for hidden in [PERSON, "Ondarza", STREET, EMAIL, "99x99", secret, &token, &key] {
+        assert!(!log.contains(hidden), "{hidden} in {log}");
+    }
+    assert!(log.contains("\"path\":\"/formation/review/\""), "{log}");
+}
