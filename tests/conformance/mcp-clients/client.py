@@ -12,7 +12,8 @@ from fastmcp.client.transports import StreamableHttpTransport
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-TOOLS = {"search", "fetch", "law.search", "law.get_node", "law.list_coverage", "account.status", "formation.requirements"}
+TOOLS = {"search", "fetch", "law.search", "law.get_node", "law.list_coverage", "account.status"}
+TOOLS |= {"formation.requirements", "formation.lookup_naics"}
 # More calls than the account has credits.
 CALLS_MAX = 50
 
