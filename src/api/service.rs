@@ -74,6 +74,11 @@ impl Service {
         Arc::clone(&self.corpus.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Who takes payments by card, if anybody.
+    pub fn cards(&self) -> Option<&Arc<dyn CardPayments>> {
+        self.cards.as_ref()
+    }
+
     pub fn accounts(&self) -> &Arc<Accounts> {
         &self.accounts
     }

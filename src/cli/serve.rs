@@ -27,10 +27,11 @@ use hornbook::log::{Fields, Level, Log};
 use hornbook::mcp::{Mcp, McpDoor};
 use hornbook::metrics::Metrics;
 use hornbook::notices::{Notice, Notices, Undelivered};
+use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
-use hornbook::web::payments::OperatorPayments;
+use hornbook::web::payments::{OperatorPayments, Payments};
 use hornbook::web::review::ReviewPage;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
@@ -208,10 +209,14 @@ impl Served {
     }
 }
 
-/// Where people accept company formations. The operator confirms their payments.
+/// Where people accept company formations. The operator confirms their payments, unless they are paid by card.
 fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn Door> {
     let how_to_pay = formation.how_to_pay.as_ref().map(|line| line.0.clone());
-    Arc::new(ReviewPage::new(Arc::clone(service), Arc::new(OperatorPayments), how_to_pay))
+    let payments: Arc<dyn Payments> = match service.cards() {
+        None => Arc::new(OperatorPayments),
+        Some(cards) => Arc::new(OrderPayments::new(Arc::clone(service), Arc::clone(cards))),
+    };
+    Arc::new(ReviewPage::new(Arc::clone(service), payments, how_to_pay))
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {

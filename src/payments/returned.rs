@@ -35,8 +35,8 @@ impl Door for ReturnPages {
 }
 
 const PAID: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Thank you</title>\
-                    <h1>Thank you</h1><p>Your payment is on its way to us. The credits are there as soon as it has \
-                    arrived, usually within a minute. You can close this page.</p></html>\n";
+                    <h1>Thank you</h1><p>Your payment is on its way to us. What you paid for goes on as soon as it \
+                    has arrived, usually within a minute. You can close this page.</p></html>\n";
 
 const LEFT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Not paid</title>\
                     <h1>Not paid</h1><p>You left the payment page, and nothing was charged. The link to it works for a \

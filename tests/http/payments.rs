@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hornbook::accounts::ids::AccountId;
-use hornbook::accounts::records::PurchaseStatus;
+use hornbook::accounts::records::{OrderStage, PurchaseStatus};
 use hornbook::accounts::scope::Scope;
 use hornbook::accounts::tier::{Tariff, Tier};
 use hornbook::api::cards::CardPayments;
@@ -11,11 +11,14 @@ use hornbook::api::service::Service;
 use hornbook::clock::SystemClock;
 use hornbook::http::Doors;
 use hornbook::payments::Secret;
+use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
+use hornbook::web::review::ReviewPage;
 use serde_json::{Value, json};
 
+use crate::formation::{intake, post};
 use crate::house::{Answered, House, Opening, generous};
 use crate::stripe::{FakeStripe, Fault, Notice, SECRET_KEY, WEBHOOK_SECRET, now, send_signed, signature};
 
@@ -50,9 +53,11 @@ fn metered_only() -> Tariff {
 }
 
 fn doors(service: &Arc<Service>) -> Doors {
-    let webhook =
-        Webhook::new(Arc::clone(service.accounts()), Arc::new(SystemClock::start()), Secret::new(WEBHOOK_SECRET));
-    vec![Arc::new(webhook), Arc::new(ReturnPages)]
+    let clock = Arc::new(SystemClock::start());
+    let webhook = Webhook::new(Arc::clone(service.accounts()), clock, Secret::new(WEBHOOK_SECRET));
+    let orders = OrderPayments::new(Arc::clone(service), Arc::clone(service.cards().unwrap()));
+    let review = ReviewPage::new(Arc::clone(service), Arc::new(orders), None);
+    vec![Arc::new(webhook), Arc::new(ReturnPages), Arc::new(review)]
 }
 
 /// A server that takes cards.
@@ -287,4 +292,62 @@ fn a_stripe_that_hangs_keeps_nobody_from_searching() {
         stripe.release();
         assert!(buyers.into_iter().all(|buyer| buyer.join().unwrap() == 200));
     });
+}
+
+/// The address to pay at, as the review page shows it.
+fn pay_url(page: &Answered) -> String {
+    assert_eq!(page.status, 200, "{}", page.text());
+    let text = page.text();
+    let link = text.split("href=\"https://checkout.example").nth(1).unwrap_or_else(|| panic!("no link in {text}"));
+    format!("https://checkout.example{}", link.split('"').next().unwrap())
+}
+
+#[test]
+fn a_company_is_formed_and_paid_by_card() {
+    let (house, stripe) = by_card(Tariff::CONTRACT);
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Formation]);
+    let authorization = format!("Bearer {key}");
+    let body = intake().to_string();
+    let handed_over = post(&house, "/api/v1/formation/handoff", &[("Authorization", &authorization)], &body);
+    let review = handed_over.json()["reviewUrl"].as_str().unwrap().replace("https://law.example", "");
+    assert!(house.get_with(&review, &[]).text().contains("$110.00") && stripe.received().is_empty());
+
+    // The order stands even if there is no page to pay on yet.
+    stripe.fail(&[Fault::Refuse(503); 2]);
+    let accepted = post(&house, &review, &[], "confirmed=yes");
+    assert!(accepted.status == 200 && !accepted.text().contains("checkout.example"), "{}", accepted.text());
+    let url = pay_url(&post(&house, &review, &[], "confirmed=yes"));
+    assert_eq!(pay_url(&post(&house, &review, &[], "confirmed=yes")), url, "one page for the order");
+    let session = stripe.session_at(&url);
+    assert_eq!((&session["amount_total"], stripe.sessions().len()), (&json!(11_000), 1));
+    for asked in stripe.received() {
+        assert!(!format!("{asked:?}").contains("Ondarza"), "nothing of the intake leaves the service");
+    }
+    let order = house.accounts.orders().unwrap().remove(0);
+    assert_eq!(order.stage(), OrderStage::Payment);
+
+    let mut wrong = session.clone();
+    wrong["currency"] = json!("mxn");
+    let notice = stripe.paid(&session);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| stripe.deliver(&notice, house.address));
+        }
+    });
+    stripe.deliver(&stripe.paid(&wrong), house.address);
+    let paid = house.accounts.order(order.id).unwrap().unwrap();
+    assert_eq!((paid.stage(), paid.stages.len()), (OrderStage::Setup, 3));
+    assert_eq!(paid.payment.unwrap().reference.as_deref(), Some("pi_test_0"));
+    assert!(!post(&house, &review, &[], "confirmed=yes").text().contains("checkout.example"), "it is paid");
+    assert_eq!(wallet(&house, account), 0, "an order buys no credits");
+
+    for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
+        house.accounts.advance_order(order.id, stage, &house.act()).unwrap();
+    }
+    assert_eq!(house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment, 5000);
+    stripe.deliver(&stripe.refunded(&session, 11_000), house.address);
+    let problem = house.accounts.checkouts().unwrap().remove(0).problem.unwrap();
+    assert_eq!(problem, "11000 of 11000 cents were refunded");
+    house.accounts.verify_ledger().unwrap();
 }

@@ -31,9 +31,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("search", &["random"]),
     ("api", &["accounts", "clock", "formation", "hex", "percent", "search"]),
     ("door", &["accounts", "api", "formation"]),
-    ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client"]),
     ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
     ("web", &["accounts", "api", "clock", "door", "formation"]),
+    ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client", "web"]),
     (
         "http",
         &[

@@ -4,17 +4,18 @@
 //! merged into what is known of the payment, and the ledger then follows from that. Merging the same twice changes nothing.
 
 use super::credits::correction;
+use super::orders::{put_order, random_uuid, settle};
 use super::purchases::{credit, purchase, put_purchase};
 use super::{Act, account, check_text, note, nothing_more, record as audit, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, CheckoutId, PurchaseId};
+use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    AccountRecord, CheckoutPage, CheckoutRecord, DisputeRecord, DisputeState, Payable, PurchaseStatus, from_json,
-    get_json, put_json,
+    AccountRecord, CheckoutPage, CheckoutRecord, DisputeRecord, DisputeState, OrderRecord, Payable, PurchaseStatus,
+    from_json, get_json, put_json,
 };
 use crate::accounts::writer::After;
 use crate::clock::UnixMillis;
@@ -52,6 +53,9 @@ pub enum ReportResult {
     Unknown,
 }
 
+/// A provider's page is open for a day; an older one is not handed out any more.
+const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
+
 /// Prices are in this currency.
 const CURRENCY: &str = "usd";
 
@@ -59,6 +63,30 @@ const CURRENCY: &str = "usd";
 type Effect = Option<(AccountRecord, i64)>;
 
 impl Accounts {
+    /// A checkout for an order that waits for its payment: the latest, if its page is still open.
+    pub fn open_order_checkout(
+        &self,
+        id: OrderId,
+        amount_cents: u32,
+        at: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<CheckoutRecord, ChangeError> {
+        let fresh = new_checkout_id(entropy)?;
+        self.change(move |poster| {
+            let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+            let ordered = found.ok_or_else(|| ChangeError::not_found("order", id))?;
+            let open = checkouts_of(poster, Payable::Order(id))?.into_iter().find(|known| {
+                let is_open = at < known.opened_at.plus_millis(PAGE_USED_MILLIS);
+                known.payment.is_none() && known.amount_cents == amount_cents && is_open
+            });
+            let record = match open {
+                Some(open) => open,
+                None => open_checkout(poster, fresh, Payable::Order(id), ordered.account, amount_cents, at)?,
+            };
+            Ok((record, nothing_more()))
+        })
+    }
+
     /// Remembers the page that the provider made.
     pub fn checkout_made(&self, id: CheckoutId, page: CheckoutPage) -> Result<CheckoutRecord, ChangeError> {
         check_text("id of the provider's page", &page.session)?;
@@ -207,8 +235,9 @@ fn paid(
     record: &mut CheckoutRecord,
     act: &Act,
 ) -> Result<(ReportResult, Effect), ChangeError> {
-    let Payable::Purchase(id) = record.pays else {
-        return problem(poster, record, act, "orders are not paid by card".to_owned());
+    let id = match record.pays {
+        Payable::Purchase(id) => id,
+        Payable::Order(id) => return order_paid(poster, record, id, act),
     };
     let mut bought = purchase(poster, id)?;
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
@@ -221,6 +250,27 @@ fn paid(
     // What was refunded or disputed before we heard of the payment.
     let back = reverse(poster, record, id, act, "reported before the payment")?;
     Ok((ReportResult::Applied, Some((account, i64::from(bought.credits.0) + back))))
+}
+
+fn order_paid(
+    poster: &mut Poster<'_>,
+    record: &mut CheckoutRecord,
+    id: OrderId,
+    act: &Act,
+) -> Result<(ReportResult, Effect), ChangeError> {
+    let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
+    let Some(mut ordered) = found else {
+        let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    };
+    if ordered.payment.is_some() {
+        let text = format!("it was paid by {}, though it was paid before; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    }
+    settle(&mut ordered, record.payment.clone(), act);
+    put_order(poster, &ordered)?;
+    audit(poster, act, "order paid", format!("{id} of {}", ordered.account))?;
+    Ok((ReportResult::Applied, None))
 }
 
 fn not_paid(
@@ -297,9 +347,7 @@ fn named(pays: Payable) -> String {
 }
 
 pub(super) fn new_checkout_id(entropy: &mut dyn Entropy) -> Result<CheckoutId, ChangeError> {
-    let mut random = [0; 16];
-    entropy.fill(&mut random).map_err(ChangeError::Entropy)?;
-    Ok(CheckoutId(uuid::Builder::from_random_bytes(random).into_uuid()))
+    Ok(CheckoutId(random_uuid(entropy)?))
 }
 
 pub(super) fn open_checkout(
@@ -309,7 +357,7 @@ pub(super) fn open_checkout(
     account: AccountId,
     amount_cents: u32,
     at: UnixMillis,
-) -> Result<(), ChangeError> {
+) -> Result<CheckoutRecord, ChangeError> {
     let record = CheckoutRecord {
         id,
         pays,
@@ -322,7 +370,23 @@ pub(super) fn open_checkout(
         disputes: Vec::new(),
         problem: None,
     };
-    put_checkout(poster, &record)
+    put_checkout(poster, &record)?;
+    Ok(record)
+}
+
+/// The checkouts for one thing.
+fn checkouts_of(poster: &Poster<'_>, pays: Payable) -> Result<Vec<CheckoutRecord>, ChangeError> {
+    let mark = named(pays);
+    let mark = memchr::memmem::Finder::new(&mark);
+    let mut found = Vec::new();
+    poster.writing.scan(Table::Checkouts, &[], &mut |key, payload| {
+        if mark.find(payload).is_some() {
+            let record: CheckoutRecord = from_json(Table::Checkouts, key, payload)?;
+            found.extend(Some(record).filter(|record| record.pays == pays));
+        }
+        Ok(true)
+    })?;
+    Ok(found)
 }
 
 fn checkout(poster: &Poster<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {

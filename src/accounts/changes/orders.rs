@@ -102,10 +102,7 @@ impl Accounts {
                 return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
             }
             refuse_counted(poster, payment_reference.as_deref())?;
-            record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference: payment_reference });
-            if record.stage() <= OrderStage::Payment {
-                record.stages.push(reached(OrderStage::Setup, &act));
-            }
+            settle(&mut record, payment_reference, &act);
             put_order(poster, &record)?;
             audit(poster, &act, "order confirm-payment", format!("{id} of {}", record.account))?;
             Ok((record, nothing_more()))
@@ -143,6 +140,14 @@ impl Accounts {
         let intake = intake.map_err(|_| StateError::bad_record(Table::Orders.name(), id.0.as_bytes()))?;
         self.record_act(act, "order show --intake", format!("{id} of {}", record.account))?;
         Ok(Some(intake))
+    }
+}
+
+/// The order is paid, and goes on if it waited for that.
+pub(super) fn settle(record: &mut OrderRecord, reference: Option<String>, act: &Act) {
+    record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference });
+    if record.stage() <= OrderStage::Payment {
+        record.stages.push(reached(OrderStage::Setup, act));
     }
 }
 

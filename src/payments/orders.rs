@@ -1,0 +1,64 @@
+//! Accepted orders are paid by card, on a page like that of a purchase.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::accounts::blocking;
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::ids::OrderId;
+use crate::accounts::records::OrderRecord;
+use crate::api::cards::{CardPayments, LEFT_PATH, PAID_PATH, Sold};
+use crate::api::service::Service;
+use crate::web::payments::{Begun, Next, Payments};
+
+/// Orders that wait for the provider's page at once; the others are asked to try again.
+const WAITING_MAX: usize = 8;
+
+/// Providers refuse to charge less.
+const CENTS_MIN: u32 = 50;
+
+pub struct OrderPayments {
+    service: Arc<Service>,
+    cards: Arc<dyn CardPayments>,
+    waiting: Semaphore,
+}
+
+impl OrderPayments {
+    pub fn new(service: Arc<Service>, cards: Arc<dyn CardPayments>) -> Self {
+        Self { service, cards, waiting: Semaphore::new(WAITING_MAX) }
+    }
+
+    async fn page_of(&self, id: OrderId, price_cents: u32) -> Result<Next, String> {
+        let Ok(_place) = self.waiting.try_acquire() else { return Err("too many orders wait for a page".to_owned()) };
+        let (accounts, cards) = (Arc::clone(self.service.accounts()), Arc::clone(&self.cards));
+        let at = self.service.now().wall;
+        let opened = move || {
+            let checkout = accounts.open_order_checkout(id, price_cents, at, &mut SystemEntropy);
+            let checkout = checkout.map_err(|error| error.to_string())?;
+            if let Some(page) = checkout.page {
+                return Ok(page.url);
+            }
+            // Nothing of the intake goes to the provider.
+            let name = format!("Company formation, order {id}");
+            let sold = Sold { name, paid_path: PAID_PATH.to_owned(), left_path: LEFT_PATH.to_owned() };
+            let page = cards.open_page(&checkout, &sold).map_err(|error| error.to_string())?;
+            let noted = accounts.checkout_made(checkout.id, page.clone()).map_err(|error| error.to_string())?;
+            Ok(noted.page.unwrap_or(page).url)
+        };
+        let opened = tokio::task::spawn_blocking(move || blocking::allowed(opened)).await;
+        opened.map_err(|error| error.to_string())?.map(Next::PayAt)
+    }
+}
+
+impl Payments for OrderPayments {
+    fn begin<'a>(&'a self, order: &'a OrderRecord) -> Begun<'a> {
+        Box::pin(async move {
+            match order.price_cents {
+                Some(cents) if cents >= CENTS_MIN => self.page_of(order.id, cents).await,
+                // Without a price there is nothing to charge a card with.
+                _ => Ok(Next::OperatorConfirms),
+            }
+        })
+    }
+}
