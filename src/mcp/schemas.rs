@@ -10,8 +10,8 @@ use crate::api::parameters::{Kind, Need, Parameter};
 
 /// A schema is cut at the depth at which it has at most so many bytes: below, objects are only said to be objects. All
 /// lists together have to stay small, for models read them before every conversation.
-const OUTPUT_BYTES_MAX: usize = 600;
-const INPUT_BYTES_MAX: usize = 2200;
+const OUTPUT_BYTES_MAX: usize = 400;
+const INPUT_BYTES_MAX: usize = 1200;
 
 /// Objects within each other that a schema of ours may have.
 const DEPTH_MAX: usize = 4;
