@@ -61,7 +61,7 @@ pub(crate) fn addressed() -> impl Iterator<Item = &'static Operation> {
 }
 
 /// Calls an operation at an address, with the example of its body if it takes one.
-fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
+pub(crate) fn ask(house: &House, operation: &Operation, path: &str, key: Option<&str>) -> Answered {
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let (method, body) = match operation.body {
         None => ("GET", String::new()),
