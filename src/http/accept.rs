@@ -22,27 +22,36 @@ pub(super) fn format(headers: &HeaderMap, offered: &[Format]) -> Option<Format> 
     best.map(|(format, _)| format)
 }
 
-/// The offered coding that the client likes best, the first of equals. Plain bytes come last unless they are liked
-/// better: whoever names a coding at all wants it.
-pub(super) fn coding(headers: &HeaderMap, offered: &[Coding]) -> Coding {
-    let accepted = listed(headers, ACCEPT_ENCODING.as_str());
-    let named = |name: &str| accepted.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality);
-    let quality = |coding: Coding| coding.names().iter().find_map(|name| named(name));
-    let mut best = (Coding::Identity, quality(Coding::Identity).unwrap_or(0));
-    for coding in offered {
-        let quality = quality(*coding).or_else(|| named("*")).unwrap_or(0);
-        if quality > best.1 || (quality == best.1 && quality > 0 && best.0 == Coding::Identity) {
-            best = (*coding, quality);
-        }
-    }
-    best.0
-}
+/// What a client accepts of codings, as `Accept-Encoding` says it.
+pub(super) struct AcceptedCodings(Vec<(String, u16)>);
 
-/// Whether the client refuses plain bytes, so that even a small answer is packed.
-pub(super) fn refuses_identity(headers: &HeaderMap) -> bool {
-    let accepted = listed(headers, ACCEPT_ENCODING.as_str());
-    let named = |name: &str| accepted.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality);
-    named("identity").or_else(|| named("*")) == Some(0)
+impl AcceptedCodings {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        Self(listed(headers, ACCEPT_ENCODING.as_str()))
+    }
+
+    fn named(&self, name: &str) -> Option<u16> {
+        self.0.iter().find(|(listed, _)| listed == name).map(|(_, quality)| *quality)
+    }
+
+    /// The offered coding that the client likes best, the first of equals. Plain bytes come last unless they are liked
+    /// better: whoever names a coding at all wants it.
+    pub(super) fn best(&self, offered: &[Coding]) -> Coding {
+        let quality = |coding: Coding| coding.names().iter().find_map(|name| self.named(name));
+        let mut best = (Coding::Identity, quality(Coding::Identity).unwrap_or(0));
+        for coding in offered {
+            let quality = quality(*coding).or_else(|| self.named("*")).unwrap_or(0);
+            if quality > best.1 || (quality == best.1 && quality > 0 && best.0 == Coding::Identity) {
+                best = (*coding, quality);
+            }
+        }
+        best.0
+    }
+
+    /// Whether the client refuses plain bytes, so that even a small answer is packed.
+    pub(super) fn refuse_identity(&self) -> bool {
+        self.named("identity").or_else(|| self.named("*")) == Some(0)
+    }
 }
 
 /// Names with their quality in thousandths, in lower case.
@@ -98,6 +107,7 @@ mod tests {
 
     #[test]
     fn the_best_liked_coding_is_chosen_and_a_refused_one_is_not() {
+        let best = |headers: &HeaderMap, offered: &[Coding]| AcceptedCodings::of(headers).best(offered);
         let all = Coding::PREFERRED;
         for (accept, expected) in [
             ("gzip, deflate, br, zstd", Coding::Zstd),
@@ -118,10 +128,10 @@ mod tests {
             ("gzip;q=nonsense", Coding::Identity),
             ("", Coding::Identity),
         ] {
-            assert_eq!(coding(&accepting("accept-encoding", accept), &all), expected, "{accept}");
+            assert_eq!(best(&accepting("accept-encoding", accept), &all), expected, "{accept}");
         }
-        assert_eq!(coding(&HeaderMap::new(), &all), Coding::Identity);
-        assert_eq!(coding(&accepting("accept-encoding", "br, gzip;q=0.1"), &[Coding::Gzip]), Coding::Gzip);
+        assert_eq!(best(&HeaderMap::new(), &all), Coding::Identity);
+        assert_eq!(best(&accepting("accept-encoding", "br, gzip;q=0.1"), &[Coding::Gzip]), Coding::Gzip);
     }
 
     #[test]
@@ -133,7 +143,8 @@ mod tests {
             ("*;q=0, identity", false),
             ("identity;q=0.001", false),
         ] {
-            assert_eq!(refuses_identity(&accepting("accept-encoding", accept)), expected, "{accept}");
+            let accepted = AcceptedCodings::of(&accepting("accept-encoding", accept));
+            assert_eq!(accepted.refuse_identity(), expected, "{accept}");
         }
     }
 }

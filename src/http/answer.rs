@@ -13,13 +13,14 @@ use hyper::header::{
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 
+use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
 use super::packing;
 use super::reply::Reply;
 use super::request_log::Note;
 use super::unread::{OfAccount, SharedBytes};
-use super::{accept, gate, headers};
+use super::{gate, headers};
 use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
@@ -36,7 +37,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
         Body::Stored(layer) => {
-            let coding = accept::coding(asked, &STORED_CODINGS);
+            let coding = AcceptedCodings::of(asked).best(&STORED_CODINGS);
             let body = Bytes::from_owner(EncodedLayer { layer, encoding: stored_encoding(coding) });
             let mut response = respond(StatusCode::OK, content_type(reply.format), body);
             packing::is_packed(&mut response, coding);
@@ -208,7 +209,7 @@ pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, service: &S
     let mut response = match is_held {
         true => not_modified(rendered.version(), asked),
         false => {
-            let coding = accept::coding(asked, &Coding::PREFERRED);
+            let coding = AcceptedCodings::of(asked).best(&Coding::PREFERRED);
             let (body, coding) = match rendered.packed(coding, service).await {
                 Some(packed) => (packed, coding),
                 None => (rendered.plain(), Coding::Identity),

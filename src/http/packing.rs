@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::header::{CONTENT_ENCODING, ETAG, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
-use super::accept;
+use super::accept::AcceptedCodings;
 use super::coding::{Coding, Effort};
 use super::reply::Reply;
 use crate::api::service::Service;
@@ -35,13 +35,14 @@ pub(super) async fn pack(response: Reply, asked: &HeaderMap, service: &Service) 
     if is_done || response.status() != StatusCode::OK {
         return response;
     }
-    let coding = accept::coding(asked, &Coding::PREFERRED);
+    let accepted = AcceptedCodings::of(asked);
+    let coding = accepted.best(&Coding::PREFERRED);
     if coding == Coding::Identity {
         return response;
     }
     let (head, body) = response.into_parts();
     let plain = whole(body).await;
-    let is_small = plain.len() < PACK_FROM_BYTES && !accept::refuses_identity(asked);
+    let is_small = plain.len() < PACK_FROM_BYTES && !accepted.refuse_identity();
     let packed = if is_small { None } else { packed(plain.clone(), coding, Effort::Quick, service).await };
     let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
     let mut response = Reply::from_parts(head, Full::new(packed));
