@@ -193,13 +193,14 @@ impl<S> Guard<S> {
         buffer.put_slice(&self.held[..length]);
         self.held.drain(..length);
         self.passed -= length;
+        // Also when the rest waits: that the request before was answered says nothing about this one.
+        self.state.set_answered(false);
         if self.passed > 0 {
             return;
         }
         if self.phase == Phase::Heads {
             self.phase = Phase::Processing;
         }
-        self.state.set_answered(false);
         self.is_unread = !self.held.is_empty();
         if self.held.is_empty() {
             // An idle connection keeps no buffer.
@@ -437,6 +438,26 @@ mod tests {
             assert_eq!(guard.held.capacity(), 0);
             drop(client);
             assert!(matches!(arrived(&mut guard).await, Arrived::Nothing));
+        });
+    }
+
+    #[test]
+    fn a_request_that_is_passed_on_in_parts_is_not_answered_because_the_one_before_was() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (mut client, server) = duplex(1 << 10);
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+            for _ in 0..2 {
+                client.write_all(REQUEST).await.unwrap();
+                assert!(matches!(arrived(&mut guard).await, Arrived::Request));
+                let (mut part, mut rest) = ([0; 5], [0; 1 << 10]);
+                assert_eq!(guard.read(&mut part).await.unwrap(), part.len());
+                assert!(!guard.state.is_answered(), "hyper has only a part of it");
+                assert_eq!(guard.read(&mut rest).await.unwrap(), REQUEST.len() - part.len());
+                guard.write_all(b"an answer").await.unwrap();
+                guard.flush().await.unwrap();
+                assert!(guard.state.is_answered());
+            }
         });
     }
 

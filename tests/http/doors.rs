@@ -69,6 +69,17 @@ fn a_door_gets_whole_requests_and_its_answers_have_the_headers_of_all() {
     assert!(house.log().contains("\"path\":\"/echo\""), "{}", house.log());
 }
 
+/// hyper reads a request in parts of 8 KB.
+#[test]
+fn a_long_body_arrives_on_a_connection_that_had_a_request_before() {
+    let house = open();
+    let long = "a".repeat(30_000);
+    let first = post("/echo", "first").replace("Connection: close\r\n", "");
+    let answered = house.raw(&(first + &post("/echo", &long)));
+    assert_eq!(answered.text().matches("HTTP/1.1 200 OK").count(), 1, "the second answer follows the first");
+    assert!(answered.text().ends_with(&long));
+}
+
 #[test]
 fn what_stands_in_a_body_is_not_a_request_and_what_follows_it_is() {
     let house = open();
