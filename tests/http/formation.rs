@@ -70,12 +70,12 @@ fn path_of(handed_over: &Answered) -> String {
     path
 }
 
-fn accept(house: &House, path: &str) -> Answered {
+pub(crate) fn accept(house: &House, path: &str) -> Answered {
     post(house, path, &[("Origin", "https://law.example"), ("Sec-Fetch-Site", "same-origin")], "confirmed=yes")
 }
 
 /// Order id and tracking token, as the page shows them.
-fn order_on(page: &Answered) -> (OrderId, Option<String>) {
+pub(crate) fn order_on(page: &Answered) -> (OrderId, Option<String>) {
     assert_eq!(page.status, 200, "{}", page.text());
     let text = page.text();
     let shown: Vec<&str> = text.split("<code>").skip(1).map(|rest| rest.split("</code>").next().unwrap()).collect();

@@ -1,5 +1,6 @@
 //! The HTTP service over real sockets and the sample corpus: the table walked, answers field by field, the transport.
 
+mod agents_form_companies;
 mod answers;
 mod bad_input;
 mod charging;

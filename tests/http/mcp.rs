@@ -18,7 +18,7 @@ use crate::sample::ENGINE;
 const STATELESS: &str = "2026-07-28";
 pub(crate) const OLDER: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
 
-fn with_mcp(service: &Arc<Service>) -> Doors {
+pub(crate) fn with_mcp(service: &Arc<Service>) -> Doors {
     let mcp = Arc::new(Mcp::new(Arc::clone(service)));
     vec![Arc::new(McpDoor::new(mcp, &McpSettings::default()))]
 }
@@ -88,7 +88,7 @@ pub(crate) fn call(house: &House, tool: &str, arguments: Value, key: Option<&str
     ask(house, STATELESS, "tools/call", params, key)
 }
 
-fn tool_result(house: &House, tool: &str, arguments: Value, key: &str) -> Value {
+pub(crate) fn tool_result(house: &House, tool: &str, arguments: Value, key: &str) -> Value {
     let result = result(&call(house, tool, arguments, Some(key)));
     assert_eq!(result["isError"], false, "{result:#}");
     result

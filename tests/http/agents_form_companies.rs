@@ -1,0 +1,96 @@
+//! A company formed by an agent and a person: the program's steps over the Model Context Protocol, the person's on pages,
+//! once with an operator who confirms the payment and once with a card.
+
+use std::sync::Arc;
+
+use hornbook::accounts::ids::{AccountId, OrderId};
+use hornbook::accounts::records::OrderStage;
+use hornbook::accounts::scope::Scope;
+use hornbook::accounts::tier::Tariff;
+use hornbook::api::service::Service;
+use hornbook::http::Doors;
+use serde_json::{Value, json};
+
+use crate::formation::{self, intake};
+use crate::house::{House, Opening};
+use crate::mcp::{tool_result, with_mcp};
+use crate::payments::{self, by_card_with, pay_url};
+
+fn tool(house: &House, name: &str, arguments: Value, key: &str) -> Value {
+    tool_result(house, name, arguments, key)["structuredContent"].clone()
+}
+
+/// Requirements, industry, intake. The path of the page that the agent gives to its person.
+fn handed_over_by_agent(house: &House, key: &str) -> String {
+    let required = tool(house, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
+    let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
+    assert!(facts.iter().any(|fact| fact["fact"] == "registered_agent" || fact["fact"] == "registeredAgent"), "{facts:?}");
+    let found = tool(house, "formation.lookup_naics", json!({ "q": "custom software programming" }), key);
+    let industry = found["industries"][0]["code"].as_str().unwrap();
+    assert_eq!(industry, "541511", "{found:#}");
+    let mut good = intake();
+    good["naics"] = json!(industry);
+
+    let mut bad = good.clone();
+    bad["naics"] = json!("000000");
+    bad["people"][0]["address"]["zip"] = json!("1");
+    let refused = crate::mcp::result(&crate::mcp::call(house, "formation.handoff", bad, Some(key)));
+    assert_eq!(refused["isError"], true);
+    let faults: Vec<&str> = refused["structuredContent"]["details"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| fault["parameter"].as_str().unwrap())
+        .collect();
+    assert!(faults.contains(&"naics") && faults.contains(&"people[0].address.zip"), "{faults:?}");
+
+    let handed_over = tool(house, "formation.handoff", good, key);
+    handed_over["reviewUrl"].as_str().unwrap().replace("https://law.example", "")
+}
+
+/// From setup to the end, looked at on the way as the holder of the token does.
+fn moved_to_the_end(house: &House, account: AccountId, key: &str, id: OrderId, token: &str) {
+    let status = || {
+        let found = house.get(&format!("/api/v1/formation/status/{id}?token={token}"), key);
+        assert_eq!(found.status, 200, "{}", found.text());
+        found.json()["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(status(), "setup");
+    for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
+        house.accounts.advance_order(id, stage, &house.act()).unwrap();
+        assert_eq!(status(), stage.name());
+    }
+    let left = house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
+    assert_eq!(left, 5000 - 4, "all that was charged are four looks at the status");
+    house.accounts.verify_ledger().unwrap();
+}
+
+#[test]
+fn an_agent_hands_over_a_person_accepts_and_the_operator_confirms_the_payment() {
+    fn doors(service: &Arc<Service>) -> Doors {
+        [with_mcp(service), formation::doors(service)].concat()
+    }
+    let house = House::open_as(Opening { doors, ..Opening::usual(Tariff::CONTRACT) }, |_| ());
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Formation]);
+    let page = handed_over_by_agent(&house, &key);
+    let (id, token) = formation::order_on(&formation::accept(&house, &page));
+    house.accounts.pay_order(id, Some("wire 1".to_owned()), &house.act()).unwrap();
+    moved_to_the_end(&house, account, &key, id, &token.unwrap());
+}
+
+#[test]
+fn an_agent_hands_over_a_person_accepts_and_pays_by_card() {
+    fn doors(service: &Arc<Service>) -> Doors {
+        [with_mcp(service), payments::doors(service)].concat()
+    }
+    let (house, stripe) = by_card_with(Tariff::CONTRACT, doors);
+    let account = house.account(0);
+    let key = house.key(account, &[Scope::Formation]);
+    let page = handed_over_by_agent(&house, &key);
+    let accepted = formation::accept(&house, &page);
+    let (id, token) = formation::order_on(&accepted);
+    let session = stripe.session_at(&pay_url(&accepted));
+    stripe.deliver(&stripe.paid(&session), house.address);
+    moved_to_the_end(&house, account, &key, id, &token.unwrap());
+}
