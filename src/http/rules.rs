@@ -114,6 +114,9 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
 
 /// Checks the length that a request says its body has.
 pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
+    if method == b"TRACE" {
+        return Err(no_trace());
+    }
     if method != b"POST" {
         let message = "only POST requests have a body; send the parameters in the URL";
         return Err(ApiError::new(ErrorCode::BodyTooLarge, message));
@@ -136,6 +139,11 @@ pub(super) fn no_length() -> ApiError {
 pub(super) fn no_expectation() -> ApiError {
     let message = "the header Expect is not supported; send the body at once, without it";
     ApiError::new(ErrorCode::ExpectationFailed, message)
+}
+
+/// What TRACE sends back, a page could read that must not.
+pub(super) fn no_trace() -> ApiError {
+    ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET")
 }
 
 pub(super) fn no_proxy() -> ApiError {

@@ -17,7 +17,7 @@ const INPUT_BYTES_MAX: usize = 1200;
 const DEPTH_MAX: usize = 4;
 
 /// Names of members of an answer that are said to be required; these tell it from an error.
-const REQUIRED_MAX: usize = 6;
+const REQUIRED_MAX: usize = 4;
 
 /// The arguments of a tool.
 pub(super) fn input(operation: &Operation) -> Value {

@@ -24,7 +24,10 @@ fn tool(house: &House, name: &str, arguments: Value, key: &str) -> Value {
 fn handed_over_by_agent(house: &House, key: &str) -> String {
     let required = tool(house, "formation.requirements", json!({ "state": "DE", "entityType": "llc" }), key);
     let facts = required["entityTypes"][0]["facts"]["required"].as_array().unwrap();
-    assert!(facts.iter().any(|fact| fact["fact"] == "registered_agent" || fact["fact"] == "registeredAgent"), "{facts:?}");
+    assert!(
+        facts.iter().any(|fact| fact["fact"] == "registered_agent" || fact["fact"] == "registeredAgent"),
+        "{facts:?}"
+    );
     let found = tool(house, "formation.lookup_naics", json!({ "q": "custom software programming" }), key);
     let industry = found["industries"][0]["code"].as_str().unwrap();
     assert_eq!(industry, "541511", "{found:#}");

@@ -52,7 +52,7 @@ fn metered_only() -> Tariff {
     tariff
 }
 
-fn doors(service: &Arc<Service>) -> Doors {
+pub(crate) fn doors(service: &Arc<Service>) -> Doors {
     let clock = Arc::new(SystemClock::start());
     let webhook = Webhook::new(Arc::clone(service.accounts()), clock, Secret::new(WEBHOOK_SECRET));
     let orders = OrderPayments::new(Arc::clone(service), Arc::clone(service.cards().unwrap()));
@@ -62,6 +62,10 @@ fn doors(service: &Arc<Service>) -> Doors {
 
 /// A server that takes cards.
 fn by_card(tariff: Tariff) -> (House, FakeStripe) {
+    by_card_with(tariff, doors)
+}
+
+pub(crate) fn by_card_with(tariff: Tariff, doors: fn(&Arc<Service>) -> Doors) -> (House, FakeStripe) {
     let stripe = FakeStripe::start();
     let cards = Stripe::new(&stripe.url(), Secret::new(SECRET_KEY)).unwrap().returning_to("https://law.example");
     let cards: Option<Arc<dyn CardPayments>> = Some(Arc::new(cards));
@@ -295,7 +299,7 @@ fn a_stripe_that_hangs_keeps_nobody_from_searching() {
 }
 
 /// The address to pay at, as the review page shows it.
-fn pay_url(page: &Answered) -> String {
+pub(crate) fn pay_url(page: &Answered) -> String {
     assert_eq!(page.status, 200, "{}", page.text());
     let text = page.text();
     let link = text.split("href=\"https://checkout.example").nth(1).unwrap_or_else(|| panic!("no link in {text}"));

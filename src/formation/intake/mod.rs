@@ -194,13 +194,19 @@ pub struct Address {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zip: Option<String>,
     /// Two letters; US unless given.
-    #[serde(default = "home")]
+    #[serde(default = "home", skip_serializing_if = "is_home")]
     pub country: String,
 }
 
 /// The country of an address that names none.
+const HOME: &str = "US";
+
 fn home() -> String {
-    "US".to_owned()
+    HOME.to_owned()
+}
+
+fn is_home(country: &str) -> bool {
+    country == HOME
 }
 
 /// Who takes legal papers for the company.
