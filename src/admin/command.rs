@@ -244,7 +244,7 @@ pub enum OrderCommand {
         #[arg(value_parser = OrderStage::parse)]
         stage: OrderStage,
     },
-    /// Record the payment of an order that waits for it, which moves it to the stage setup
+    /// Record the payment of an order, which moves it to the stage setup
     ConfirmPayment {
         /// The order
         order: OrderId,
