@@ -7,7 +7,6 @@ use hyper::{HeaderMap, Method};
 
 use serde_json::Value;
 
-use super::rules::no_trace;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::{self, JsonObject};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
@@ -26,7 +25,7 @@ pub(super) struct CheckedRequest<'r> {
 pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
     let headers = &head.headers;
     if head.method == Method::TRACE {
-        return Err(no_trace());
+        return Err(ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET"));
     }
     let path = head.uri.path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));

@@ -327,7 +327,7 @@ mod tests {
             ("POST", "Content-Length: 65537\r\n", Err(413)),
             ("POST", "Content-Length: 18446744073709551615\r\n", Err(413)),
             ("GET", "Content-Length: 1\r\n", Err(413)),
-            ("PUT", "Content-Length: 1\r\n", Err(413)),
+            ("PUT", "Content-Length: 1\r\n", Err(405)),
             ("TRACE", "Content-Length: 1\r\n", Err(405)),
             ("POST", "Transfer-Encoding: chunked\r\n", Err(411)),
             ("GET", "Transfer-Encoding: chunked\r\n", Err(413)),

@@ -114,14 +114,15 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
 
 /// Checks the length that a request says its body has.
 pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
-    if method == b"TRACE" {
-        return Err(no_trace());
+    match method {
+        b"POST" if bytes > BODY_BYTES_MAX as u64 => Err(body_too_large()),
+        b"POST" => Ok(()),
+        b"GET" | b"HEAD" | b"OPTIONS" => {
+            let message = "only POST requests have a body; send the parameters in the URL";
+            Err(ApiError::new(ErrorCode::BodyTooLarge, message))
+        }
+        _ => Err(ApiError::new(ErrorCode::MethodNotAllowed, "this method is not allowed anywhere; use GET or POST")),
     }
-    if method != b"POST" {
-        let message = "only POST requests have a body; send the parameters in the URL";
-        return Err(ApiError::new(ErrorCode::BodyTooLarge, message));
-    }
-    if bytes > BODY_BYTES_MAX as u64 { Err(body_too_large()) } else { Ok(()) }
 }
 
 pub(super) fn body_too_large() -> ApiError {
@@ -139,11 +140,6 @@ pub(super) fn no_length() -> ApiError {
 pub(super) fn no_expectation() -> ApiError {
     let message = "the header Expect is not supported; send the body at once, without it";
     ApiError::new(ErrorCode::ExpectationFailed, message)
-}
-
-/// What TRACE sends back, a page could read that must not.
-pub(super) fn no_trace() -> ApiError {
-    ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET")
 }
 
 pub(super) fn no_proxy() -> ApiError {

@@ -75,7 +75,7 @@ fn what_frames_may_carry_is_refused_with_the_error_object() {
         (405, Request::builder().method(Method::CONNECT).uri("law.example:443"), None),
         (405, get("/healthz").method(Method::POST), None),
         (413, get("/healthz"), Some(&b"hello"[..])),
-        (413, get("/api/v1/search").method(Method::PUT), Some(&b"q=a"[..])),
+        (405, get("/api/v1/search").method(Method::PUT), Some(&b"q=a"[..])),
         (405, get("/api/v1/search").method(Method::POST), Some(&b"q=a"[..])),
         (414, get(&format!("/{long}")), None),
         (431, get("/healthz").header("x-a", &long).header("x-b", &long), None),

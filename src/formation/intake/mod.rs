@@ -65,6 +65,7 @@ pub struct Intake {
     /// The shares that a corporation may issue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10))]
+    #[schemars(with = "Option<Vec<ShareClass>>")]
     pub shares: Vec<ShareClass>,
     /// How long the company lasts, if not perpetually.
     #[serde(default, skip_serializing_if = "Option::is_none")]
