@@ -211,7 +211,7 @@ pub(super) fn accepted(
             @match next {
                 Some(Next::PayAt(url)) => p { a.button href=(url) rel="noreferrer" { "Pay now" } },
                 Some(Next::OperatorConfirms) => p { (how_to_pay) },
-                // Not asked for yet, or not to be had at the moment.
+                // Not asked for yet, or not available at the moment.
                 None => form method="post" {
                     input type="hidden" name="confirmed" value="yes";
                     button type="submit" { "Go on to the payment" }
