@@ -38,7 +38,7 @@ pub(super) struct Answered {
     pub(super) bill: Bill,
 }
 
-/// What HTTP says of a call beside its result.
+/// What HTTP says of a call in addition to its result.
 #[derive(Default)]
 pub(super) struct Bill {
     pub(super) receipt: Option<Receipt>,
@@ -202,7 +202,7 @@ fn failed(failure: Failure, context: &Context<'_>) -> Answered {
     Answered { result: Ok(result.end()), bill }
 }
 
-/// The message with what a model needs beside it.
+/// The message, with what else a model needs.
 fn told_of(message: &str, object: &Value) -> String {
     match object["upgradeUrl"].as_str() {
         Some(url) => format!("{message} ({url})"),

@@ -83,7 +83,7 @@ impl Mcp {
     }
 }
 
-/// The key of the request itself, or else the one that came beside it.
+/// The key of the request itself, or else the one that came with it.
 fn idempotency_key<'c>(
     params: &'c JsonObject,
     beside: &Result<Option<IdempotencyKey<'c>>, Violation>,

@@ -1,4 +1,4 @@
-//! What a model reads of an answer: short text, and a link to each provision. Programs read the JSON beside it.
+//! What a model reads of an answer: short text, and a link to each provision. Programs read the JSON that comes with it.
 //!
 //! Each operation that answers with provisions has a writer here; the answers of the others are their JSON. Clients
 //! that show a model the text alone must miss nothing that it needs for the next call: the ids are in it.

@@ -60,7 +60,7 @@ pub(in crate::api) struct NodeReply<'s> {
     pub(super) provenance: Provenance<'s>,
 }
 
-/// What a provision mostly has beside its text.
+/// What a provision usually has in addition to its text.
 const BESIDE_TEXT_BYTES: usize = 2 << 10;
 
 /// A note of the publisher.
