@@ -17,6 +17,7 @@ pub mod embed;
 pub mod ids;
 pub mod jurisdictions;
 pub mod keyword;
+pub mod layout;
 pub mod manifest;
 pub mod nodes;
 pub mod outline;

@@ -18,6 +18,7 @@ use crate::damage::Damage;
 use crate::embed::{Embedder, embedder};
 use crate::ids::{NodeId, NodeOrdinal};
 use crate::keyword::{self, KeywordError, KeywordIndex};
+use crate::layout::Layouts;
 use crate::manifest::{Fingerprint, Manifest, ManifestError};
 use crate::nodes::{Nodes, NodesError};
 use crate::outline::Outline;
@@ -138,6 +139,7 @@ pub struct Snapshot {
     pub nodes: Nodes,
     pub cards: Cards,
     pub texts: Texts,
+    pub layouts: Layouts,
     pub tags: Tags,
     pub chunks: ChunkTable,
     pub token_sets: TokenSets,
@@ -167,6 +169,7 @@ impl Snapshot {
             nodes: Nodes::open_reporting(dir, damage.clone())?,
             cards: Cards::open_reporting(dir, damage.clone())?,
             texts: Texts::open_reporting(dir, damage.clone())?,
+            layouts: Layouts::open(dir)?,
             tags: Tags::open(dir)?,
             chunks: ChunkTable::open(dir)?,
             token_sets: TokenSets::open(dir)?,
@@ -208,6 +211,7 @@ impl Snapshot {
         let checks = [
             (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
             (crate::cards::FILE_NAME, self.cards.node_count() as u64, nodes),
+            (crate::layout::FILE_NAME, self.layouts.node_count() as u64, nodes),
             (crate::chunks::FILE_NAME, u64::from(self.chunks.node_count()), nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.node_count() as u64, nodes),
             (crate::references::FILE_NAME, self.references.node_count() as u64, nodes),

@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut gatherer = Gatherer::new(&std::env::temp_dir()).expect("a temporary file");
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
-    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[] };
+    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options: &toml::Table::new() };
     let mut reader = bytes;
     let file = SourceFile { place: "fuzz".into(), reader: &mut reader };
     let read = import(file, target, &mut intake);

@@ -15,8 +15,9 @@ use crate::compile::{Compiled, GatheredBody, compile};
 use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphOptions, Probes, build_graph};
-use crate::import::SourceContent;
+use crate::import::document::Batch;
 use crate::import::target::{ImportError, Intake, Target};
+use crate::import::{Read, SourceContent};
 use crate::loss::{LossRefused, losses};
 use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
@@ -342,13 +343,30 @@ impl Context<'_> {
             citation: planned.citation.as_deref(),
             source: number,
             tags: &planned.tags,
+            options: &planned.options,
         };
         let provisions_before = intake.gatherer.provisions();
         let mut stage = self.options.progress.stage("reading", "nodes", None);
-        source_files::for_each(&source.path, planned.member.as_deref(), |file| {
-            stage.add(read(file, target, intake)?);
-            Ok::<(), ImportError>(())
-        })?;
+        let member = planned.member.as_deref();
+        match read {
+            Read::Lines(read) => source_files::for_each(&source.path, member, |file| {
+                stage.add(read(file, target, intake)?);
+                Ok::<(), ImportError>(())
+            })?,
+            Read::Documents { parse, wants } => {
+                let mut batch = Batch::default();
+                source_files::for_each(&source.path, member, |file| {
+                    if wants(&file.place) {
+                        batch.read(file)?;
+                    }
+                    if batch.is_full() {
+                        stage.add(batch.parse(parse, target, intake)?);
+                    }
+                    Ok::<(), ImportError>(())
+                })?;
+                stage.add(batch.parse(parse, target, intake)?);
+            }
+        }
         stage.finish();
         if intake.gatherer.provisions() == provisions_before && intake.mistakes.is_empty() {
             let what = "this source has no provisions; check that the file is complete, or remove it from the plan";

@@ -14,6 +14,7 @@ use hornbook_corpus::citation_index::{CitationIndexWriter, CitationKind};
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::keyword::{KeywordDocument, KeywordError, KeywordWriter};
+use hornbook_corpus::layout::LayoutWriter;
 use hornbook_corpus::nodes::{NodeRecord, NodeWriter, NodesError, Note, Wording};
 use hornbook_corpus::outline::{OutlineError, OutlineNode};
 use hornbook_corpus::section_file::SectionFileError;
@@ -213,6 +214,7 @@ struct Writers {
     nodes: NodeWriter,
     cards: CardWriter,
     texts: TextWriter,
+    layouts: LayoutWriter,
     tags: TagWriter,
     chunks: ChunkTableWriter,
     token_sets: TokenSetWriter,
@@ -232,6 +234,7 @@ impl Writers {
             nodes: NodeWriter::create(dir)?,
             cards: CardWriter::create(dir)?,
             texts: TextWriter::create(dir)?,
+            layouts: LayoutWriter::create(dir)?,
             tags: TagWriter::default(),
             chunks: ChunkTableWriter::create(dir)?,
             token_sets: TokenSetWriter::create(dir)?,
@@ -253,6 +256,7 @@ impl Writers {
         self.nodes.finish()?;
         self.cards.finish()?;
         self.texts.finish()?;
+        self.layouts.finish()?;
         self.tags.finish(dir)?;
         self.chunks.finish()?;
         self.token_sets.finish()?;
@@ -346,6 +350,9 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
         is_provision: content.text.is_some(),
     });
     let record = record_of(node, &mut writers.texts)?;
+    let of_wordings = content.wordings.iter().map(|wording| &wording.layout);
+    let of_notes = content.notes.iter().map(|note| &note.layout);
+    writers.layouts.push(std::iter::once(&content.layout).chain(of_wordings).chain(of_notes))?;
     write_chunks(node, ordinal, &record, writers)?;
     write_keywords(node, writers)?;
     if content.text.is_some() && ordinal.0.is_multiple_of(writers.probe_every) {

@@ -1,5 +1,6 @@
 //! A node as importers hand it over: its content, its handle, and how it is placed among others.
 
+use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ pub struct Content {
     pub status: Option<Status>,
     /// Absent on a pure container.
     pub text: Option<String>,
+    /// How the text is set; empty if the source does not say.
+    #[serde(default, skip_serializing_if = "Layout::is_empty")]
+    pub layout: Layout,
     pub notes: Vec<ContentNote>,
     pub source_credit: Option<String>,
     pub tags: Vec<String>,
@@ -35,18 +39,22 @@ pub struct Content {
     pub parent_key: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContentNote {
     pub topic: String,
     pub text: String,
+    #[serde(default, skip_serializing_if = "Layout::is_empty")]
+    pub layout: Layout,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContentWording {
     pub label: String,
     pub effective_from: Option<String>,
     pub effective_to: Option<String>,
     pub text: String,
+    #[serde(default, skip_serializing_if = "Layout::is_empty")]
+    pub layout: Layout,
 }
 
 /// Names a node while its tree is not complete: a hash, so that millions of handles cost little.

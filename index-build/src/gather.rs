@@ -37,6 +37,8 @@ pub struct Gatherer {
     seen: HashMap<Handle, u32>,
     /// The first provision of each citation, for sources that number their nodes themselves.
     cited: HashMap<Handle, u32>,
+    /// Parents by another name.
+    joins: HashMap<Handle, Handle>,
     provisions: u64,
 }
 
@@ -61,6 +63,7 @@ impl Gatherer {
             nodes: Vec::new(),
             seen: HashMap::new(),
             cited: HashMap::new(),
+            joins: HashMap::new(),
             provisions: 0,
         })
     }
@@ -68,6 +71,24 @@ impl Gatherer {
     /// Whether a node of this handle was added already: importers that make containers from paths ask.
     pub fn has(&self, handle: Handle) -> bool {
         self.seen.contains_key(&handle)
+    }
+
+    /// Whoever names `from` as its parent belongs below `to`.
+    pub fn join(&mut self, from: Handle, to: Handle) {
+        self.joins.insert(from, to);
+    }
+
+    /// The node that is meant by a parent's handle. A circle of joins leads nowhere.
+    fn parent_of(&self, node: u32) -> Result<Option<u32>, NoParent> {
+        let Some(mut handle) = self.nodes[node as usize].parent else { return Ok(None) };
+        for _ in 0..=DEPTH_MAX {
+            match (self.seen.get(&handle), self.joins.get(&handle)) {
+                (Some(&parent), _) => return Ok(Some(parent)),
+                (None, Some(&next)) => handle = next,
+                (None, None) => return Err(NoParent),
+            }
+        }
+        Err(NoParent)
     }
 
     /// How many provisions were added so far, in all code bodies.
@@ -126,6 +147,7 @@ impl Gatherer {
         self.nodes.clear();
         self.seen.clear();
         self.cited.clear();
+        self.joins.clear();
         self.files.clear();
     }
 
@@ -210,16 +232,14 @@ impl Gatherer {
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
         let mut roots = Vec::new();
         for node in all() {
-            match self.nodes[node as usize].parent {
-                None => roots.push(node),
-                Some(parent) => match self.seen.get(&parent) {
-                    Some(&parent) => children[parent as usize].push(node),
-                    None => {
-                        mistakes.add(self.position(node), self.missing_parent(node)?);
-                        // Its own children are not to be reported as well.
-                        roots.push(node);
-                    }
-                },
+            match self.parent_of(node) {
+                Ok(None) => roots.push(node),
+                Ok(Some(parent)) => children[parent as usize].push(node),
+                Err(NoParent) => {
+                    mistakes.add(self.position(node), self.missing_parent(node)?);
+                    // Its own children are not to be reported as well.
+                    roots.push(node);
+                }
             }
         }
         let reached = preorder(&roots, &children);
@@ -272,8 +292,7 @@ impl Gatherer {
         let mut tree: Vec<GatheredNode> = Vec::with_capacity(preorder.len());
         for (ordinal, &node) in (0_u32..).zip(preorder) {
             let skeleton = &self.nodes[node as usize];
-            let parent =
-                skeleton.parent.and_then(|parent| self.seen.get(&parent)).and_then(|p| preorder.get_index_of(p));
+            let parent = self.parent_of(node).ok().flatten().and_then(|parent| preorder.get_index_of(&parent));
             let depth = parent.map_or(0, |parent: usize| tree[parent].depth + 1);
             if depth > DEPTH_MAX {
                 let what = format!("'{}' is nested more than {DEPTH_MAX} levels deep", skeleton.key);
@@ -306,6 +325,9 @@ impl Gatherer {
 fn repeated_key(key: &str, first: &SourcePosition) -> String {
     format!("the key '{key}' is already used at {first}; give every node a key of its own")
 }
+
+/// The handle that a node names as its parent is nobody's.
+struct NoParent;
 
 /// What becomes of a node that an importer added.
 #[derive(Clone, Debug)]

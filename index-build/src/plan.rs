@@ -69,6 +69,9 @@ pub struct PlannedSource {
     /// Given to every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// What only its format needs; the importers say which keys there are.
+    #[serde(default)]
+    pub options: toml::Table,
     #[serde(default)]
     pub zoning: Option<ZoningOptions>,
 }
@@ -149,6 +152,7 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
             return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));
         }
     }
+    source.format.check_options(&source.options).map_err(|what| format!("{at}: {what}"))?;
     if !source.format.is_law() {
         return match source.zoning {
             Some(_) => Ok(()),

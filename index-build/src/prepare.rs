@@ -15,7 +15,9 @@ use crate::wordings::as_wording;
 pub(crate) fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, SpoolError> {
     let mut content = spool.read(node.content)?;
     for &wording in &node.wordings {
-        content.wordings.push(as_wording(spool.read(wording)?));
+        let (wording, notes) = as_wording(spool.read(wording)?, content.notes.len());
+        content.wordings.push(wording);
+        content.notes.extend(notes);
     }
     content
         .wordings

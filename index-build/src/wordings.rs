@@ -4,7 +4,7 @@
 //! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
 //! The answer depends on content alone, never on the order of files.
 
-use crate::content::{Content, ContentWording, Handle};
+use crate::content::{Content, ContentNote, ContentWording, Handle};
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -110,15 +110,20 @@ fn ends_soon(content: &Content) -> bool {
         || remark(&content.heading).is_some_and(|remark| remark.to_ascii_lowercase().contains("until"))
 }
 
-/// Turns a node that was joined to another into a wording of it.
-pub(crate) fn as_wording(content: Content) -> ContentWording {
+/// Turns a node that was joined to another into a wording of it, and hands over its notes. Footnotes in its text are
+/// counted from `notes_before`, because that is where its notes will stand.
+pub(crate) fn as_wording(content: Content, notes_before: usize) -> (ContentWording, Vec<ContentNote>) {
     let label = remark(&content.heading).unwrap_or(&content.heading).to_owned();
-    ContentWording {
+    let mut layout = content.layout;
+    layout.count_footnotes_from(notes_before);
+    let wording = ContentWording {
         label,
         effective_from: content.effective_from,
         effective_to: content.effective_to,
         text: content.text.unwrap_or_default(),
-    }
+        layout,
+    };
+    (wording, content.notes)
 }
 
 #[cfg(test)]
@@ -153,7 +158,7 @@ mod tests {
         let expected = (vec![(2, vec![1])], vec![]);
         assert_eq!(reconciled(vec![old(), new()]), expected);
         assert_eq!(reconciled(vec![new(), old()]), expected);
-        assert_eq!(as_wording(old().content).label, "Effective until July 1, 2022");
+        assert_eq!(as_wording(old().content, 0).0.label, "Effective until July 1, 2022");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Importers: one for each source format. Each reads its format's files and hands nodes to the gatherer; none knows how
 //! a snapshot is written. [`IMPORTERS`] is the table of them: a new format is one file here and one row.
 
+pub mod document;
 pub mod json_line;
 pub mod native;
 pub mod provisions_jsonl;
 pub mod slug;
 pub mod target;
+pub mod text_builder;
+pub mod xml;
 pub mod zoning;
 
 use std::fmt;
@@ -13,10 +16,24 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::source_files::SourceFile;
+use document::ParseDocument;
 use target::{ImportError, Intake, Target};
 
 /// Reads one file of a source of law; returns how many nodes it had.
-pub type ReadLaw = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
+pub type ReadLines = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;
+
+/// How the files of a source are read.
+#[derive(Clone, Copy)]
+pub enum Read {
+    /// Line by line, files of any length.
+    Lines(ReadLines),
+    /// Each file as a whole, many at a time.
+    Documents {
+        parse: ParseDocument,
+        /// Whether a file with this path belongs to the law. Others, such as licences and pictures, are passed over.
+        wants: fn(&str) -> bool,
+    },
+}
 
 /// A source format.
 pub struct Importer {
@@ -28,7 +45,9 @@ pub struct Importer {
 /// What sources of a format hold.
 pub enum SourceContent {
     Law {
-        read: ReadLaw,
+        read: Read,
+        /// What is wrong with the `[source.options]` of a plan.
+        check_options: fn(&toml::Table) -> Result<(), String>,
         /// Citations are stored in their canonical form. Otherwise they are stored as the source writes them.
         canonical_citations: bool,
         /// Nodes can have tags of their own, besides those that the plan gives to the whole source.
@@ -41,16 +60,42 @@ pub enum SourceContent {
 pub static IMPORTERS: [Importer; 3] = [
     Importer {
         name: "native",
-        content: SourceContent::Law { read: native::import, canonical_citations: false, own_tags: true },
+        content: SourceContent::Law {
+            read: Read::Lines(native::import),
+            check_options: no_options,
+            canonical_citations: false,
+            own_tags: true,
+        },
     },
     Importer {
         name: "provisions-jsonl",
-        content: SourceContent::Law { read: provisions_jsonl::import, canonical_citations: true, own_tags: false },
+        content: SourceContent::Law {
+            read: Read::Lines(provisions_jsonl::import),
+            check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
     },
     Importer { name: "geojson-zoning", content: SourceContent::Zoning },
 ];
 
+/// For formats that need none.
+fn no_options(options: &toml::Table) -> Result<(), String> {
+    match options.keys().next() {
+        Some(key) => Err(format!("this format has no options, but the plan sets '{key}'")),
+        None => Ok(()),
+    }
+}
+
 impl Importer {
+    /// Checks the options that a plan gives to a source of this format.
+    pub fn check_options(&self, options: &toml::Table) -> Result<(), String> {
+        match self.content {
+            SourceContent::Law { check_options, .. } => check_options(options),
+            SourceContent::Zoning => no_options(options),
+        }
+    }
+
     pub fn is_law(&self) -> bool {
         matches!(self.content, SourceContent::Law { .. })
     }

@@ -4,6 +4,7 @@
 //! refused, so that a misspelt one is not silently lost. A line with mistakes does not end the reading: all mistakes of
 //! all lines are reported together.
 
+use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
@@ -172,6 +173,7 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
         effective_from: w.effective_from,
         effective_to: w.effective_to,
         text: w.text,
+        ..ContentWording::default()
     });
     Ok(NewNode {
         handle: Handle::new(target.key, &line.key),
@@ -186,7 +188,12 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
             number: line.number,
             status: line.status,
             text: line.text,
-            notes: line.notes.into_iter().map(|n| ContentNote { topic: n.topic, text: n.text }).collect(),
+            layout: Layout::default(),
+            notes: line
+                .notes
+                .into_iter()
+                .map(|n| ContentNote { topic: n.topic, text: n.text, ..ContentNote::default() })
+                .collect(),
             source_credit: line.source_credit,
             tags,
             former_citations: line.former_citations,
@@ -289,6 +296,7 @@ mod tests {
             citation: Some("Arden Code § {number}"),
             source: 0,
             tags: &["statute".to_owned()],
+            options: &toml::Table::new(),
         };
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
         let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };

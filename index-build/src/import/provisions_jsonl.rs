@@ -212,7 +212,11 @@ fn provision(
             number: Some(number).filter(|number| !number.is_empty()),
             status: Some(status),
             text: Some(line.text),
-            notes: line.note.map(|text| ContentNote { topic: "Note".into(), text }).into_iter().collect(),
+            notes: line
+                .note
+                .map(|text| ContentNote { topic: "Note".into(), text, ..ContentNote::default() })
+                .into_iter()
+                .collect(),
             tags,
             source_url: is_url.then(|| line.reference.clone()),
             reference: line.reference,
@@ -344,6 +348,7 @@ mod tests {
             citation: None,
             source: 0,
             tags: &[],
+            options: &toml::Table::new(),
         };
         let text = lines.join("\n");
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::content::NewNode;
+use crate::content::{Content, NewNode};
 use crate::gather::Gatherer;
+use crate::import::document::Parsed;
 use crate::mistakes::Mistakes;
 use crate::report::Warnings;
 use crate::source_files::SourceError;
@@ -23,6 +24,8 @@ pub struct Target<'a> {
     /// Index into the catalogue's sources.
     pub source: u16,
     pub tags: &'a [String],
+    /// What the plan sets for this format; checked when the plan was read.
+    pub options: &'a toml::Table,
 }
 
 /// Where an importer puts what it read: nodes, warnings about them, and mistakes that keep the build from ending well.
@@ -35,7 +38,28 @@ pub struct Intake<'a> {
 
 impl Intake<'_> {
     pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
+        if let Some(what) = layout_mistake(&node.content) {
+            // A reader would cut the text in the wrong places.
+            self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
+        }
         Ok(self.gatherer.add(node, self.mistakes)?)
+    }
+
+    /// Takes everything that was found in a document.
+    pub fn take(&mut self, parsed: Parsed) -> Result<(), ImportError> {
+        for (kind, position, what) in parsed.warnings {
+            self.warnings.add(kind, position, what);
+        }
+        for (position, what) in parsed.mistakes {
+            self.mistakes.add(position, what);
+        }
+        for (from, to) in parsed.joins {
+            self.gatherer.join(from, to);
+        }
+        for node in parsed.nodes {
+            self.add(node)?;
+        }
+        if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
     }
 
     /// Reports every mistake of a line. Reading goes on, unless there are too many.
@@ -43,6 +67,15 @@ impl Intake<'_> {
         mistakes.into_iter().for_each(|what| self.mistakes.add(position, what));
         if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
     }
+}
+
+/// What is wrong with how an importer set the texts of a node.
+fn layout_mistake(content: &Content) -> Option<String> {
+    let of_text = (&content.layout, content.text.as_deref().unwrap_or_default());
+    let of_wordings = content.wordings.iter().map(|wording| (&wording.layout, wording.text.as_str()));
+    let of_notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
+    let mut set = std::iter::once(of_text).chain(of_wordings).chain(of_notes).filter(|(layout, _)| !layout.is_empty());
+    set.find_map(|(layout, text)| layout.mistake_for(text))
 }
 
 /// Why reading a source ended early. Mistakes in single lines do not end it.

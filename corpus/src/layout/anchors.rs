@@ -1,0 +1,85 @@
+//! The lines of a text with their labels and anchors, for whoever sets or cuts it.
+//!
+//! The anchor of `(A)` within `(1)` within `(a)` is `a-1-A`. It stays the same when other paragraphs come and go.
+
+use std::ops::Range;
+
+use super::{LayoutRef, LineKind};
+
+/// A line of a text, ready to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetLine {
+    /// Its bytes in the text, without the line feed.
+    pub range: Range<usize>,
+    pub kind: LineKind,
+    pub depth: u8,
+    /// How many of its bytes are its label, such as `(a)(1)`.
+    pub label_bytes: usize,
+    /// The table that it belongs to.
+    pub table: Option<u16>,
+    /// On a line with a label.
+    pub anchor: Option<Anchor>,
+}
+
+/// Names an enumerated paragraph within its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// `a-1-A`
+    pub name: String,
+    /// `(a)(1)(A)`, as it follows the citation of the provision.
+    pub path: String,
+}
+
+/// The lines of a text. Without a layout, or with one of another text, every line is a paragraph at depth 0.
+pub fn set_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<SetLine> {
+    let count = text.split('\n').count();
+    let lines = layout.map(|layout| layout.lines).filter(|lines| lines.len() == count);
+    let mut open: Vec<(u8, String)> = Vec::new();
+    let mut start = 0;
+    let set = text.split('\n').enumerate().map(|(number, content)| {
+        let range = start..start + content.len();
+        start = range.end + 1;
+        let line = lines.map(|lines| lines[number]).unwrap_or_default();
+        let label_bytes = if content.is_char_boundary(line.label_bytes()) { line.label_bytes() } else { 0 };
+        open.retain(|(depth, _)| *depth < line.depth);
+        let anchor = (label_bytes > 0).then(|| {
+            for (step, label) in (0..).zip(labels(&content[..label_bytes])) {
+                open.push((line.depth.saturating_add(step), label.to_owned()));
+            }
+            anchor_of(&open)
+        });
+        SetLine {
+            range,
+            kind: line.kind().unwrap_or(LineKind::Paragraph),
+            depth: line.depth,
+            label_bytes,
+            table: line.table(),
+            anchor: anchor.filter(|anchor| !anchor.name.is_empty()),
+        }
+    });
+    set.collect()
+}
+
+fn anchor_of(open: &[(u8, String)]) -> Anchor {
+    let labels: Vec<&str> = open.iter().map(|(_, label)| label.as_str()).filter(|label| !label.is_empty()).collect();
+    Anchor { name: labels.join("-"), path: labels.iter().map(|label| format!("({label})")).collect() }
+}
+
+/// The labels that a line begins with, outermost first: `(a)(1)` has two. Of a list such as `(a), (b)` or a range it is
+/// the first, because the others are its siblings.
+fn labels(prefix: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = prefix.trim();
+    while let Some((label, after)) = rest.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
+        found.push(bare(label));
+        rest = after.trim_start();
+    }
+    if found.is_empty() {
+        found.push(bare(rest.split_whitespace().next().unwrap_or_default()));
+    }
+    found
+}
+
+fn bare(label: &str) -> &str {
+    label.trim_matches(|c: char| !c.is_alphanumeric())
+}

@@ -1,0 +1,132 @@
+//! The file: columns of lines and marks, and for each node the parts that have a layout.
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::{Layout, LayoutRef, Line, Mark};
+use crate::ids::NodeOrdinal;
+use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
+
+pub const FILE_NAME: &str = "layout.bin";
+const KIND: FileKind = FileKind { magic: *b"HBLAYOUT", version: 1 };
+
+/// Where the layout of a text lies.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Part {
+    first_line: u64,
+    first_mark: u64,
+    lines: u32,
+    marks: u32,
+    /// Which text of the node: 0 is its law text, then its wordings, then its notes.
+    part: u32,
+    /// CRC-32 of the lines and marks.
+    sum: u32,
+}
+
+fn sum(lines: &[Line], marks: &[Mark]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(bytemuck::cast_slice(lines));
+    hasher.update(bytemuck::cast_slice(marks));
+    hasher.finalize()
+}
+
+/// Writes the layouts of nodes in ordinal order.
+#[derive(Debug)]
+pub struct LayoutWriter {
+    out: SectionWriter,
+    lines: u64,
+    marks: Vec<Mark>,
+    parts: Vec<Part>,
+    starts: Vec<u64>,
+}
+
+impl LayoutWriter {
+    pub fn create(dir: &Path) -> Result<Self, SectionFileError> {
+        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 4)?;
+        out.begin("lines")?;
+        Ok(Self { out, lines: 0, marks: Vec::new(), parts: Vec::new(), starts: vec![0] })
+    }
+
+    /// The next node, with the layouts of its texts: law text, wordings, notes. Empty layouts are left out.
+    pub fn push<'l>(&mut self, layouts: impl Iterator<Item = &'l Layout>) -> Result<(), SectionFileError> {
+        for (part, layout) in (0..).zip(layouts) {
+            if layout.is_empty() {
+                continue;
+            }
+            self.parts.push(Part {
+                first_line: self.lines,
+                first_mark: self.marks.len() as u64,
+                lines: layout.lines.len() as u32,
+                marks: layout.marks.len() as u32,
+                part,
+                sum: sum(&layout.lines, &layout.marks),
+            });
+            self.out.write_slice(&layout.lines)?;
+            self.lines += layout.lines.len() as u64;
+            self.marks.extend_from_slice(&layout.marks);
+        }
+        self.starts.push(self.parts.len() as u64);
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<(), SectionFileError> {
+        self.out.section("marks", &self.marks)?;
+        self.out.section("parts", &self.parts)?;
+        self.out.section("partsat", &self.starts)?;
+        self.out.finish()
+    }
+}
+
+/// The mapped layouts. A damaged one is none: its text is then shown line by line.
+#[derive(Clone, Debug)]
+pub struct Layouts {
+    lines: Column<Line>,
+    marks: Column<Mark>,
+    parts: Column<Part>,
+    starts: Column<u64>,
+}
+
+impl Layouts {
+    pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        let layouts = Self {
+            lines: file.column("lines")?,
+            marks: file.column("marks")?,
+            parts: file.column("parts")?,
+            starts: file.column("partsat")?,
+        };
+        let counted = layouts.starts.last().copied();
+        if layouts.starts.first() != Some(&0) || counted != Some(layouts.parts.len() as u64) {
+            let what = format!("it holds {} layouts and counts {counted:?} of them", layouts.parts.len());
+            return Err(file.damaged(what));
+        }
+        Ok(layouts)
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The layout of a node's law text.
+    pub fn of_text(&self, node: NodeOrdinal) -> Option<LayoutRef<'_>> {
+        self.of_part(node, 0)
+    }
+
+    /// The layout of one of a node's texts: 0 is the law text, then the wordings, then the notes.
+    pub fn of_part(&self, node: NodeOrdinal, part: usize) -> Option<LayoutRef<'_>> {
+        let place = node.index();
+        let (start, end) = (*self.starts.get(place)?, *self.starts.get(place.checked_add(1)?)?);
+        let parts = self.parts.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+        let part = parts.iter().find(|candidate| candidate.part as usize == part)?;
+        let lines = run(&self.lines, part.first_line, part.lines)?;
+        let marks = run(&self.marks, part.first_mark, part.marks)?;
+        (sum(lines, marks) == part.sum).then_some(LayoutRef { lines, marks })
+    }
+}
+
+fn run<T: Pod>(column: &Column<T>, start: u64, length: u32) -> Option<&[T]> {
+    let start = usize::try_from(start).ok()?;
+    column.get(start..start.checked_add(length as usize)?)
+}

@@ -1,0 +1,201 @@
+//! Builds a text and its layout together, line by line, as importers walk a document.
+
+use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
+
+/// A text that grows. White space is folded: within a line any run of it is one space, and no line begins or ends with
+/// one. Lines without words are dropped.
+#[derive(Debug, Default)]
+pub struct TextBuilder {
+    text: String,
+    layout: Layout,
+    /// Where the line that is being written starts, and what it is.
+    line: Option<(usize, Line)>,
+    /// Marks that began and have not ended.
+    open: Vec<(MarkKind, usize)>,
+    /// White space was read that is written only if words follow.
+    space: bool,
+    tables: usize,
+}
+
+impl TextBuilder {
+    /// Begins a paragraph or heading with its label, such as `(a)`; an empty label is none.
+    pub fn begin(&mut self, kind: LineKind, depth: usize, label: &str) {
+        self.end_line();
+        let start = self.text.len();
+        self.line = Some((start, Line::labelled(kind, depth_of(depth), 0)));
+        if !label.trim().is_empty() {
+            self.push(label);
+            let length = self.text.len() - start;
+            self.line = Some((start, Line::labelled(kind, depth_of(depth), length)));
+            self.space = true;
+        }
+    }
+
+    /// Begins a paragraph without a label.
+    pub fn paragraph(&mut self, depth: usize) {
+        self.begin(LineKind::Paragraph, depth, "");
+    }
+
+    /// Words of the line at hand; a paragraph begins if there is none.
+    pub fn push(&mut self, words: &str) {
+        if self.line.is_none() {
+            self.line = Some((self.text.len(), Line::labelled(LineKind::Paragraph, 0, 0)));
+        }
+        let start = self.line.map_or(0, |(start, _)| start);
+        for part in words.split_inclusive(char::is_whitespace) {
+            let word = part.trim_end_matches(char::is_whitespace);
+            if !word.is_empty() {
+                if self.space && self.text.len() > start && !self.text.ends_with('\t') {
+                    self.text.push(' ');
+                }
+                self.text.push_str(word);
+                self.space = false;
+            }
+            self.space |= word.len() < part.len();
+        }
+    }
+
+    /// Leaves room before the next word.
+    pub fn space(&mut self) {
+        self.space = true;
+    }
+
+    pub fn begin_mark(&mut self, kind: MarkKind) {
+        self.open.push((kind, self.next_word()));
+    }
+
+    /// Ends the innermost mark; one without words is dropped.
+    pub fn end_mark(&mut self) {
+        let Some((kind, start)) = self.open.pop() else { return };
+        // White space before its first word does not belong to it.
+        let start = start + self.text.get(start..).map_or(0, |run| run.len() - run.trim_start().len());
+        if start < self.text.len() {
+            self.layout.marks.push(Mark::new(kind, start, self.text.len() - start));
+        }
+    }
+
+    /// The text refers to the note at this place among the node's notes.
+    pub fn footnote(&mut self, note: usize) {
+        self.layout.marks.push(Mark::footnote(self.text.len(), note));
+    }
+
+    /// The number of the next table.
+    pub fn begin_table(&mut self) -> usize {
+        self.end_line();
+        self.tables += 1;
+        self.tables - 1
+    }
+
+    /// A row of a table. Tabs and line feeds within cells become spaces.
+    pub fn row<'c>(&mut self, kind: LineKind, depth: usize, table: usize, cells: impl Iterator<Item = &'c str>) {
+        self.begin_in_table(kind, depth, table);
+        for (place, cell) in cells.enumerate() {
+            if place > 0 {
+                self.next_cell();
+            }
+            self.push(cell);
+        }
+        self.end_line();
+    }
+
+    /// Begins a line of a table, whose cells are pushed one after the other with `next_cell` between them.
+    pub fn begin_in_table(&mut self, kind: LineKind, depth: usize, table: usize) {
+        self.end_line();
+        self.line = Some((self.text.len(), Line::in_table(kind, depth_of(depth), table)));
+    }
+
+    pub fn next_cell(&mut self) {
+        self.text.push('\t');
+        self.space = false;
+    }
+
+    /// Ends the line at hand. A line without words is dropped, with its marks.
+    pub fn end_line(&mut self) {
+        self.space = false;
+        let Some((start, line)) = self.line.take() else { return };
+        if self.text[start..].trim().is_empty() {
+            self.text.truncate(start);
+            for mark in &mut self.layout.marks {
+                mark.start = mark.start.min(start.saturating_sub(1) as u32);
+            }
+            return;
+        }
+        self.layout.lines.push(line);
+        self.text.push('\n');
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    pub fn finish(mut self) -> (String, Layout) {
+        self.end_line();
+        self.text.truncate(self.text.trim_end_matches('\n').len());
+        let end = self.text.len() as u32;
+        for mark in &mut self.layout.marks {
+            mark.start = mark.start.min(end);
+            mark.length = mark.length.min(end - mark.start);
+        }
+        self.layout.marks.sort_by_key(|mark| mark.start);
+        debug_assert_eq!(self.layout.lines.is_empty().then_some(""), self.text.is_empty().then_some(""));
+        (self.text, self.layout)
+    }
+
+    fn next_word(&self) -> usize {
+        self.text.len()
+    }
+}
+
+fn depth_of(depth: usize) -> u8 {
+    depth.min(usize::from(u8::MAX)) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_labels_marks_and_tables_fit_the_text() {
+        let mut builder = TextBuilder::default();
+        builder.begin(LineKind::Paragraph, 0, "(a)");
+        builder.begin_mark(MarkKind::RunInHeading);
+        builder.push("In general.");
+        builder.end_mark();
+        builder.push("\n  The owner\tshall ");
+        builder.footnote(0);
+        builder.push("pay.");
+        builder.paragraph(1);
+        builder.push("  ");
+        builder.begin(LineKind::Paragraph, 1, "(1)");
+        builder.push(" one");
+        let table = builder.begin_table();
+        builder.row(LineKind::TableHead, 1, table, ["A\tB", "", "C "].into_iter());
+        builder.row(LineKind::TableRow, 1, table, ["1", "2", ""].into_iter());
+        let (text, layout) = builder.finish();
+        assert_eq!(text, "(a) In general. The owner shall pay.\n(1) one\nA B\t\tC\n1\t2\t");
+        assert_eq!(layout.mistake_for(&text), None);
+        let kinds: Vec<_> = layout.lines.iter().map(|line| (line.kind().unwrap(), line.depth, line.table())).collect();
+        assert_eq!(
+            kinds,
+            [
+                (LineKind::Paragraph, 0, None),
+                (LineKind::Paragraph, 1, None),
+                (LineKind::TableHead, 1, Some(0)),
+                (LineKind::TableRow, 1, Some(0))
+            ]
+        );
+        assert_eq!(layout.lines[0].label_bytes(), 3);
+        let heading = layout.marks[0];
+        assert_eq!(&text[heading.start as usize..(heading.start + heading.length) as usize], "In general.");
+        assert_eq!(&text[layout.marks[1].start as usize..][..2], " p");
+    }
+
+    #[test]
+    fn nothing_at_all_is_an_empty_text_without_a_layout() {
+        let mut builder = TextBuilder::default();
+        builder.paragraph(0);
+        builder.push(" \n ");
+        assert!(builder.is_empty());
+        assert_eq!(builder.finish(), (String::new(), Layout::default()));
+    }
+}

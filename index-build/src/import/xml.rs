@@ -1,0 +1,108 @@
+//! XML documents of publishers, read with care: no document types, so no entities of one's own and nothing from elsewhere;
+//! a bounded depth, so that whoever walks a document may do it by recursion; every fault with its line.
+
+use roxmltree::{Document as Tree, Node, ParsingOptions};
+
+use crate::import::document::Document;
+use crate::report::SourcePosition;
+
+/// The deepest nesting of elements.
+pub const DEPTH_MAX: usize = 200;
+/// More nodes than any document of its size has.
+const NODES_MAX: u32 = 50_000_000;
+
+/// Parses a document, or says what is wrong with it, and where.
+pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, (SourcePosition, String)> {
+    let text = text_of(document)?;
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..ParsingOptions::default() };
+    let tree = Tree::parse_with_options(text, options).map_err(|error| {
+        let what = match &error {
+            roxmltree::Error::DtdDetected => {
+                "it has a document type (DOCTYPE), which is not read; remove it from the file".to_owned()
+            }
+            error => format!("this is not well-formed XML: {error}"),
+        };
+        (document.position(error.pos().row), what)
+    })?;
+    match too_deep(&tree) {
+        Some(node) => {
+            let line = line_of(&tree, node);
+            Err((document.position(line), format!("elements are nested more than {DEPTH_MAX} levels deep")))
+        }
+        None => Ok(tree),
+    }
+}
+
+/// A document's text: UTF-8, without a byte order mark.
+pub fn text_of(document: &Document) -> Result<&str, (SourcePosition, String)> {
+    let text = std::str::from_utf8(&document.bytes).map_err(|error| {
+        let before = &document.bytes[..error.valid_up_to()];
+        let line = 1 + memchr::memchr_iter(b'\n', before).count();
+        let what = "it is not UTF-8 from here on; convert the file, for example with iconv";
+        (document.position(line as u32), what.to_owned())
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// The line that a node begins on. Counts from the start of the document: for messages alone.
+pub fn line_of(tree: &Tree<'_>, node: Node<'_, '_>) -> u32 {
+    tree.text_pos_at(node.range().start).row
+}
+
+fn too_deep<'t, 'd>(tree: &'t Tree<'d>) -> Option<Node<'t, 'd>> {
+    let mut node = tree.root();
+    let mut depth = 0_usize;
+    loop {
+        if let Some(child) = node.first_child() {
+            node = child;
+            depth += 1;
+            if depth > DEPTH_MAX {
+                return Some(node);
+            }
+            continue;
+        }
+        loop {
+            if let Some(next) = node.next_sibling() {
+                node = next;
+                break;
+            }
+            node = node.parent()?;
+            depth = depth.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(bytes: &[u8]) -> String {
+        let document = Document { place: "a.zip!x.xml".into(), bytes: bytes.to_vec() };
+        let (position, what) = parse(&document).map(|_| ()).unwrap_err();
+        format!("{position}: {what}")
+    }
+
+    #[test]
+    fn good_documents_are_read_and_bad_ones_refused_with_their_line() {
+        let document = Document { place: "x.xml".into(), bytes: "\u{feff}<a>\n<b>&lt;&#167;</b></a>".into() };
+        let tree = parse(&document).unwrap();
+        let b = tree.root_element().first_element_child().unwrap();
+        assert_eq!((b.text(), line_of(&tree, b)), (Some("<§"), 2));
+        assert!(fault(b"<a>\n<b></a>").starts_with("a.zip!x.xml:2: this is not well-formed XML"));
+        assert!(fault(b"<a>\n\n\xff</a>").starts_with("a.zip!x.xml:3: it is not UTF-8"));
+        assert!(fault(b"<a>\n&other;</a>").starts_with("a.zip!x.xml:2: "));
+        assert!(fault(b"").contains("not well-formed"));
+    }
+
+    #[test]
+    fn bombs_outside_entities_and_depth_are_refused() {
+        let bomb = b"<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY x \"yyyy\"><!ENTITY z \"&x;&x;\">]>\n<a>&z;</a>";
+        assert!(fault(bomb).contains("document type"), "{}", fault(bomb));
+        let outside = b"<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a/>";
+        assert!(fault(outside).contains("document type"));
+        let deep = "<a>".repeat(DEPTH_MAX + 1) + &"</a>".repeat(DEPTH_MAX + 1);
+        assert!(fault(deep.as_bytes()).contains("nested more than"));
+        let fine = "<a>".repeat(DEPTH_MAX) + &"</a>".repeat(DEPTH_MAX);
+        assert!(parse(&Document { place: String::new(), bytes: fine.into_bytes() }).is_ok());
+    }
+}
