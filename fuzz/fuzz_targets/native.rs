@@ -3,7 +3,8 @@
 
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::native::import;
-use hornbook_index_build::import::target::{Intake, Target};
+use hornbook_index_build::import::intake::Intake;
+use hornbook_index_build::import::target::Target;
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files::SourceFile;

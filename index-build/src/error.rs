@@ -13,7 +13,7 @@ use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
 use crate::compile::CompileError;
 use crate::graph::GraphBuildError;
-use crate::import::target::ImportError;
+use crate::import::intake::ImportError;
 use crate::import::zoning::ZoningImportError;
 use crate::loss::LossRefused;
 use crate::mistakes::Mistakes;

@@ -1,7 +1,9 @@
 //! Importers: one for each source format. Each reads its format's files and hands nodes to the gatherer; none knows how
 //! a snapshot is written. [`IMPORTERS`] is the table of them: a new format is one file here and one row.
 
+pub(crate) mod batch;
 pub mod document;
+pub mod intake;
 pub mod json_line;
 pub mod native;
 pub mod provisions_jsonl;
@@ -17,7 +19,8 @@ use serde::Deserialize;
 
 use crate::source_files::SourceFile;
 use document::ParseDocument;
-use target::{ImportError, Intake, Target};
+use intake::{ImportError, Intake};
+use target::Target;
 
 /// Reads one file of a source of law; returns how many nodes it had.
 pub type ReadLines = fn(SourceFile<'_>, Target<'_>, &mut Intake<'_>) -> Result<u64, ImportError>;

@@ -9,8 +9,9 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, ContentWording, Handle, NewNode, OnRepeat};
+use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, optional, required};
-use crate::import::target::{ImportError, Intake, LINE_BYTES_MAX, Target};
+use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 use crate::source_files::{SourceFile, parse_lines};

@@ -9,9 +9,10 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
 use crate::import::slug::slug;
-use crate::import::target::{ImportError, Intake, LINE_BYTES_MAX, Target};
+use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::source_files::{SourceFile, parse_lines};

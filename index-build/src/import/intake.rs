@@ -1,0 +1,102 @@
+//! Where importers put what they read, and how reading can fail.
+
+use std::fmt;
+
+use crate::content::{Content, NewNode};
+use crate::gather::Gatherer;
+use crate::import::document::Parsed;
+use crate::mistakes::Mistakes;
+use crate::report::Warnings;
+use crate::source_files::SourceError;
+use crate::spool::SpoolError;
+
+/// Where an importer puts what it read: nodes, warnings about them, and mistakes that keep the build from ending well.
+#[derive(Debug)]
+pub struct Intake<'a> {
+    pub gatherer: &'a mut Gatherer,
+    pub warnings: &'a mut Warnings,
+    pub mistakes: &'a mut Mistakes,
+}
+
+impl Intake<'_> {
+    pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
+        if let Some(what) = layout_mistake(&node.content) {
+            // A reader would cut the text in the wrong places.
+            self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
+        }
+        Ok(self.gatherer.add(node, self.mistakes)?)
+    }
+
+    /// Takes everything that was found in a document.
+    pub fn take(&mut self, parsed: Parsed) -> Result<(), ImportError> {
+        for (kind, position, what) in parsed.warnings {
+            self.warnings.add(kind, position, what);
+        }
+        for (position, what) in parsed.mistakes {
+            self.mistakes.add(position, what);
+        }
+        for (from, to) in parsed.joins {
+            self.gatherer.join(from, to);
+        }
+        for node in parsed.nodes {
+            self.add(node)?;
+        }
+        if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
+    }
+
+    /// Reports every mistake of a line. Reading goes on, unless there are too many.
+    pub fn refuse(&mut self, position: &impl fmt::Display, mistakes: Vec<String>) -> Result<(), ImportError> {
+        mistakes.into_iter().for_each(|what| self.mistakes.add(position, what));
+        if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
+    }
+}
+
+/// What is wrong with how an importer set the texts of a node.
+fn layout_mistake(content: &Content) -> Option<String> {
+    let of_text = (&content.layout, content.text.as_deref().unwrap_or_default());
+    let of_wordings = content.wordings.iter().map(|wording| (&wording.layout, wording.text.as_str()));
+    let of_notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
+    let mut set = std::iter::once(of_text).chain(of_wordings).chain(of_notes).filter(|(layout, _)| !layout.is_empty());
+    set.find_map(|(layout, text)| layout.mistake_for(text))
+}
+
+/// Why reading a source ended early. Mistakes in single lines do not end it.
+#[derive(Debug)]
+pub enum ImportError {
+    Source(SourceError),
+    Spool(SpoolError),
+    /// They are in the intake.
+    TooManyMistakes,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(error) => error.fmt(f),
+            Self::Spool(error) => error.fmt(f),
+            Self::TooManyMistakes => f.write_str("there are too many errors in the sources"),
+        }
+    }
+}
+
+impl std::error::Error for ImportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Source(error) => Some(error),
+            Self::Spool(error) => Some(error),
+            Self::TooManyMistakes => None,
+        }
+    }
+}
+
+impl From<SourceError> for ImportError {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
+    }
+}
+
+impl From<SpoolError> for ImportError {
+    fn from(error: SpoolError) -> Self {
+        Self::Spool(error)
+    }
+}
