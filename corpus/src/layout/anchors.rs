@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{LayoutRef, LineKind};
+use super::lines::{LayoutRef, LineKind};
 
 /// A line of a text, ready to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]

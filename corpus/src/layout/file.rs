@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Layout, LayoutRef, Line, Mark};
+use super::lines::{Layout, LayoutRef, Line, Mark};
 use crate::ids::NodeOrdinal;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 

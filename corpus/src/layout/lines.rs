@@ -1,0 +1,202 @@
+//! A layout in memory: what each line of a text is, and what stands within the lines.
+
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+
+/// How a text is set: a [`Line`] for each of its lines, in order, and marks by ascending start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    #[serde(default, rename = "l", skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Line>,
+    #[serde(default, rename = "m", skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+}
+
+/// A layout in the mapped file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayoutRef<'s> {
+    pub lines: &'s [Line],
+    pub marks: &'s [Mark],
+}
+
+impl Layout {
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub fn as_ref(&self) -> LayoutRef<'_> {
+        LayoutRef { lines: &self.lines, marks: &self.marks }
+    }
+
+    /// Footnotes of the text are at these places among the notes of the node instead of from zero.
+    pub fn count_footnotes_from(&mut self, first: usize) {
+        for mark in self.marks.iter_mut().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
+            mark.target += first as u32;
+        }
+    }
+
+    /// What is wrong with it as the layout of a text; such a layout must not be stored.
+    pub fn mistake_for(&self, text: &str) -> Option<String> {
+        let lines = text.split('\n').count();
+        if self.lines.len() != lines {
+            return Some(format!("{} lines are set, the text has {lines}", self.lines.len()));
+        }
+        let mut starts = text.split('\n');
+        let bad_label = self.lines.iter().position(|line| {
+            let text = starts.next().unwrap_or_default();
+            line.kind().is_some_and(LineKind::has_label) && !text.is_char_boundary(usize::from(line.value))
+        });
+        if let Some(line) = bad_label {
+            return Some(format!("the label of line {line} does not end between characters"));
+        }
+        let mut before = 0;
+        for mark in &self.marks {
+            let (start, end) = (mark.start as usize, mark.start as usize + mark.length as usize);
+            let lies_well = start >= before && text.is_char_boundary(start) && text.is_char_boundary(end);
+            if !lies_well || mark.kind().is_none() {
+                return Some(format!("the mark at {start} is out of order or out of the text"));
+            }
+            before = start;
+        }
+        None
+    }
+}
+
+/// What a line of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LineKind {
+    /// A paragraph, with its label at the start if it has one.
+    Paragraph = 0,
+    /// A heading within the text, perhaps with a label.
+    Heading = 1,
+    /// A row of a table's head: cells, separated by tabs. Cells that others span are empty.
+    TableHead = 2,
+    TableRow = 3,
+    /// The title of the table that follows, or a remark below it.
+    TableNote = 4,
+    /// Set apart from the rest, such as a form or a quotation.
+    Block = 5,
+    /// Stands for an image or another file: its name and what it shows.
+    Image = 6,
+}
+
+impl LineKind {
+    const ALL: [Self; 7] =
+        [Self::Paragraph, Self::Heading, Self::TableHead, Self::TableRow, Self::TableNote, Self::Block, Self::Image];
+
+    fn has_label(self) -> bool {
+        matches!(self, Self::Paragraph | Self::Heading)
+    }
+
+    pub fn is_in_table(self) -> bool {
+        matches!(self, Self::TableHead | Self::TableRow | Self::TableNote)
+    }
+}
+
+/// A line of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable, Serialize, Deserialize)]
+#[repr(C)]
+#[serde(from = "(u8, u8, u16)", into = "(u8, u8, u16)")]
+pub struct Line {
+    kind: u8,
+    /// How deep it lies: 0 for the outermost. A line without a label belongs to the unit of its depth.
+    pub depth: u8,
+    value: u16,
+}
+
+impl From<(u8, u8, u16)> for Line {
+    fn from((kind, depth, value): (u8, u8, u16)) -> Self {
+        Self { kind, depth, value }
+    }
+}
+
+impl From<Line> for (u8, u8, u16) {
+    fn from(line: Line) -> Self {
+        (line.kind, line.depth, line.value)
+    }
+}
+
+impl Line {
+    /// A paragraph or heading whose first `label` bytes are its label. Longer labels than any law has are none.
+    pub fn labelled(kind: LineKind, depth: u8, label: usize) -> Self {
+        Self { kind: kind as u8, depth, value: u16::try_from(label).unwrap_or(0) }
+    }
+
+    /// A line of the table with this number; the tables of a text are numbered from zero.
+    pub fn in_table(kind: LineKind, depth: u8, table: usize) -> Self {
+        Self { kind: kind as u8, depth, value: table as u16 }
+    }
+
+    /// None in a file of a later or damaged kind.
+    pub fn kind(self) -> Option<LineKind> {
+        LineKind::ALL.get(usize::from(self.kind)).copied()
+    }
+
+    /// How many bytes of the line are its label.
+    pub fn label_bytes(self) -> usize {
+        if self.kind().is_some_and(LineKind::has_label) { usize::from(self.value) } else { 0 }
+    }
+
+    /// Which table of the text it belongs to.
+    pub fn table(self) -> Option<u16> {
+        self.kind().is_some_and(LineKind::is_in_table).then_some(self.value)
+    }
+}
+
+/// What stands within the lines of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum MarkKind {
+    /// Here the text refers to a footnote; `target` is the number of the note among the node's notes. The sign itself is
+    /// not in the text, and the mark has no length.
+    Footnote = 0,
+    /// A heading that runs into its paragraph.
+    RunInHeading = 1,
+    Emphasis = 2,
+    Strong = 3,
+    Superscript = 4,
+    Subscript = 5,
+}
+
+impl MarkKind {
+    const ALL: [Self; 6] =
+        [Self::Footnote, Self::RunInHeading, Self::Emphasis, Self::Strong, Self::Superscript, Self::Subscript];
+}
+
+/// A run of bytes of a text that is more than plain words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable, Serialize, Deserialize)]
+#[repr(C)]
+#[serde(from = "(u32, u32, u32, u32)", into = "(u32, u32, u32, u32)")]
+pub struct Mark {
+    pub start: u32,
+    pub length: u32,
+    kind: u32,
+    pub target: u32,
+}
+
+impl From<(u32, u32, u32, u32)> for Mark {
+    fn from((start, length, kind, target): (u32, u32, u32, u32)) -> Self {
+        Self { start, length, kind, target }
+    }
+}
+
+impl From<Mark> for (u32, u32, u32, u32) {
+    fn from(mark: Mark) -> Self {
+        (mark.start, mark.length, mark.kind, mark.target)
+    }
+}
+
+impl Mark {
+    pub fn new(kind: MarkKind, start: usize, length: usize) -> Self {
+        Self { start: start as u32, length: length as u32, kind: kind as u32, target: 0 }
+    }
+
+    pub fn footnote(start: usize, note: usize) -> Self {
+        Self { start: start as u32, length: 0, kind: MarkKind::Footnote as u32, target: note as u32 }
+    }
+
+    pub fn kind(self) -> Option<MarkKind> {
+        MarkKind::ALL.get(self.kind as usize).copied()
+    }
+}
