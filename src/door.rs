@@ -4,11 +4,12 @@
 //! A door knows nothing of connections: it gets a whole request and returns a whole response. The server counts it,
 //! logs it, and sets the headers that every response has.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
 
 use ::http::header::{AUTHORIZATION, HeaderValue};
-use ::http::{HeaderMap, Method, Response};
+use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 
 use crate::accounts::admission::Receipt;
@@ -35,6 +36,21 @@ pub trait Door: Send + Sync {
     fn limit(&self) -> Limit;
 
     fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a>;
+
+    /// What a person sees in the place of an error that a program gets as an Error object; none if it has no pages. Status
+    /// and headers of the error stay.
+    fn error_page(&self, _error: &ToldError<'_>) -> Option<Response<Bytes>> {
+        None
+    }
+}
+
+/// An error as a person is told of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ToldError<'a> {
+    pub status: StatusCode,
+    pub message: &'a str,
+    /// Of the request, where its log line says more.
+    pub request_id: &'a str,
 }
 
 pub type Answering<'a> = Pin<Box<dyn Future<Output = DoorAnswer> + Send + 'a>>;
@@ -91,7 +107,12 @@ pub struct Visit<'a> {
     pub method: &'a Method,
     /// As it was written.
     pub path: &'a str,
+    /// Its parts, decoded.
+    pub segments: &'a [Cow<'a, str>],
+    /// As it was written.
     pub query: Option<&'a str>,
+    /// Its names and values, decoded.
+    pub parameters: &'a [(String, String)],
     pub headers: &'a HeaderMap,
     pub body: &'a Bytes,
     pub client: IpAddr,

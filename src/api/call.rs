@@ -16,12 +16,14 @@ use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode, Violation};
 use super::idempotency_key::IdempotencyKey;
 use super::operation::{
-    Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Weight, Work,
+    Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Reader,
+    Weight, Work,
 };
 use super::parameters::{Arguments, check};
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadShare;
+use super::visitors::VisitorPass;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::blocking;
 use crate::accounts::error::Refusal;
@@ -37,8 +39,7 @@ pub struct Call<'c> {
     /// The snapshot that everything in the answer comes from.
     pub corpus: Arc<Corpus>,
     pub operation: &'static Operation,
-    /// What stands behind `Bearer`.
-    pub key: Option<&'c str>,
+    pub asker: Asker<'c>,
     pub arguments: Arguments,
     /// The form that the caller accepts; none if it accepts none of those offered.
     pub format: Option<Format>,
@@ -47,6 +48,24 @@ pub struct Call<'c> {
     /// The versions of the answer that the caller holds, as `If-None-Match` lists them.
     pub known_versions: Option<&'c str>,
     pub progress: &'c Progress,
+}
+
+/// Who calls, as the transport knows it.
+#[derive(Debug)]
+pub enum Asker<'c> {
+    /// What stands behind `Bearer`, if anything does.
+    Key(Option<&'c str>),
+    /// A person without an account, whom the operator's settings let in; for pages alone.
+    Visitor(VisitorPass),
+}
+
+impl Asker<'_> {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => *key,
+            Self::Visitor(_) => None,
+        }
+    }
 }
 
 /// How far a call has come. It is the door's, so that the log has it even if the caller disconnects on the way.
@@ -103,7 +122,7 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Answer {
     pub reply: Reply,
-    /// Proof of payment; none where the operation is open to all.
+    /// Proof of payment; none where the operation is open to all, and for visitors.
     pub receipt: Option<Receipt>,
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
@@ -127,7 +146,11 @@ impl Service {
             Access::Open(handler) => {
                 self.open_call(&call, handler).await.map_err(|error| Failure { error, left: None })
             }
-            Access::Metered(metering, handler) => self.metered_call(&call, metering, handler).await,
+            Access::Metered(metering, handler) => self.metered_call(&call, metering, handler, |holder| holder).await,
+            Access::Law(metering, handler) => match &call.asker {
+                Asker::Key(_) => self.metered_call(&call, metering, handler, Reader::from).await,
+                Asker::Visitor(pass) => self.visitors_call(&call, metering, handler, pass).await,
+            },
         };
         outcome.unwrap_or_else(Outcome::Failed)
     }
@@ -138,11 +161,32 @@ impl Service {
         Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
 
-    async fn metered_call(
+    /// The pass is what the call costs: it was counted against the visitor's address.
+    async fn visitors_call(
         &self,
         call: &Call<'_>,
         metering: Metering,
-        handler: Handler<KeyHolder>,
+        handler: Handler<Reader>,
+        pass: &VisitorPass,
+    ) -> Result<Outcome, Failure> {
+        let failed = |error| Failure { error, left: None };
+        let scopes = pass.require(metering.any_of).map_err(failed)?;
+        let prepared = self.prepare(call, handler, Reader { scopes }, self.clock.now()).map_err(failed)?;
+        let Prepared { version, weight, work, .. } = prepared;
+        if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
+            return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
+        }
+        let turn = self.turn(weight).await.map_err(failed)?;
+        let reply = turn.work(work, &self.given_up).await.map_err(failed)?;
+        Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
+    }
+
+    async fn metered_call<C>(
+        &self,
+        call: &Call<'_>,
+        metering: Metering,
+        handler: Handler<C>,
+        caller: fn(KeyHolder) -> C,
     ) -> Result<Outcome, Failure> {
         let now = self.clock.now();
         let paced = self.admit(call, metering.any_of, now)?;
@@ -150,7 +194,7 @@ impl Service {
         let failed = |error| Failure { error, left: left.map(Box::new) };
 
         let holder = KeyHolder { account: paced.account(), scopes: paced.scopes() };
-        let mut prepared = self.prepare(call, handler, holder, now).map_err(failed)?;
+        let mut prepared = self.prepare(call, handler, caller(holder), now).map_err(failed)?;
         let version = prepared.version.take();
         if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left });
@@ -168,7 +212,7 @@ impl Service {
     }
 
     fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<Paced, Failure> {
-        let caller = self.accounts.authenticate(call.key, now);
+        let caller = self.accounts.authenticate(call.asker.key(), now);
         if let Ok(caller) = &caller {
             let _ = call.progress.key.set(caller.key_prefix());
         }

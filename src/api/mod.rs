@@ -2,7 +2,7 @@
 //!
 //! From below: `error`, `json`, `parameters`, `idempotency_key` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it, `cards` whoever takes payments by card;
 //! `operation` says what an operation is; `endpoints` has one in each file; `operations` is the table of them that
-//! everything is rendered from. `queue` is where heavy work waits for its turn, `service` holds what calls share, `call` is
+//! everything is rendered from. `visitors` lets in people without an account; `queue` is where heavy work waits for its turn, `service` holds what calls share, `call` is
 //! the way in for every door, `renewal` puts the next snapshot in place of the one that is served, `integrity` watches
 //! over that one; `documents`, with
 //! `discovery` and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP, and no
@@ -27,3 +27,4 @@ pub mod renewal;
 pub mod reply;
 pub mod service;
 pub mod unread;
+pub mod visitors;

@@ -104,6 +104,8 @@ pub(super) enum Access {
     Open(Handler<Anyone>),
     /// Holders of a key, for credits; for none where it costs 0.
     Metered(Metering, Handler<KeyHolder>),
+    /// The same for what depends on no account: on pages also visitors, where the operator lets them.
+    Law(Metering, Handler<Reader>),
 }
 
 /// What a metered call needs and costs.
@@ -167,8 +169,20 @@ pub(super) struct KeyHolder {
     pub(super) scopes: ScopeSet,
 }
 
+/// Whoever reads law: the holder of a key, or a visitor.
+pub(super) struct Reader {
+    pub(super) scopes: ScopeSet,
+}
+
+impl From<KeyHolder> for Reader {
+    fn from(holder: KeyHolder) -> Self {
+        Self { scopes: holder.scopes }
+    }
+}
+
 pub(super) type OpenCall<'a> = CheckedCall<'a, Anyone>;
 pub(super) type MeteredCall<'a> = CheckedCall<'a, KeyHolder>;
+pub(super) type LawCall<'a> = CheckedCall<'a, Reader>;
 
 impl<C> CheckedCall<'_, C> {
     /// The value of a parameter of the operation's row.
@@ -273,7 +287,7 @@ impl Operation {
     pub fn metering(&self) -> Option<Metering> {
         match self.access {
             Access::Open(_) => None,
-            Access::Metered(metering, _) => Some(metering),
+            Access::Metered(metering, _) | Access::Law(metering, _) => Some(metering),
         }
     }
 

@@ -10,7 +10,7 @@ use super::endpoints::{
 };
 use super::error::ErrorCode;
 use super::operation::{
-    Access, BodyRule, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Route, Tool,
+    Access, BodyRule, CHECKOUT_PATH, Cost, Handler, KeyHolder, Metering, Method, Operation, Per, Reader, Route, Tool,
 };
 use super::reply::{FORMAT, Format};
 use crate::accounts::scope::{Scope, ScopeSet};
@@ -22,6 +22,10 @@ const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
 
 const fn metered(any_of: &[Scope], credits: u32, per: Per, handler: Handler<KeyHolder>) -> Access {
     Access::Metered(Metering { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }, handler)
+}
+
+const fn law(any_of: &[Scope], credits: u32, per: Per, handler: Handler<Reader>) -> Access {
+    Access::Law(Metering { any_of: ScopeSet::of(any_of), cost: Cost { credits, per } }, handler)
 }
 
 const fn route(path: &'static str, example: &'static str) -> Option<Route> {
@@ -53,7 +57,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<search::SearchReply<'static>>(),
-        access: metered(&[Scope::Search], 1, Per::Call, search::prepare),
+        access: law(&[Scope::Search], 1, Per::Call, search::prepare),
     },
     Operation {
         name: "node",
@@ -67,7 +71,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<node::NodeReply<'static>>(),
-        access: metered(&[Scope::Node], 1, Per::Call, node::prepare),
+        access: law(&[Scope::Node], 1, Per::Call, node::prepare),
     },
     Operation {
         name: "references",
@@ -81,7 +85,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<references::ReferencesReply>(),
-        access: metered(&[Scope::Node], 1, Per::Call, references::prepare),
+        access: law(&[Scope::Node], 1, Per::Call, references::prepare),
     },
     Operation {
         name: "nodes",
@@ -95,7 +99,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: false,
         reply: |generator| generator.subschema_for::<nodes::NodesReply<'static>>(),
-        access: metered(&[Scope::Node], 1, Per::Node, nodes::prepare),
+        access: law(&[Scope::Node], 1, Per::Node, nodes::prepare),
     },
     Operation {
         name: "resolve",
@@ -109,7 +113,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
-        access: metered(&[Scope::Node], 1, Per::Call, resolve::prepare),
+        access: law(&[Scope::Node], 1, Per::Call, resolve::prepare),
     },
     Operation {
         name: "suggest",
@@ -123,7 +127,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<suggest::SuggestReply>(),
-        access: metered(&[Scope::Search], 1, Per::Call, suggest::prepare),
+        access: law(&[Scope::Search], 1, Per::Call, suggest::prepare),
     },
     Operation {
         name: "code-bodies",
@@ -137,7 +141,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<code_bodies::CodeBodiesReply<'static>>(),
-        access: metered(&[Scope::Browse], 1, Per::Call, code_bodies::prepare),
+        access: law(&[Scope::Browse], 1, Per::Call, code_bodies::prepare),
     },
     Operation {
         name: "browse",
@@ -151,7 +155,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
-        access: metered(&[Scope::Browse], 1, Per::Call, browse::prepare),
+        access: law(&[Scope::Browse], 1, Per::Call, browse::prepare),
     },
     Operation {
         name: "gis",
@@ -165,7 +169,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis::LayerReply>(),
-        access: metered(&[Scope::Gis], 5, Per::Call, gis::prepare),
+        access: law(&[Scope::Gis], 5, Per::Call, gis::prepare),
     },
     Operation {
         name: "gis-at",
@@ -179,7 +183,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: NOT_FOUND,
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
-        access: metered(&[Scope::Gis], 5, Per::Call, gis_at::prepare),
+        access: law(&[Scope::Gis], 5, Per::Call, gis_at::prepare),
     },
     Operation {
         name: "coverage",
@@ -193,7 +197,7 @@ pub static OPERATIONS: &[Operation] = &[
         errors: &[],
         has_version: false,
         reply: |generator| generator.subschema_for::<coverage::CoverageReply<'static>>(),
-        access: metered(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call, coverage::prepare),
+        access: law(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, Per::Call, coverage::prepare),
     },
     Operation {
         name: "me",

@@ -31,8 +31,11 @@ use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
+use hornbook::web::assets::Assets;
 use hornbook::web::payments::{OperatorPayments, Payments};
 use hornbook::web::review::ReviewPage;
+use hornbook::web::shell::Shell;
+use hornbook::web::site::Site;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -195,6 +198,7 @@ impl Served {
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
             doors.push(Arc::new(McpDoor::new(mcp, &settings::mcp(config))));
             doors.push(review_page(&service, &config.formation));
+            doors.extend(pages(&service, config));
             listener.run(service, doors, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
@@ -217,6 +221,12 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
         Some(cards) => Arc::new(OrderPayments::new(Arc::clone(service), Arc::clone(cards))),
     };
     Arc::new(ReviewPage::new(Arc::clone(service), payments, how_to_pay))
+}
+
+/// What people see in a browser.
+fn pages(service: &Arc<Service>, config: &Config) -> [Arc<dyn Door>; 2] {
+    let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
+    [Arc::new(Assets), Arc::new(Site::new(shell))]
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {

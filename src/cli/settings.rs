@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::accounts;
+use hornbook::api::visitors::VisitorRates;
 use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{McpSettings, Names};
 use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
+use hornbook::web::shell::PageSettings;
 
 pub(super) fn accounts(config: &Config) -> accounts::Settings {
     accounts::Settings {
@@ -34,6 +36,13 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
         origins: origins.map(|origin| origin.0.clone()).collect(),
         free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
     }
+}
+
+pub(super) fn pages(config: &Config) -> PageSettings {
+    let web = &config.web;
+    let visitors =
+        VisitorRates { reads_per_minute: web.reads_per_minute, searches_per_minute: web.searches_per_minute };
+    PageSettings { visitors, is_indexed: web.indexing == Switch::On }
 }
 
 /// Reads the certificate too.

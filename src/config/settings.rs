@@ -57,6 +57,13 @@ settings! {
         free_per_minute: u32 = Preset::Text("600"),
             "messages a minute that cost nothing, such as handshakes and lists, for each key or address; 0: no limit";
     }
+    web: WebSection {
+        reads_per_minute: u32 = Preset::Text("60"),
+            "pages of law a minute that people without an account may read from one address; 0: none";
+        searches_per_minute: u32 = Preset::Text("0"),
+            "searches a minute that people without an account may make from one address, suggestions included; 0: none but the samples";
+        indexing: Switch = Preset::Text("off"), "on: robots.txt and sitemaps invite search engines to the pages of law";
+    }
     tls: TlsSection {
         certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";
         private_key: Option<PathBuf> = Preset::None, "PEM file of the certificate's private key";

@@ -22,6 +22,12 @@ pub(super) fn format(headers: &HeaderMap, offered: &[Format]) -> Option<Format> 
     best.map(|(format, _)| format)
 }
 
+/// Whether a page is wanted rather than JSON, as browsers want it.
+pub(super) fn prefers_pages(headers: &HeaderMap) -> bool {
+    let accepted = listed(headers, ACCEPT.as_str());
+    quality_of(&accepted, "text/html") > quality_of(&accepted, Format::Json.media_type())
+}
+
 /// What a client accepts of codings, as `Accept-Encoding` says it.
 pub(super) struct AcceptedCodings(Vec<(String, u16)>);
 

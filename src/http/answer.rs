@@ -156,6 +156,7 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
     if let Some(left) = left {
         headers::pace(head, left);
     }
+    response.extensions_mut().insert(Told(error.message.as_str().into()));
     let note = Note::of(&mut response);
     note.error = Some(error.code.code());
     note.internal.clone_from(&error.internal);
@@ -166,6 +167,20 @@ pub(super) fn failed(failure: &Failure, id: &str, upgrade_url: Option<&str>) -> 
         _ => {}
     }
     response
+}
+
+/// The message of an error, beside the object that has it.
+#[derive(Clone)]
+struct Told(Arc<str>);
+
+/// The same error as a page, if there is one. Status and headers stay but for those of the body.
+pub(super) fn as_page(response: Reply, page: impl FnOnce(&str, StatusCode) -> Option<Response<Bytes>>) -> Reply {
+    let Some(Told(message)) = response.extensions().get().cloned() else { return response };
+    let Some(page) = page(&message, response.status()) else { return response };
+    let (mut head, _) = response.into_parts();
+    let (of_page, body) = page.into_parts();
+    head.headers.extend(of_page.headers);
+    Response::from_parts(head, Full::new(body))
 }
 
 pub(super) fn method_not_allowed(method: &Method, methods: Methods, id: &str) -> Reply {

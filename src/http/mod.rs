@@ -52,14 +52,14 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::accounts::entropy::Entropy;
-use crate::api::call::{Call, Failure, Outcome, Progress};
+use crate::api::call::{Asker, Call, Failure, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::clock::UnixMillis;
-use crate::door::{Door, Methods, Visit, bearer, idempotency_key};
+use crate::door::{Door, Methods, ToldError, Visit, bearer, idempotency_key};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::CheckedRequest;
@@ -151,12 +151,14 @@ struct Asked<'r> {
 }
 
 impl<'r> Asked<'r> {
-    fn visit(self) -> Visit<'r> {
+    fn visit(self, checked: &'r CheckedRequest<'r>) -> Visit<'r> {
         let Self { head, body, client, id, progress } = self;
         Visit {
             method: &head.method,
             path: head.uri.path(),
+            segments: &checked.segments,
             query: head.uri.query(),
+            parameters: &checked.arguments.query,
             headers: &head.headers,
             body,
             client,
@@ -223,11 +225,24 @@ impl App {
                 self.answer(asked, &corpus).await
             }
         };
+        let response = self.for_people(response, &head, &id);
         let mut response = packing::pack(response, &head.headers, &self.service).await;
         let now = self.observers.clock.now().wall;
         self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id, now);
         under_way.answered(&mut response, now);
         response
+    }
+
+    /// Makes an error a page where a browser asks for what is not of the API.
+    fn for_people(&self, response: Reply, head: &Parts, id: &str) -> Reply {
+        let is_of_api = head.uri.path().starts_with("/api/");
+        if response.status().as_u16() < 400 || is_of_api || !accept::prefers_pages(&head.headers) {
+            return response;
+        }
+        answer::as_page(response, |message, status| {
+            let error = ToldError { status, message, request_id: id };
+            self.doors.iter().find_map(|door| door.error_page(&error))
+        })
     }
 
     /// The answer to a request of HTTP/1 whose head is refused.
@@ -305,7 +320,7 @@ impl App {
                 Err(error) => answer::failed(&error.into(), id, None),
             },
             Some(Target::Operation(operation, path)) => self.operation(operation, path, checked, asked, corpus).await,
-            Some(Target::Door(door)) => answer::of_door(door.answer(asked.visit()).await),
+            Some(Target::Door(door)) => answer::of_door(door.answer(asked.visit(&checked)).await),
         }
     }
 
@@ -344,7 +359,7 @@ impl App {
         let call = Call {
             corpus: Arc::clone(corpus),
             operation,
-            key: bearer(headers),
+            asker: Asker::Key(bearer(headers)),
             arguments: checked.arguments,
             format: accept::format(headers, operation.formats),
             idempotency_key: idempotency_key(headers),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::jsonrpc::RpcError;
 use super::tools::Names;
-use crate::api::call::{Call, Outcome, Progress};
+use crate::api::call::{Asker, Call, Outcome, Progress};
 use crate::api::error::Violation;
 use crate::api::idempotency_key::IdempotencyKey;
 use crate::api::json::JsonObject;
@@ -72,7 +72,7 @@ impl Mcp {
         let call = Call {
             corpus: self.service.corpus(),
             operation,
-            key: sender.key,
+            asker: Asker::Key(sender.key),
             arguments,
             format: Some(format),
             idempotency_key: idempotency_key(params, sender.idempotency_key),

@@ -41,7 +41,7 @@ pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
 pub use limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
 pub use request::{Hit, HitExplain, LegExplain, Mode, QueryExplain, SearchRequest, SearchResponse, UnknownMode};
-pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode};
+pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode, Mention};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use stages::{Stage, StageMicros};
 pub use suggest::{SUGGESTIONS_MAX, SuggestRequest, SuggestResponse, Suggestion};

@@ -3,10 +3,12 @@
 mod containers;
 pub(super) mod tables;
 
+use std::ops::Range;
+
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
-    Body, Citation, CitationKey, Cited, Coverage, Holdings, Inventory, Locator, NamedContainer, ParseError, RANGE_MAX,
-    Resolution,
+    Body, Citation, CitationKey, Cited, Coverage, Holdings, Home, Inventory, Locator, NamedContainer, ParseError,
+    RANGE_MAX, Resolution,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
@@ -90,11 +92,35 @@ pub struct CitedNode {
     pub node: NodeOrdinal,
 }
 
+/// Where a text cites a provision, and which subdivision of it.
+pub type Mention = (Range<usize>, NodeOrdinal, Vec<Box<str>>);
+
 impl Engine {
     /// Resolves a citation or a list of them: one answer for each, in order, at least one.
     pub fn resolve(&self, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let resolved = self.snapshot().grammar().resolve(text, &Held(self))?;
         resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
+    }
+
+    /// The places where the text of the provision with this citation cites provisions that are held, one each: byte ranges
+    /// in order, with the subdivision that is cited. At most so many.
+    pub fn mentions(&self, home: &str, text: &str, most: usize) -> Result<Vec<Mention>, SearchError> {
+        let grammar = self.snapshot().grammar();
+        let own = grammar.parse(home).ok();
+        let found = match own.as_ref().and_then(Home::of) {
+            Some(home) => grammar.find_in_provision(text, home),
+            None => grammar.find_in(text),
+        };
+        let mut mentions = Vec::new();
+        for (bytes, citation) in found {
+            if let [node] = grammar.held(&citation, &Held(self))?[..] {
+                mentions.push((bytes, node, citation.subdivisions));
+            }
+            if mentions.len() == most {
+                break;
+            }
+        }
+        Ok(mentions)
     }
 
     fn answer(&self, resolution: Resolution) -> Result<CitationAnswer, SearchError> {

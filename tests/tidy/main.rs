@@ -29,10 +29,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("admin", &["accounts", "clock", "state"]),
     ("notices", &["accounts", "client", "clock", "hex", "tls_client"]),
     ("search", &["random"]),
-    ("api", &["accounts", "clock", "formation", "hex", "percent", "search"]),
+    ("api", &["accounts", "clock", "formation", "hex", "network", "percent", "rate", "search"]),
     ("door", &["accounts", "api", "formation"]),
     ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
-    ("web", &["accounts", "api", "clock", "door", "formation"]),
+    ("web", &["accounts", "api", "clock", "door", "formation", "hex", "percent"]),
     ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client", "web"]),
     (
         "http",

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::filters::code_body;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared, Weight};
+use crate::api::operation::{LawCall, Prepared, Weight};
 use crate::api::parameters::{Param, Whole};
 use crate::api::reply::{Pages, Reply};
 
@@ -52,7 +52,7 @@ struct Child<'s> {
     child_count: usize,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let corpus = call.corpus;
     let body = code_body(corpus, call.get(&CODE_BODY_ID), CODE_BODY_ID.rule.name);
     let body = body.map_err(|violation| ApiError::invalid(vec![violation]))?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::gis;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::reply::{Format, Reply};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,7 +47,7 @@ struct JurisdictionReply<'s> {
     gis_citation_quality: Option<&'static str>,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let corpus = Arc::clone(call.corpus);
     Ok(Prepared::light(move || match corpus.coverage.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),

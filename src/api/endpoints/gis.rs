@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::Param;
 use crate::api::reply::{Reply, StoredLayer};
 
@@ -70,7 +70,7 @@ struct FeatureProperties {
     source: Map<String, Value>,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let corpus = Arc::clone(call.corpus);

@@ -14,7 +14,7 @@ use super::node::NodeReply;
 use crate::accounts::scope::{Scope, ScopeSet};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Degrees, Param};
 use crate::api::reply::Reply;
 
@@ -63,7 +63,7 @@ struct ZoneReply<'s> {
 /// Which keys get the texts of provisions.
 const MAY_READ_TEXTS: ScopeSet = ScopeSet::of(&[Scope::Node]);
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     let point = Position { lon: call.get(&LON), lat: call.get(&LAT) };
     let extent = published_or_not_found(call.corpus, &short_code)?.bbox;

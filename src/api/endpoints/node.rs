@@ -13,7 +13,7 @@ use super::node_id::ID;
 use super::references::NodeReferences;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::reply::{Format, Reply};
 use crate::hex;
 
@@ -96,7 +96,7 @@ pub(super) struct Provenance<'s> {
     snapshot: &'s str,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);

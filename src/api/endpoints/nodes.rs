@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::node::NodeReply;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
 
@@ -24,7 +24,7 @@ pub(in crate::api) struct NodesReply<'s> {
     missing: Vec<NodeId>,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let mut found: Vec<NodeOrdinal> = Vec::new();
     let mut missing: Vec<NodeId> = Vec::new();
     for id in call.get(&IDS).iter().copied().map(NodeId) {

@@ -10,7 +10,7 @@ use super::node_id::ID;
 use super::paging::Paging;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 
@@ -87,7 +87,7 @@ pub(in crate::api) struct ReferencesReply<'s> {
     nodes: Vec<NodeLink<'s>>,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let id = call.get(&ID);
     let node = call.corpus.node(id)?;
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
 use crate::search::{CitationAnswer, QUERY_CHARS_MAX};
@@ -21,7 +21,7 @@ pub(in crate::api) struct ResolveReply {
     answers: Vec<CitationAnswer>,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let citation = call.get(&CITATION).to_owned();
     let corpus = Arc::clone(call.corpus);
     Ok(Prepared::heavy(move |_| {

@@ -12,7 +12,7 @@ use super::filters::{CODE_BODY, JURISDICTION, code_body, subtree};
 use super::paging::Paging;
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, Violation};
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
 use crate::api::reply::Reply;
 use crate::search::{Abandoned, Facets, Highlight, Mode, QUERY_CHARS_MAX, SearchRequest, ShownHit, check_query};
@@ -93,7 +93,7 @@ struct TagCount<'s> {
     count: u32,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let mut violations = Vec::new();
     let paging = Paging::of(call).map_err(|violation| violations.push(violation));
     let range = range(call, &mut violations);
@@ -115,7 +115,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
 }
 
 /// What the filters leave: a jurisdiction with its sub-jurisdictions, a code body, or what both have in common.
-fn range(call: &MeteredCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
+fn range(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
     let mut known = |found: Result<OrdinalRange, Violation>| found.map_err(|violation| violations.push(violation)).ok();
     let jurisdiction = call.get(&JURISDICTION).and_then(|code| known(subtree(call.corpus, code)));
     let body = call.get(&CODE_BODY).map(|id| code_body(call.corpus, id, CODE_BODY.rule.name).map(|body| body.nodes));

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::filters::{JURISDICTION, subtree};
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, Prepared};
+use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, Whole};
 use crate::api::reply::Reply;
 use crate::search::{Abandoned, QUERY_CHARS_MAX, SuggestRequest, SuggestResponse, Suggestion};
@@ -57,7 +57,7 @@ impl From<Suggestion> for SuggestionReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let range = call.get(&JURISDICTION).map(|code| subtree(call.corpus, code)).transpose();
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);

@@ -1,0 +1,99 @@
+//! Errors as pages: what went wrong and what to do, in the frame of the site.
+
+use ::http::header::{HeaderValue, RETRY_AFTER};
+use ::http::{Response, StatusCode};
+use bytes::Bytes;
+use maud::{Markup, html};
+
+use super::frame::{Page, Section};
+use super::response::{self, Keep};
+use super::visitor::Visitor;
+use crate::api::error::{ApiError, ErrorCode};
+use crate::door::{DoorAnswer, ToldError};
+
+/// An error of a call, for the visitor whose page it is.
+pub(super) fn answer(error: &ApiError, visitor: &Visitor, request_id: &str) -> DoorAnswer {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = page(&ToldError { status, message: &error.message, request_id }, visitor);
+    if let Some(seconds) = error.retry_after_sec {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    let (code, internal) = (error.code, error.internal.clone());
+    DoorAnswer { error: Some(code.code()), internal, ..response.into() }
+}
+
+/// There is nothing at this address.
+pub(super) fn not_found(visitor: &Visitor, request_id: &str) -> DoorAnswer {
+    let error = ApiError::new(ErrorCode::NotFound, "there is nothing at this address");
+    answer(&error, visitor, request_id)
+}
+
+pub(super) fn page(error: &ToldError<'_>, visitor: &Visitor) -> Response<Bytes> {
+    let title = title(error.status);
+    let page = Page::new(
+        title,
+        Section::Other,
+        html! {
+            div.notice-page {
+                p.status { (error.status.as_u16()) }
+                h1 { (title) }
+                p.lead { (sentence(error.message)) }
+                (advice(error.status, error.request_id))
+            }
+        },
+    );
+    response::page(error.status, page.html(visitor), Keep::Nowhere)
+}
+
+fn title(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "This needs an account",
+        402 => "No credits are left",
+        403 => "Not allowed",
+        404 => "Not found",
+        405 => "Not possible here",
+        422 => "That cannot be answered",
+        429 => "Too many requests",
+        500 => "Something went wrong",
+        503 => "One moment",
+        _ => "That did not work",
+    }
+}
+
+fn advice(status: StatusCode, request_id: &str) -> Markup {
+    match status.as_u16() {
+        401 => html! { p { a href="/docs" { "How to get a key" } " · " a href="/" { "Search" } } },
+        404 => html! {
+            p { "Addresses of provisions stay the same when the law is updated; one that was repealed and removed has none. "
+                "You can search for it, or find it in the contents." }
+            p { a.button href="/" { "Search" } " " a.button.quiet href="/browse" { "Contents" } }
+        },
+        500 => {
+            html! { p { "If it happens again, tell the operator of this server: request " code { (request_id) } "." } }
+        }
+        429 | 503 => html! { p { "Reload the page in a moment." } },
+        _ => html! { p { a href="/" { "Back to the search" } } },
+    }
+}
+
+/// A message of the API as a sentence.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_as_a_sentence_and_is_escaped() {
+        let error = ToldError { status: StatusCode::NOT_FOUND, message: "there is nothing at /<b>", request_id: "r" };
+        let shown = page(&error, &Visitor::Anonymous);
+        let text = std::str::from_utf8(shown.body()).unwrap();
+        assert!(text.contains("There is nothing at /&lt;b&gt;."), "{text}");
+        assert_eq!(shown.status(), 404);
+    }
+}

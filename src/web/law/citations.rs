@@ -1,0 +1,30 @@
+//! The ways in which a provision may be cited, ready to copy.
+
+use super::reply::Provision;
+
+/// A form with its name.
+pub(super) struct CitationForm {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+}
+
+/// The plain citation first.
+pub(super) fn forms(provision: &Provision<'_>, address: &str) -> Vec<CitationForm> {
+    let Provision { citation, heading, provenance, .. } = provision;
+    let edition = provenance.edition.as_deref().map(|edition| format!(" ({edition})")).unwrap_or_default();
+    let retrieved = provenance.retrieved_at.as_deref();
+    let retrieved = retrieved.map(|date| format!(" (retrieved {date})")).unwrap_or_default();
+    let form = |name, text| CitationForm { name, text };
+    vec![
+        form("Citation", citation.to_string()),
+        form("With heading", format!("{citation}, {heading}")),
+        form("With edition and address", format!("{citation}{edition}, {address}{retrieved}")),
+        form("Markdown", format!("[{}]({address})", in_brackets(citation))),
+        form("Address", address.to_owned()),
+    ]
+}
+
+/// Text that ends no bracket of Markdown.
+fn in_brackets(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+}

@@ -1,0 +1,74 @@
+//! What machines read of a reading page: schema.org `Legislation`, the canonical address, Open Graph.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::path;
+use super::reply::Provision;
+use crate::web::frame::data_block;
+use crate::web::letters::visible;
+
+/// Characters of a description.
+const DESCRIPTION_CHARS: usize = 200;
+
+pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) -> Markup {
+    let address = format!("{base_url}{}", path(provision.id));
+    let title = visible(&shortened(&format!("{} {}", provision.citation, provision.heading)));
+    let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
+    let description = visible(&shortened(beginning));
+    html! {
+        link rel="canonical" href=(address);
+        @if !is_indexed { meta name="robots" content="noindex"; }
+        @if let Some(previous) = &provision.previous { link rel="prev" href=(path(previous.id)); }
+        @if let Some(next) = &provision.next { link rel="next" href=(path(next.id)); }
+        link rel="alternate" type="text/markdown" href={ (path(provision.id)) ".md" };
+        link rel="alternate" type="text/plain" href={ (path(provision.id)) ".txt" };
+        meta name="description" content=(description);
+        meta property="og:type" content="article";
+        meta property="og:site_name" content="Hornbook";
+        meta property="og:title" content=(title);
+        meta property="og:description" content=(description);
+        meta property="og:url" content=(address);
+        (data_block(&legislation(provision, base_url, &address)))
+    }
+}
+
+fn legislation(provision: &Provision<'_>, base_url: &str, address: &str) -> Value {
+    let is_in_force = provision.status == "in force";
+    let force = if is_in_force { "https://schema.org/InForce" } else { "https://schema.org/NotInForce" };
+    let part_of = provision.path.last().map(|above| {
+        let address = format!("{base_url}{}", path(above.id));
+        json!({ "@type": "Legislation", "name": visible(&above.heading), "legislationIdentifier": visible(&above.citation), "url": address })
+    });
+    let part_of =
+        part_of.or_else(|| Some(json!({ "@type": "Legislation", "name": visible(provision.code_body.as_ref()?) })));
+    let mut legislation = json!({
+        "@context": "https://schema.org",
+        "@type": "Legislation",
+        "@id": address,
+        "url": address,
+        "name": visible(&shortened(&provision.heading)),
+        "legislationIdentifier": visible(&provision.citation),
+        "legislationType": visible(&provision.level),
+        "legislationLegalForce": force,
+        "legislationJurisdiction": provision.jurisdiction,
+        "inLanguage": "en",
+        "isPartOf": part_of,
+        "isBasedOn": provision.provenance.source_url.as_deref(),
+        "license": provision.provenance.license.as_deref(),
+        "version": provision.provenance.edition.as_deref(),
+        "legislationDateVersion": provision.effective_from,
+        "keywords": provision.tags,
+    });
+    if let Some(members) = legislation.as_object_mut() {
+        members.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    }
+    legislation
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DESCRIPTION_CHARS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading pages: a provision or container of the law, by its id or by a citation.
+//!
+//! `reply` is a provision as the operation answers it, `lines` its structure, `mentions` what its text cites, `page` sets
+//! it, `citations` are its forms to copy, `metadata` is what machines read of the page.
+
+mod citations;
+mod lines;
+mod mentions;
+mod metadata;
+mod page;
+pub(super) mod reply;
+
+use std::sync::Arc;
+
+use ::http::StatusCode;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::assets::{READING, VERSION};
+use super::contents;
+use super::frame::{Page, Section};
+use super::letters::visible;
+use super::response::{self, Keep};
+use super::shell::{Ask, News, Opened, Told};
+use crate::api::error::ApiError;
+use crate::api::reply::Format;
+use crate::door::DoorAnswer;
+use mentions::Mentions;
+use page::Setting;
+use reply::Provision;
+
+/// Where provisions are, before their id.
+pub(super) const LAW_PATH: &str = "/law/";
+
+/// The page of a node.
+pub(super) fn path(id: &str) -> String {
+    format!("{LAW_PATH}{id}")
+}
+
+/// The page of a node, or its text in another form.
+pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
+    let (id, format) = match id.rsplit_once('.') {
+        Some((id, "md")) => (id, Format::Markdown),
+        Some((id, "txt")) => (id, Format::Text),
+        _ => (id, Format::Json),
+    };
+    let mark = format!("~{}{}", opened.visitor.tag(), VERSION.as_str());
+    let known = known_versions(&opened, &mark);
+    let ask = Ask { of: Some(("id", id)), format, known_versions: Some(&known), ..Ask::read("node", &[]) };
+    let news = match opened.ask(ask).await? {
+        Told::Unchanged(version) => return Ok(opened.answer(response::not_modified(&(version + &mark)))),
+        Told::News(news) => news,
+    };
+    let version = news.version.clone().unwrap_or_default() + &mark;
+    let answered = match format {
+        Format::Markdown => response::text(StatusCode::OK, "text/markdown; charset=utf-8", news.bytes, Keep::Asking),
+        Format::Text => response::text(StatusCode::OK, "text/plain; charset=utf-8", news.bytes, Keep::Asking),
+        Format::Json => response::page(StatusCode::OK, html(&mut opened, &news).await?, Keep::Asking),
+    };
+    Ok(opened.answer(response::with_version(answered, &version)))
+}
+
+/// The versions that the browser holds, as the operation knows them: pages add a mark of their own.
+fn known_versions(opened: &Opened<'_>, mark: &str) -> String {
+    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
+    let ours = held.split(',').map(str::trim).filter_map(|tag| tag.strip_suffix('"')?.strip_suffix(mark));
+    ours.map(|tag| format!("{tag}\"")).collect::<Vec<_>>().join(", ")
+}
+
+async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> {
+    let provision: Provision<'_> = news.read()?;
+    let corpus = Arc::clone(&opened.corpus);
+    let shell = opened.shell;
+    let base_url = shell.service.base_url();
+    let contents = match provision.code_body_id {
+        Some(body) if provision.child_count > 0 => Some(contents::children(opened, body, Some(provision.id)).await?),
+        _ => None,
+    };
+    let mentions = Mentions::of(&corpus, &provision)?;
+    let setting = Setting { provision: &provision, mentions, contents, base_url };
+    let title = visible(&format!("{} {}", provision.citation, provision.heading));
+    let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
+    let page = Page {
+        head: metadata::head(&provision, base_url, shell.is_indexed),
+        scripts: &[&READING],
+        ..Page::new(title, Section::Contents, setting.main())
+    };
+    Ok(page.html(&opened.visitor))
+}
+
+/// Of a window. Headings may be as long as a provision.
+const TITLE_BYTES_MAX: usize = 200;
+
+#[derive(Deserialize)]
+struct Resolution {
+    answers: Vec<CitationAnswer>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CitationAnswer {
+    pub(super) subdivision: Vec<String>,
+    pub(super) node_id: Option<Uuid>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Candidate {
+    pub(super) node_id: Uuid,
+    pub(super) citation: String,
+    pub(super) heading: String,
+}
+
+impl CitationAnswer {
+    /// The page that it leads to, if it is one.
+    pub(super) fn leads_to(&self) -> Option<String> {
+        let id = self.node_id?;
+        let anchor = self.subdivision.join("-");
+        let is_anchor = !anchor.is_empty() && anchor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        Some(if is_anchor { format!("{LAW_PATH}{id}#{anchor}") } else { format!("{LAW_PATH}{id}") })
+    }
+}
+
+/// What citations name, the first first.
+pub(super) async fn resolve(opened: &mut Opened<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {
+    let news = opened.call(Ask::read("resolve", &[("citation", citation)])).await?;
+    Ok(news.read::<Resolution>()?.answers)
+}
+
+/// Leads to the provision that a citation names, or says which it may be.
+pub(super) async fn by_citation(mut opened: Opened<'_>, citation: &str) -> Result<DoorAnswer, ApiError> {
+    let answers = resolve(&mut opened, citation).await?;
+    if let [only] = answers.as_slice()
+        && let Some(path) = only.leads_to()
+    {
+        return Ok(opened.answer(response::redirect(&path)));
+    }
+    let is_found = answers.iter().any(|answer| !answer.candidates.is_empty());
+    let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let page = Page::new("Citation", Section::Search, page::candidates(citation, &answers));
+    let html = page.html(&opened.visitor);
+    Ok(opened.answer(response::page(status, html, Keep::Nowhere)))
+}

@@ -1,0 +1,111 @@
+//! A provision as the operation `node` answers it: what its page needs of the reply.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Provision<'b> {
+    pub(super) id: &'b str,
+    #[serde(borrow)]
+    pub(super) citation: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) heading: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) text: Cow<'b, str>,
+    pub(super) jurisdiction: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) code_body: Option<Cow<'b, str>>,
+    pub(super) code_body_id: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) level: Cow<'b, str>,
+    pub(super) status: &'b str,
+    #[serde(borrow)]
+    pub(super) path: Vec<Link<'b>>,
+    #[serde(borrow)]
+    pub(super) previous: Option<Link<'b>>,
+    #[serde(borrow)]
+    pub(super) next: Option<Link<'b>>,
+    pub(super) child_count: usize,
+    #[serde(borrow)]
+    pub(super) tags: Vec<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) notes: Vec<Note<'b>>,
+    #[serde(borrow)]
+    pub(super) source_credit: Option<Cow<'b, str>>,
+    pub(super) effective_from: Option<&'b str>,
+    pub(super) effective_to: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) wordings: Vec<Wording<'b>>,
+    #[serde(borrow)]
+    pub(super) former_citations: Vec<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) parallel_citations: Vec<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) references: References<'b>,
+    #[serde(borrow)]
+    pub(super) provenance: Provenance<'b>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::web) struct Link<'b> {
+    pub(in crate::web) id: &'b str,
+    #[serde(borrow)]
+    pub(in crate::web) citation: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(in crate::web) heading: Cow<'b, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Note<'b> {
+    #[serde(borrow)]
+    pub(super) topic: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) text: Cow<'b, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wording<'b> {
+    #[serde(borrow)]
+    pub(super) label: Cow<'b, str>,
+    pub(super) effective_from: Option<&'b str>,
+    pub(super) effective_to: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) text: Cow<'b, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct References<'b> {
+    #[serde(borrow)]
+    pub(super) out: List<'b>,
+    #[serde(borrow)]
+    pub(super) r#in: List<'b>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct List<'b> {
+    pub(super) total: usize,
+    #[serde(borrow)]
+    pub(super) nodes: Vec<Link<'b>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Provenance<'b> {
+    #[serde(borrow)]
+    pub(super) source_url: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) publisher: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) edition: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) current_through: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) retrieved_at: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) license: Option<Cow<'b, str>>,
+    pub(super) content_hash: &'b str,
+    pub(super) snapshot: &'b str,
+}

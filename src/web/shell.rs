@@ -1,0 +1,184 @@
+//! What the pages share: the service, who may look without an account, and the way of a page's calls into the service.
+//!
+//! A page asks for a row of the operations table by its name, with a [`Wish`] for the case that its reader has no account.
+//! The call enters through `api/call` as every other does, and the page is set from its answer.
+
+use std::sync::Arc;
+
+use ::http::Response;
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::visitor::Visitor;
+use crate::accounts::admission::Receipt;
+use crate::api::call::{Answer, Asker, Call, Outcome, Progress};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::operation::Operation;
+use crate::api::operations::OPERATIONS;
+use crate::api::parameters::Arguments;
+use crate::api::reply::{Body, Format, Pages};
+use crate::api::service::Service;
+use crate::api::unread::UnreadShare;
+use crate::api::visitors::{VisitorRates, Visitors, Wish};
+use crate::door::{DoorAnswer, Visit};
+
+/// What an operator chooses about the pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageSettings {
+    /// What people without an account may do.
+    pub visitors: VisitorRates,
+    /// Whether search engines are invited: robots.txt and sitemaps.
+    pub is_indexed: bool,
+}
+
+/// Shared by the doors of all pages.
+pub struct Shell {
+    pub(super) service: Arc<Service>,
+    pub(super) visitors: Visitors,
+    pub(super) is_indexed: bool,
+}
+
+impl Shell {
+    pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
+        Self { service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
+    }
+
+    pub(super) fn opened<'a>(&'a self, visit: &'a Visit<'a>) -> Opened<'a> {
+        Opened {
+            shell: self,
+            visit,
+            visitor: Visitor::of(visit),
+            corpus: self.service.corpus(),
+            receipt: None,
+            unread: None,
+            stages: Vec::new(),
+        }
+    }
+}
+
+/// A page that is being made for somebody.
+pub(super) struct Opened<'a> {
+    pub(super) shell: &'a Shell,
+    pub(super) visit: &'a Visit<'a>,
+    pub(super) visitor: Visitor,
+    /// The snapshot that everything on the page comes from.
+    pub(super) corpus: Arc<Corpus>,
+    receipt: Option<Receipt>,
+    unread: Option<UnreadShare>,
+    stages: Vec<(&'static str, u32)>,
+}
+
+/// What a page asks of an operation.
+pub(super) struct Ask<'q> {
+    pub(super) operation: &'static str,
+    /// What it is to a visitor.
+    pub(super) wish: Wish,
+    /// Of the path, with its name.
+    pub(super) of: Option<(&'static str, &'q str)>,
+    pub(super) query: &'q [(&'static str, &'q str)],
+    pub(super) format: Format,
+    /// As `If-None-Match` lists them.
+    pub(super) known_versions: Option<&'q str>,
+}
+
+impl<'q> Ask<'q> {
+    pub(super) const fn read(operation: &'static str, query: &'q [(&'static str, &'q str)]) -> Self {
+        Self { operation, wish: Wish::Read, of: None, query, format: Format::Json, known_versions: None }
+    }
+}
+
+/// What an operation answered.
+pub(super) enum Told {
+    News(News),
+    /// The browser holds this version.
+    Unchanged(String),
+}
+
+pub(super) struct News {
+    pub(super) bytes: Bytes,
+    pub(super) version: Option<String>,
+    pub(super) pages: Option<Pages>,
+}
+
+impl News {
+    /// As the operation's reply. The service wrote it: what does not fit is a mistake in this program.
+    pub(super) fn read<'b, T: Deserialize<'b>>(&'b self) -> Result<T, ApiError> {
+        serde_json::from_slice(&self.bytes)
+            .map_err(|error| ApiError::internal(format!("a page reads a reply: {error}")))
+    }
+}
+
+impl Opened<'_> {
+    /// The value of a parameter of the page's address; the first counts.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.visit.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Calls an operation that answers whole.
+    pub(super) async fn call(&mut self, ask: Ask<'_>) -> Result<News, ApiError> {
+        match self.ask(Ask { known_versions: None, ..ask }).await? {
+            Told::News(news) => Ok(news),
+            Told::Unchanged(_) => Err(ApiError::internal("an answer is unchanged though no version was given")),
+        }
+    }
+
+    /// Calls an operation.
+    pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Result<Told, ApiError> {
+        let Ask { operation, wish, of, query, format, known_versions } = ask;
+        let asker = match self.visitor {
+            Visitor::Anonymous => {
+                let now = self.shell.service.now().steady;
+                Asker::Visitor(self.shell.visitors.let_in(wish, self.visit.client, now)?)
+            }
+        };
+        let arguments = Arguments {
+            path: of.into_iter().map(|(name, value)| (name, value.to_owned())).collect(),
+            query: query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            query_count: query.len(),
+            ..Arguments::default()
+        };
+        let progress = Progress::default();
+        let call = Call {
+            corpus: Arc::clone(&self.corpus),
+            operation: row(operation)?,
+            asker,
+            arguments,
+            format: Some(format),
+            idempotency_key: Ok(None),
+            known_versions,
+            progress: &progress,
+        };
+        let outcome = self.shell.service.call(call).await;
+        self.visit.progress.include(&progress);
+        match outcome {
+            Outcome::Answered(answer) => self.keep(answer).map(Told::News),
+            Outcome::Unchanged { version, .. } => Ok(Told::Unchanged(version)),
+            Outcome::Failed(failure) => Err(failure.error),
+        }
+    }
+
+    fn keep(&mut self, answer: Answer) -> Result<News, ApiError> {
+        let Answer { reply, receipt, version, unread } = answer;
+        self.receipt = receipt.or_else(|| self.receipt.take());
+        self.unread = unread.or_else(|| self.unread.take());
+        self.stages.extend(reply.stages);
+        let Body::Bytes(bytes) = reply.body else {
+            return Err(ApiError::internal("a page asked for what is stored packed"));
+        };
+        Ok(News { bytes, version, pages: reply.pages })
+    }
+
+    /// The page, with what its calls came to.
+    pub(super) fn answer(self, response: Response<Bytes>) -> DoorAnswer {
+        let Self { receipt, unread, stages, .. } = self;
+        DoorAnswer { receipt, unread, stages, ..response.into() }
+    }
+}
+
+fn row(name: &str) -> Result<&'static Operation, ApiError> {
+    let found = OPERATIONS.iter().find(|operation| operation.name == name);
+    found
+        .ok_or_else(|| ApiError::internal(format!("a page asks for the operation '{name}', which is not in the table")))
+}

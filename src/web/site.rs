@@ -1,0 +1,76 @@
+//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage.
+
+use std::sync::Arc;
+
+use ::http::{Response, StatusCode};
+use bytes::Bytes;
+use maud::html;
+
+use super::contents;
+use super::errors;
+use super::frame::{Page, Section};
+use super::law;
+use super::response::{self, Keep};
+use super::shell::{Opened, Shell};
+use super::visitor::Visitor;
+use crate::api::error::ApiError;
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit};
+
+pub struct Site {
+    shell: Arc<Shell>,
+}
+
+impl Site {
+    pub const fn new(shell: Arc<Shell>) -> Self {
+        Self { shell }
+    }
+
+    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
+        let opened = self.shell.opened(&visit);
+        let visitor = opened.visitor;
+        let answered = self.page(opened).await;
+        answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
+    }
+
+    async fn page(&self, opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+        let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
+        match names.as_slice() {
+            [""] => Ok(home(opened)),
+            ["browse"] => contents::all(opened).await,
+            ["browse", body] => contents::of_body(opened, body).await,
+            ["law", "cite", citation @ ..] if !citation.is_empty() => {
+                law::by_citation(opened, &citation.join("/")).await
+            }
+            ["law", id] => law::by_id(opened, id).await,
+            _ => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+        }
+    }
+}
+
+fn home(opened: Opened<'_>) -> DoorAnswer {
+    let page = Page { has_search_box: false, ..Page::new("Hornbook", Section::Search, html! { h1 { "Hornbook" } }) };
+    let html = page.html(&opened.visitor);
+    opened.answer(response::page(StatusCode::OK, html, Keep::Asking))
+}
+
+impl Door for Site {
+    fn is_at(&self, path: &str) -> bool {
+        matches!(path.split('/').nth(1), Some("" | "law" | "browse" | "coverage"))
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::Get
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(self.visited(visit))
+    }
+
+    fn error_page(&self, error: &ToldError<'_>) -> Option<Response<Bytes>> {
+        Some(errors::page(error, &Visitor::Anonymous))
+    }
+}
