@@ -23,20 +23,22 @@ pub enum Wish {
     /// Open a provision, the contents of a code or the list of what there is.
     Read,
     Search,
+    /// Make one of the searches that stand on the page as samples. It counts as reading.
+    Sample,
 }
 
 impl Wish {
     const fn scopes(self) -> ScopeSet {
         match self {
             Self::Read => ScopeSet::of(&[Scope::Node, Scope::Browse]),
-            Self::Search => ScopeSet::of(&[Scope::Search]),
+            Self::Search | Self::Sample => ScopeSet::of(&[Scope::Search]),
         }
     }
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "reading",
-            Self::Search => "searching",
+            Self::Search | Self::Sample => "searching",
         }
     }
 }
@@ -72,7 +74,7 @@ impl Visitors {
 
     fn rate(&self, wish: Wish) -> Option<&Rate> {
         match wish {
-            Wish::Read => self.reads.as_ref(),
+            Wish::Read | Wish::Sample => self.reads.as_ref(),
             Wish::Search => self.searches.as_ref(),
         }
     }

@@ -31,7 +31,7 @@ use hornbook::payments::orders::OrderPayments;
 use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
-use hornbook::web::assets::Assets;
+use hornbook::web::files::Files;
 use hornbook::web::payments::{OperatorPayments, Payments};
 use hornbook::web::review::ReviewPage;
 use hornbook::web::shell::Shell;
@@ -226,7 +226,7 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
 /// What people see in a browser.
 fn pages(service: &Arc<Service>, config: &Config) -> [Arc<dyn Door>; 2] {
     let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
-    [Arc::new(Assets), Arc::new(Site::new(shell))]
+    [Arc::new(Files), Arc::new(Site::new(shell))]
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {

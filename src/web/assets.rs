@@ -3,17 +3,11 @@
 
 use std::sync::LazyLock;
 
-use ::http::Response;
-use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::errors;
-use super::visitor::Visitor;
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::hex;
 
-const ASSETS_PATH: &str = "/assets/";
+pub(super) const ASSETS_PATH: &str = "/assets/";
 
 /// Bytes of a hash that stand in an address.
 const HASH_BYTES: usize = 8;
@@ -21,8 +15,8 @@ const HASH_BYTES: usize = 8;
 /// One file.
 pub(super) struct Asset {
     name: &'static str,
-    media_type: &'static str,
-    text: &'static str,
+    pub(super) media_type: &'static str,
+    pub(super) text: &'static str,
     /// Beginning of the hash of the text.
     hash: String,
 }
@@ -53,8 +47,10 @@ const SVG: &str = "image/svg+xml";
 
 assets! {
     STYLE: "hornbook.css", CSS;
-    /// The choice between light and dark. It runs before the page is drawn.
-    THEME: "theme.js", SCRIPT;
+    /// The choice between light and dark, before the page is drawn; keys that every page has.
+    SITE: "site.js", SCRIPT;
+    /// Completions, and arrows through them and the results.
+    SEARCH: "search.js", SCRIPT;
     /// Copying, printing, previews and keys of reading pages.
     READING: "reading.js", SCRIPT;
     ICON: "icon.svg", SVG;
@@ -67,36 +63,10 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
     hex::encode(&all.finalize()[..HASH_BYTES])
 });
 
-/// The door at which they are.
-pub struct Assets;
-
-impl Door for Assets {
-    fn is_at(&self, path: &str) -> bool {
-        path.starts_with(ASSETS_PATH)
-    }
-
-    fn methods(&self, _path: &str) -> Methods {
-        Methods::Get
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::ByAddress
-    }
-
-    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
-        Box::pin(async move { serve(visit.path, visit.id) })
-    }
-}
-
-fn serve(path: &str, request_id: &str) -> DoorAnswer {
-    let wanted = path.strip_prefix(ASSETS_PATH).and_then(|rest| rest.split_once('/'));
-    let found = wanted.and_then(|(hash, name)| ALL.iter().find(|asset| asset.hash == hash && asset.name == name));
-    let Some(asset) = found else { return errors::not_found(&Visitor::Anonymous, request_id) };
-    let mut response = Response::new(Bytes::from_static(asset.text.as_bytes()));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
-    response.into()
+/// The asset at an address, if there is one.
+pub(super) fn at(path: &str) -> Option<&'static Asset> {
+    let (hash, name) = path.strip_prefix(ASSETS_PATH)?.split_once('/')?;
+    ALL.iter().find(|asset| asset.hash == hash && asset.name == name).map(|asset| &***asset)
 }
 
 #[cfg(test)]
@@ -106,12 +76,10 @@ mod tests {
     #[test]
     fn an_asset_is_at_the_address_with_its_hash_and_nowhere_else() {
         for asset in ALL {
-            let answer = serve(&asset.path(), "");
-            assert_eq!(answer.response.status(), 200, "{}", asset.name);
-            assert_eq!(answer.response.body(), asset.text);
+            assert_eq!(at(&asset.path()).map(|found| found.name), Some(asset.name));
         }
         for path in ["/assets/", "/assets/hornbook.css", "/assets/0000000000000000/hornbook.css"] {
-            assert_eq!(serve(path, "").response.status(), 404, "{path}");
+            assert!(at(path).is_none(), "{path}");
         }
     }
 

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::frame::{Page, Section};
-use super::law;
+use super::law::address;
 use super::letters::Letters;
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
@@ -120,7 +120,7 @@ pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option
 fn entry(child: &Child<'_>) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
     html! {
-        a href=(law::path(id)) {
+        a href=(address::path(id)) {
             span.citation { (Letters(citation)) } " " span.heading { (Letters(heading)) }
             @if *child_count > 0 { " " span.count { (child_count) } }
             @if *status != "in force" { " " span.gone { (status) } }

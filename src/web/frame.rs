@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::assets::{Asset, ICON, STYLE, THEME};
+use super::assets::{Asset, ICON, SITE, STYLE};
 use super::visitor::Visitor;
 
 /// The part of the site that a page belongs to, as the navigation shows it.
@@ -49,10 +49,10 @@ impl Page<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) @if self.section != Section::Search || !self.title.starts_with("Hornbook") { " · Hornbook" } }
+                    title { (self.title) " · Hornbook" }
                     link rel="stylesheet" href=(STYLE.path());
                     link rel="icon" type="image/svg+xml" href=(ICON.path());
-                    script src=(THEME.path()) {}
+                    script src=(SITE.path()) {}
                     @for script in self.scripts { script src=(script.path()) defer {} }
                     (self.head)
                 }

@@ -43,7 +43,20 @@ impl Render for Letters<'_> {
     }
 }
 
-/// The same for attributes and data, which have no marks: such characters are left out.
+/// A number with its thousands apart.
+pub(super) fn grouped(number: u32) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Text of others for attributes and data, which have no marks: such characters are left out.
 pub(super) fn visible(text: &str) -> String {
     let stays = |letter: &char| !letter.is_control() && !steers(*letter);
     text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }).filter(stays).collect()
@@ -76,6 +89,13 @@ mod tests {
     fn markup_is_escaped_and_plain_text_stays() {
         assert_eq!(rendered("§ 1 “a” — é\n\tb"), "§ 1 “a” — é\n\tb");
         assert_eq!(rendered("</script><b a=\"1\">&amp;"), "&lt;/script&gt;&lt;b a=&quot;1&quot;&gt;&amp;amp;");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
     }
 
     #[test]

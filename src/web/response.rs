@@ -18,6 +18,8 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 pub(super) enum Keep {
     /// Nothing: it is of one moment or one person.
     Nowhere,
+    /// The browser, for a few minutes.
+    Shortly,
     /// The browser, which asks every time whether it is still so.
     Asking,
 }
@@ -33,6 +35,7 @@ pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, ke
     let headers = response.headers_mut();
     let cache = match keep {
         Keep::Nowhere => "no-store",
+        Keep::Shortly => "private, max-age=300",
         Keep::Asking => "private, no-cache",
     };
     for (name, value) in [

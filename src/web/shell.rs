@@ -110,6 +110,13 @@ impl News {
 }
 
 impl Opened<'_> {
+    /// Whether this reader may do so at all.
+    pub(super) fn may(&self, wish: Wish) -> bool {
+        match self.visitor {
+            Visitor::Anonymous => self.shell.visitors.may(wish),
+        }
+    }
+
     /// The value of a parameter of the page's address; the first counts.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let found = self.visit.parameters.iter().find(|(known, _)| known == name);

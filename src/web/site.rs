@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use ::http::{Response, StatusCode};
+use ::http::Response;
 use bytes::Bytes;
-use maud::html;
 
 use super::contents;
 use super::errors;
-use super::frame::{Page, Section};
 use super::law;
-use super::response::{self, Keep};
+use super::search;
 use super::shell::{Opened, Shell};
 use super::visitor::Visitor;
 use crate::api::error::ApiError;
@@ -35,7 +33,8 @@ impl Site {
     async fn page(&self, opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
         let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
         match names.as_slice() {
-            [""] => Ok(home(opened)),
+            [""] => search::answer(opened).await,
+            ["suggest"] => search::suggestions(opened).await,
             ["browse"] => contents::all(opened).await,
             ["browse", body] => contents::of_body(opened, body).await,
             ["law", "cite", citation @ ..] if !citation.is_empty() => {
@@ -47,15 +46,9 @@ impl Site {
     }
 }
 
-fn home(opened: Opened<'_>) -> DoorAnswer {
-    let page = Page { has_search_box: false, ..Page::new("Hornbook", Section::Search, html! { h1 { "Hornbook" } }) };
-    let html = page.html(&opened.visitor);
-    opened.answer(response::page(StatusCode::OK, html, Keep::Asking))
-}
-
 impl Door for Site {
     fn is_at(&self, path: &str) -> bool {
-        matches!(path.split('/').nth(1), Some("" | "law" | "browse" | "coverage"))
+        matches!(path.split('/').nth(1), Some("" | "suggest" | "law" | "browse" | "coverage"))
     }
 
     fn methods(&self, _path: &str) -> Methods {

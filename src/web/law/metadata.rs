@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::path;
+use super::address::path;
 use super::reply::Provision;
 use crate::web::frame::data_block;
 use crate::web::letters::visible;

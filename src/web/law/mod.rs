@@ -1,9 +1,12 @@
 //! Reading pages: a provision or container of the law, by its id or by a citation.
 //!
 //! `reply` is a provision as the operation answers it, `lines` its structure, `mentions` what its text cites, `page` sets
-//! it, `citations` are its forms to copy, `metadata` is what machines read of the page.
+//! it, `citations` are its forms to copy, `metadata` is what machines read of the page; `address` is where pages are, `cited` what
+//! a citation names.
 
+pub(super) mod address;
 mod citations;
+pub(super) mod cited;
 mod lines;
 mod mentions;
 mod metadata;
@@ -13,8 +16,6 @@ pub(super) mod reply;
 use std::sync::Arc;
 
 use ::http::StatusCode;
-use serde::Deserialize;
-use uuid::Uuid;
 
 use super::assets::{READING, VERSION};
 use super::contents;
@@ -25,17 +26,10 @@ use super::shell::{Ask, News, Opened, Told};
 use crate::api::error::ApiError;
 use crate::api::reply::Format;
 use crate::door::DoorAnswer;
+use cited::{CitationAnswer, Resolution};
 use mentions::Mentions;
 use page::Setting;
 use reply::Provision;
-
-/// Where provisions are, before their id.
-pub(super) const LAW_PATH: &str = "/law/";
-
-/// The page of a node.
-pub(super) fn path(id: &str) -> String {
-    format!("{LAW_PATH}{id}")
-}
 
 /// The page of a node, or its text in another form.
 pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
@@ -90,38 +84,6 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
 
 /// Of a window. Headings may be as long as a provision.
 const TITLE_BYTES_MAX: usize = 200;
-
-#[derive(Deserialize)]
-struct Resolution {
-    answers: Vec<CitationAnswer>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CitationAnswer {
-    pub(super) subdivision: Vec<String>,
-    pub(super) node_id: Option<Uuid>,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) message: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Candidate {
-    pub(super) node_id: Uuid,
-    pub(super) citation: String,
-    pub(super) heading: String,
-}
-
-impl CitationAnswer {
-    /// The page that it leads to, if it is one.
-    pub(super) fn leads_to(&self) -> Option<String> {
-        let id = self.node_id?;
-        let anchor = self.subdivision.join("-");
-        let is_anchor = !anchor.is_empty() && anchor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        Some(if is_anchor { format!("{LAW_PATH}{id}#{anchor}") } else { format!("{LAW_PATH}{id}") })
-    }
-}
 
 /// What citations name, the first first.
 pub(super) async fn resolve(opened: &mut Opened<'_>, citation: &str) -> Result<Vec<CitationAnswer>, ApiError> {

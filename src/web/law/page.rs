@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use maud::{Markup, Render, html};
 
+use super::address::path;
 use super::citations;
+use super::cited::CitationAnswer;
 use super::lines::{self, Line};
 use super::mentions::Mentions;
 use super::reply::{Link, List, Note, Provision, Wording};
-use super::{CitationAnswer, path};
 use crate::web::letters::{Letters, visible};
 
 /// From so many bytes a text has contents of its own, and is drawn part by part.

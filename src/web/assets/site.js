@@ -1,4 +1,5 @@
-// The choice between light, dark and what the system says. It is kept in this browser alone, never in a cookie.
+// The choice between light, dark and what the system says, kept in this browser alone and never in a cookie; and the key
+// that leads to the search box.
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -8,6 +9,12 @@
   }
   apply(stored());
   root.classList.add("scripted");
+  document.addEventListener("keydown", function (event) {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(input|select|textarea)$/i.test(event.target.tagName)) return;
+    var box = document.getElementById("q") || document.getElementById("quick");
+    if (box) { event.preventDefault(); box.focus(); box.select(); }
+  });
   document.addEventListener("DOMContentLoaded", function () {
     var chooser = document.getElementById("theme");
     if (!chooser) return;

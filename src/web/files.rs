@@ -1,0 +1,39 @@
+//! The door at which stylesheet and scripts are. Browsers keep them: an address never gets another content.
+
+use ::http::Response;
+use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use bytes::Bytes;
+
+use super::assets::{self, ASSETS_PATH};
+use super::errors;
+use super::visitor::Visitor;
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+
+pub struct Files;
+
+impl Door for Files {
+    fn is_at(&self, path: &str) -> bool {
+        path.starts_with(ASSETS_PATH)
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::Get
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(async move { serve(visit.path, visit.id) })
+    }
+}
+
+fn serve(path: &str, request_id: &str) -> DoorAnswer {
+    let Some(asset) = assets::at(path) else { return errors::not_found(&Visitor::Anonymous, request_id) };
+    let mut response = Response::new(Bytes::from_static(asset.text.as_bytes()));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    response.into()
+}

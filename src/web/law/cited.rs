@@ -1,0 +1,39 @@
+//! What a citation names, as the operation `resolve` answers it.
+
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::address::path;
+
+#[derive(Deserialize)]
+pub(super) struct Resolution {
+    pub(super) answers: Vec<CitationAnswer>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::web) struct CitationAnswer {
+    pub(in crate::web) subdivision: Vec<String>,
+    pub(in crate::web) node_id: Option<Uuid>,
+    pub(in crate::web) candidates: Vec<Candidate>,
+    pub(in crate::web) message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::web) struct Candidate {
+    pub(in crate::web) node_id: Uuid,
+    pub(in crate::web) citation: String,
+    pub(in crate::web) heading: String,
+}
+
+impl CitationAnswer {
+    /// The page that it leads to, if it is one.
+    pub(in crate::web) fn leads_to(&self) -> Option<String> {
+        let id = self.node_id?;
+        let anchor = self.subdivision.join("-");
+        let is_anchor = !anchor.is_empty() && anchor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let path = path(&id.to_string());
+        Some(if is_anchor { format!("{path}#{anchor}") } else { path })
+    }
+}

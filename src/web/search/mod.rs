@@ -1,0 +1,119 @@
+//! The search page: one box, its results, and what to do where there are none.
+//!
+//! `reply` is what its operations answer, `query` the address of a page of results, `page` its HTML.
+
+mod page;
+mod query;
+mod reply;
+
+use ::http::StatusCode;
+
+use super::assets::SEARCH;
+use super::frame::{Page, Section};
+use super::law;
+use super::law::cited::CitationAnswer;
+use super::response::{self, Keep};
+use super::shell::{Ask, Opened};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::visitors::Wish;
+use crate::door::DoorAnswer;
+use page::{Choices, Results};
+use query::{Query, SAMPLES};
+use reply::{Found, Suggested};
+
+/// Words from so many letters on are looked for in what was found.
+const LETTERS_MIN: usize = 4;
+
+/// A page of results, or the box alone.
+pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+    let query = Query::of(&opened);
+    if query.text.is_empty() {
+        return Ok(start(opened, &query));
+    }
+    let cited = match query.is_first() && is_citation(&opened, &query.text) {
+        true => law::resolve(&mut opened, &query.text).await?.into_iter().next(),
+        false => None,
+    };
+    if let Some(path) = cited.as_ref().and_then(CitationAnswer::leads_to).filter(|_| !query.stays) {
+        return Ok(opened.answer(response::redirect(&path)));
+    }
+    let parameters = query.parameters();
+    let news = opened.call(Ask { wish: wish(&opened, &query), ..Ask::read("search", &parameters) }).await;
+    let news = match news {
+        Ok(news) => news,
+        Err(error) => return refused(opened, &query, error),
+    };
+    let found: Found<'_> = news.read()?;
+    let meant = match has_unknown_word(&query.text, &found) && query.is_first() {
+        true => meant(&mut opened, &query).await,
+        false => None,
+    };
+    let results = Results { query: &query, found: &found, pages: news.pages, cited: cited.as_ref(), meant };
+    let main = page::results(&Choices::of(&opened, &query), &results);
+    let title = format!("{} · Search", query.shown());
+    Ok(page_of(opened, StatusCode::OK, &title, main))
+}
+
+fn page_of(opened: Opened<'_>, status: StatusCode, title: &str, main: maud::Markup) -> DoorAnswer {
+    let page = Page { scripts: &[&SEARCH], has_search_box: false, ..Page::new(title, Section::Search, main) };
+    let html = page.html(&opened.visitor);
+    opened.answer(response::page(status, html, Keep::Asking))
+}
+
+fn start(opened: Opened<'_>, query: &Query) -> DoorAnswer {
+    let main = page::start(&Choices::of(&opened, query));
+    page_of(opened, StatusCode::OK, "Hornbook: search the law", main)
+}
+
+/// What cannot be searched is said beside the box, where it can be changed.
+fn refused(opened: Opened<'_>, query: &Query, error: ApiError) -> Result<DoorAnswer, ApiError> {
+    if !matches!(error.code, ErrorCode::InvalidApiKey | ErrorCode::ValidationError) {
+        return Err(error);
+    }
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+    let main = page::refused(&Choices::of(&opened, query), &error);
+    let answer = page_of(opened, status, "Search", main);
+    Ok(DoorAnswer { error: Some(error.code.code()), ..answer })
+}
+
+fn wish(opened: &Opened<'_>, query: &Query) -> Wish {
+    let is_sample = query.is_plain() && SAMPLES.contains(&query.text.as_str());
+    if is_sample && !opened.shell.visitors.may(Wish::Search) { Wish::Sample } else { Wish::Search }
+}
+
+/// Whether the text is one citation and nothing beside it.
+fn is_citation(opened: &Opened<'_>, text: &str) -> bool {
+    let grammar = opened.corpus.snapshot().grammar();
+    grammar.parse(text).is_ok() || grammar.parse_container(text).is_some()
+}
+
+/// Whether a longer word of the query stands in none of the passages that were found.
+fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
+    let marked: Vec<String> = found
+        .results
+        .iter()
+        .flat_map(|hit| reply::parts(&hit.snippet, &hit.highlights))
+        .filter_map(|(part, is_marked)| is_marked.then(|| part.to_lowercase()))
+        .collect();
+    let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| word.chars().count() >= LETTERS_MIN);
+    words.map(str::to_lowercase).any(|word| {
+        let end = word.char_indices().nth(LETTERS_MIN).map_or(word.len(), |(end, _)| end);
+        !marked.iter().any(|marked| marked.contains(&word[..end]))
+    })
+}
+
+/// The query as it was probably meant. Where that cannot be found out, the results stand without it.
+async fn meant(opened: &mut Opened<'_>, query: &Query) -> Option<String> {
+    let parameters = [("q", query.text.as_str()), ("limit", "1")];
+    let news = opened.call(Ask { wish: wish(opened, query), ..Ask::read("suggest", &parameters) }).await.ok()?;
+    news.read::<Suggested>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
+}
+
+/// Completions of what is being typed, as the operation answers them; for the script of the box.
+pub(super) async fn suggestions(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+    let query = Query::of(&opened);
+    let mut parameters = vec![("q", query.text.as_str()), ("limit", "8")];
+    parameters.extend(query.jurisdiction.as_deref().map(|code| ("jurisdiction", code)));
+    let news = opened.call(Ask { wish: Wish::Search, ..Ask::read("suggest", &parameters) }).await?;
+    Ok(opened.answer(response::text(StatusCode::OK, "application/json", news.bytes, Keep::Shortly)))
+}

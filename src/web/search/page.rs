@@ -1,0 +1,264 @@
+//! The search page in HTML.
+
+use hornbook_corpus::catalogue::Jurisdiction;
+use maud::{Markup, html};
+
+use super::query::{PAGE_SIZE, Query, SAMPLES};
+use super::reply::{Facets, Found, Hit, parts};
+use crate::api::error::{ApiError, ErrorCode};
+use crate::api::reply::Pages;
+use crate::api::visitors::Wish;
+use crate::search::Mode;
+use crate::web::law::address;
+use crate::web::law::cited::CitationAnswer;
+use crate::web::letters::{Letters, grouped};
+use crate::web::shell::Opened;
+
+/// Facets that are shown.
+const FACETS_MAX: usize = 12;
+
+/// What can be chosen beside the words.
+pub(super) struct Choices<'c> {
+    query: &'c Query,
+    jurisdictions: &'c [Jurisdiction],
+    provisions: u32,
+    may_search: bool,
+}
+
+impl<'c> Choices<'c> {
+    pub(super) fn of(opened: &'c Opened<'_>, query: &'c Query) -> Self {
+        let catalogue = opened.corpus.catalogue();
+        Self {
+            query,
+            jurisdictions: &catalogue.jurisdictions,
+            provisions: catalogue.jurisdictions.iter().map(|jurisdiction| jurisdiction.provisions).sum(),
+            may_search: opened.may(Wish::Search),
+        }
+    }
+
+    fn chosen(&self) -> Option<&Jurisdiction> {
+        let chosen = self.query.jurisdiction.as_deref()?;
+        self.jurisdictions.iter().find(|known| known.short_code.as_str().eq_ignore_ascii_case(chosen))
+    }
+
+    fn form(&self, is_start: bool) -> Markup {
+        let Self { query, .. } = self;
+        html! {
+            form.search.large[is_start] role="search" action="/" method="get" {
+                div.box {
+                    label.unseen for="q" { "Search the law" }
+                    input #q type="search" name="q" value=(query.text) maxlength="1024" autocomplete="off" autocapitalize="off"
+                        spellcheck="false" autofocus[is_start] placeholder="A question, keywords, \"a phrase\", or a citation"
+                        aria-keyshortcuts="/" data-suggest=[self.may_search.then_some("/suggest")];
+                    button type="submit" { "Search" }
+                }
+                div.choices {
+                    fieldset.segments {
+                        legend.unseen { "Search by" }
+                        @for mode in Mode::ALL {
+                            label title=(mode.meaning()) {
+                                input type="radio" name="mode" value=(mode.name()) checked[mode == query.mode()];
+                                span { (mode.name()) }
+                            }
+                        }
+                    }
+                    label.jurisdiction {
+                        span.unseen { "Jurisdiction" }
+                        select name="jurisdiction" {
+                            option value="" { "All jurisdictions" }
+                            @for known in self.jurisdictions {
+                                @let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
+                                option value=(known.short_code) selected[is_chosen] {
+                                    (Letters(&known.name)) @if known.subtree.is_empty() { " (no law yet)" }
+                                }
+                            }
+                        }
+                    }
+                    @if let Some(body) = &query.code_body { input type="hidden" name="codeBody" value=(body); }
+                }
+            }
+        }
+    }
+
+    /// What a visitor may try, and how to get further.
+    fn samples(&self) -> Markup {
+        html! {
+            section.samples aria-labelledby="samples" {
+                h2 #samples { @if self.may_search { "For example" } @else { "Sample searches" } }
+                ul { @for sample in SAMPLES { li { a href={ "/?q=" (crate::percent::encoded(sample)) } { (sample) } } } }
+                @if !self.may_search {
+                    p.also {
+                        "Searching freely needs an account on this server. Its operator makes keys with "
+                        code { "hornbook key create" } "; " a href="/docs" { "the API" } " is the same search for programs. "
+                        "Citations lead to their provisions without one."
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The page before anything is searched.
+pub(super) fn start(choices: &Choices<'_>) -> Markup {
+    html! {
+        div.start {
+            h1 { "Search the law" }
+            p.lead {
+                (grouped(choices.provisions)) " provisions of statutes, codes and regulations. "
+                a href="/browse" { "Contents" } " · " a href="/coverage" { "Coverage" }
+            }
+            (choices.form(true))
+            (choices.samples())
+        }
+    }
+}
+
+pub(super) fn refused(choices: &Choices<'_>, error: &ApiError) -> Markup {
+    html! {
+        h1.unseen { "Search" }
+        (choices.form(false))
+        @match error.code {
+            ErrorCode::InvalidApiKey => { p.banner role="status" { strong { "Searching needs an account here." } " You can read everything, open any citation, and try these:" } }
+            _ => { p.banner role="status" { strong { "This cannot be searched: " } (Letters(&error.message)) "." } }
+        }
+        (choices.samples())
+    }
+}
+
+/// One page of results.
+pub(super) struct Results<'r> {
+    pub(super) query: &'r Query,
+    pub(super) found: &'r Found<'r>,
+    pub(super) pages: Option<Pages>,
+    /// What the query names, if it is a citation.
+    pub(super) cited: Option<&'r CitationAnswer>,
+    /// The query without its mistakes.
+    pub(super) meant: Option<String>,
+}
+
+pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
+    let Results { query, found, pages, cited, meant } = results;
+    html! {
+        h1.unseen { "Results for " (Letters(&query.text)) }
+        (choices.form(false))
+        @if let Some(cited) = cited { (citation(cited)) }
+        @if let Some(meant) = meant {
+            p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (Letters(meant)) } "?" }
+        }
+        @if found.results.is_empty() { (nothing(choices, query)) } @else {
+            div.found {
+                div {
+                    p.total role="status" {
+                        (grouped(found.total)) @if found.total == 1 { " provision" } @else { " provisions" }
+                        @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
+                    }
+                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
+                    @if let Some(pages) = pages { (pager(query, *pages)) }
+                }
+                @if let Some(facets) = &found.facets { (filters(query, facets)) }
+            }
+        }
+    }
+}
+
+fn first_place(pages: Option<Pages>) -> u32 {
+    let page_size = PAGE_SIZE.parse().unwrap_or(1);
+    pages.map_or(0, |pages| (pages.page - 1) * page_size) + 1
+}
+
+/// A citation that leads to no single page.
+fn citation(cited: &CitationAnswer) -> Markup {
+    html! {
+        div.banner.mild role="status" {
+            p { (Letters(&cited.message)) "." }
+            @if !cited.candidates.is_empty() {
+                ul.links {
+                    @for candidate in cited.candidates.iter().take(FACETS_MAX) {
+                        li { a href=(address::path(&candidate.node_id.to_string())) {
+                            span.citation { (Letters(&candidate.citation)) } " " span.heading { (Letters(&candidate.heading)) }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shown(hit: &Hit<'_>) -> Markup {
+    html! {
+        article.hit {
+            h2 { a href=(address::path(hit.node_id)) {
+                span.citation { (Letters(&hit.citation)) } " " span.heading { (Letters(&hit.heading)) }
+            } }
+            p.snippet {
+                @for (part, is_marked) in parts(&hit.snippet, &hit.highlights) {
+                    @if is_marked { mark { (Letters(part)) } } @else { (Letters(part)) }
+                }
+            }
+            p.where {
+                (Letters(&hit.code_body)) " · " (hit.jurisdiction)
+                @if hit.status != "in force" { " " span.gone { (hit.status) } }
+            }
+        }
+    }
+}
+
+fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
+    let chosen = query.jurisdiction.as_deref();
+    html! {
+        aside.facets aria-label="Filters" {
+            @if facets.jurisdictions.len() > 1 || chosen.is_some() {
+                h2 { "Jurisdictions" }
+                ul {
+                    @if chosen.is_some() { li { a href=(query.with("jurisdiction", None)) { "All jurisdictions" } } }
+                    @for facet in facets.jurisdictions.iter().take(FACETS_MAX) {
+                        @let is_chosen = chosen.is_some_and(|chosen| chosen.eq_ignore_ascii_case(&facet.value));
+                        li { a href=(query.with("jurisdiction", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
+                            span { (Letters(facet.name.as_deref().unwrap_or(&facet.value))) } span.count { (grouped(facet.count)) }
+                        } }
+                    }
+                }
+            }
+            @if !facets.tags.is_empty() {
+                h2 { "Subjects" }
+                ul { @for facet in facets.tags.iter().take(FACETS_MAX) {
+                    li { span { (Letters(&facet.value)) } span.count { (grouped(facet.count)) } }
+                } }
+            }
+        }
+    }
+}
+
+fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
+    html! {
+        section.nothing {
+            @match choices.chosen() {
+                Some(chosen) if chosen.subtree.is_empty() => {
+                    h2 { "No law of " (Letters(&chosen.name)) " is here yet" }
+                    p { "It is listed, but this snapshot does not have its law; a search in it finds nothing. " a href="/coverage" { "What there is" } }
+                }
+                _ => { h2 { "Nothing was found" } }
+            }
+            ul {
+                @if query.jurisdiction.is_some() { li { a href=(query.with("jurisdiction", None)) { "Search in all jurisdictions" } } }
+                @if query.code_body.is_some() { li { a href=(query.with("codeBody", None)) { "Search in all codes" } } }
+                @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }
+                @if query.text.contains('"') { li { a href=(query.with("q", Some(&query.text.replace('"', "")))) { "Search without the quotation marks" } } }
+                li { "Use words that the law uses, such as " q { "lessee" } " besides " q { "tenant" } "." }
+            }
+        }
+    }
+}
+
+fn pager(query: &Query, pages: Pages) -> Markup {
+    let Pages { page, last } = pages;
+    html! {
+        @if last > 1 {
+            nav.pager aria-label="Pages of results" {
+                @if page > 1 { a rel="prev" href=(query.with("page", Some(&(page - 1).to_string()))) { "Previous" } }
+                span { "Page " (page) " of " (grouped(last)) }
+                @if page < last { a rel="next" href=(query.with("page", Some(&(page + 1).to_string()))) { "Next" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The address of a page of results: what it asks for, and how links to others are written.
+
+use crate::percent;
+use crate::search::Mode;
+use crate::web::shell::Opened;
+
+/// Results on a page.
+pub(super) const PAGE_SIZE: &str = "20";
+
+/// Searches that every visitor may make, as a sample of what there is. They count as pages that are read.
+pub(super) const SAMPLES: &[&str] = &[
+    "return of a security deposit",
+    "how long must an employer keep payroll records",
+    "notice before a landlord enters",
+    "\"registered agent\"",
+    "noise at night",
+    "setback from the street",
+];
+
+/// What the address of a search page asks for. Values that the operation does not take are its to refuse.
+pub(super) struct Query {
+    pub(super) text: String,
+    pub(super) mode: Option<String>,
+    pub(super) jurisdiction: Option<String>,
+    pub(super) code_body: Option<String>,
+    pub(super) page: Option<String>,
+    /// A citation is searched for and does not lead to its provision.
+    pub(super) stays: bool,
+}
+
+/// Of a query in a title.
+const SHOWN_CHARS: usize = 60;
+
+impl Query {
+    pub(super) fn of(opened: &Opened<'_>) -> Self {
+        let given =
+            |name: &str| opened.parameter(name).map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned);
+        Self {
+            text: given("q").unwrap_or_default(),
+            mode: given("mode"),
+            jurisdiction: given("jurisdiction"),
+            code_body: given("codeBody"),
+            page: given("page"),
+            stays: given("as").is_some_and(|way| way == "words"),
+        }
+    }
+
+    /// As the operation takes it.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
+        let optional = [
+            ("mode", &self.mode),
+            ("jurisdiction", &self.jurisdiction),
+            ("codeBody", &self.code_body),
+            ("page", &self.page),
+        ];
+        let given = optional.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")].into_iter().chain(given).collect()
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.mode.as_deref().and_then(|mode| mode.parse().ok()).unwrap_or_default()
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.page.as_deref().is_none_or(|page| page == "1")
+    }
+
+    /// Whether nothing but words is asked for.
+    pub(super) fn is_plain(&self) -> bool {
+        self.jurisdiction.is_none() && self.code_body.is_none() && self.mode() == Mode::Hybrid && self.is_first()
+    }
+
+    /// Its beginning.
+    pub(super) fn shown(&self) -> String {
+        self.text.chars().take(SHOWN_CHARS).collect()
+    }
+
+    /// The address of the same search with another value of one parameter; none takes the parameter away. The first page
+    /// of it, unless a page is what changes.
+    pub(super) fn with(&self, changed: &str, value: Option<&str>) -> String {
+        let page = if changed == "page" { value } else { None };
+        let own = |name: &str, own: &'_ Option<String>| match name == changed {
+            true => value.map(str::to_owned),
+            false => own.clone(),
+        };
+        let parts = [
+            ("mode", own("mode", &self.mode)),
+            ("jurisdiction", own("jurisdiction", &self.jurisdiction)),
+            ("codeBody", own("codeBody", &self.code_body)),
+            ("page", page.map(str::to_owned)),
+            ("as", self.stays.then(|| "words".to_owned())),
+        ];
+        let text = if changed == "q" { value.unwrap_or_default() } else { &self.text };
+        let mut address = format!("/?q={}", percent::encoded(text));
+        for (name, value) in parts {
+            if let Some(value) = value {
+                address += &format!("&{name}={}", percent::encoded(&value));
+            }
+        }
+        address
+    }
+}

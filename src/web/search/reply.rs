@@ -1,0 +1,93 @@
+//! What the search page needs of the replies of `search` and `suggest`.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(super) struct Found<'b> {
+    #[serde(borrow)]
+    pub(super) results: Vec<Hit<'b>>,
+    pub(super) total: u32,
+    #[serde(borrow)]
+    pub(super) facets: Option<Facets<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Hit<'b> {
+    pub(super) node_id: &'b str,
+    #[serde(borrow)]
+    pub(super) citation: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) heading: Cow<'b, str>,
+    pub(super) jurisdiction: &'b str,
+    #[serde(borrow)]
+    pub(super) code_body: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) snippet: Cow<'b, str>,
+    pub(super) highlights: Vec<Highlight>,
+    pub(super) status: &'b str,
+}
+
+/// In characters.
+#[derive(Clone, Copy, Deserialize)]
+pub(super) struct Highlight {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Facets<'b> {
+    #[serde(borrow)]
+    pub(super) jurisdictions: Vec<Facet<'b>>,
+    #[serde(borrow)]
+    pub(super) tags: Vec<Facet<'b>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Facet<'b> {
+    #[serde(borrow)]
+    pub(super) value: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'b, str>>,
+    pub(super) count: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Suggested {
+    pub(super) did_you_mean: Option<String>,
+}
+
+/// A snippet as parts in order, each with whether it is a word of the query.
+pub(super) fn parts<'s>(snippet: &'s str, highlights: &[Highlight]) -> Vec<(&'s str, bool)> {
+    let mut parts = Vec::with_capacity(highlights.len() * 2 + 1);
+    let (mut bytes, mut chars) = (0, 0);
+    for Highlight { start, end } in highlights {
+        let to = |bytes: usize, count: usize| {
+            snippet[bytes..].char_indices().nth(count).map_or(snippet.len(), |(at, _)| bytes + at)
+        };
+        let from = to(bytes, start.saturating_sub(chars));
+        let until = to(from, end.saturating_sub(*start));
+        parts.push((&snippet[bytes..from], false));
+        parts.push((&snippet[from..until], true));
+        (bytes, chars) = (until, *end);
+    }
+    parts.push((&snippet[bytes..], false));
+    parts.retain(|(text, _)| !text.is_empty());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_is_cut_at_characters() {
+        let marks = [Highlight { start: 2, end: 6 }, Highlight { start: 7, end: 99 }];
+        let cut = parts("§ Säge é end", &marks);
+        assert_eq!(cut, [("§ ", false), ("Säge", true), (" ", false), ("é end", true)]);
+        assert_eq!(parts("plain", &[]), [("plain", false)]);
+    }
+}
