@@ -5,6 +5,7 @@ pub(crate) mod batch;
 pub mod document;
 pub mod intake;
 pub mod json_line;
+pub mod labels;
 pub mod native;
 pub mod provisions_jsonl;
 pub mod slug;

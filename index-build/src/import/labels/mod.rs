@@ -1,0 +1,110 @@
+//! Finds out how the paragraphs of a text nest, from the labels at their starts: `(a)`, `(1)`, `(i)`, or `A.`, `1.`, `a.`.
+//!
+//! Many sources print enumerated paragraphs flat. [`layout_of`] makes a layout of such a text, [`infer`] tells the depth and
+//! label of each line for those who build a layout themselves. Which levels nest in which order is a [`Scheme`]; without one
+//! it is found from the text. A label that can be read in two ways, such as `(i)` after `(h)`, is decided by what comes
+//! before and after it (`search`). Words in parentheses that continue no series are text (`token`).
+
+mod scheme;
+mod search;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use hornbook_corpus::layout::{Layout, Line, LineKind};
+
+pub use scheme::Scheme;
+pub use token::{Alphabet, Form, Style};
+
+/// Labels on one line, at most: `(a)(1)(i)(A)`.
+const LABELS_MAX: usize = 8;
+
+/// A paragraph as its source has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paragraph<'a> {
+    pub text: &'a str,
+    /// Runs of bytes in italics, by ascending start. Federal regulations tell two levels apart by them.
+    pub italics: &'a [(usize, usize)],
+}
+
+impl<'a> From<&'a str> for Paragraph<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, italics: &[] }
+    }
+}
+
+/// Where a paragraph belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// How many labels stand above it.
+    pub depth: usize,
+    /// How many of its bytes are its labels.
+    pub label_bytes: usize,
+}
+
+/// The layout of a text whose lines are paragraphs. It is empty if no line has a label: then every line is a plain
+/// paragraph.
+pub fn layout_of(text: &str, scheme: &Scheme) -> Layout {
+    let paragraphs: Vec<Paragraph<'_>> = text.split('\n').map(Paragraph::from).collect();
+    let places = infer(&paragraphs, scheme);
+    if places.iter().all(|place| place.label_bytes == 0) {
+        return Layout::default();
+    }
+    let line = |place: &Place| Line::labelled(LineKind::Paragraph, place.depth.min(255) as u8, place.label_bytes);
+    Layout { lines: places.iter().map(line).collect(), marks: Vec::new() }
+}
+
+/// The place of each paragraph.
+pub fn infer(paragraphs: &[Paragraph<'_>], scheme: &Scheme) -> Vec<Place> {
+    let prefixes: Vec<token::Prefix> = paragraphs.iter().map(|paragraph| token::read(*paragraph)).collect();
+    if prefixes.iter().all(|prefix| prefix.labels.is_empty()) {
+        return vec![Place::default(); paragraphs.len()];
+    }
+    let depths = search::depths(&prefixes, scheme);
+    place_all(paragraphs, &prefixes, &depths)
+}
+
+/// Gives the paragraphs without labels their depths, once those of the others are known.
+fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &[Option<usize>]) -> Vec<Place> {
+    let mut places = vec![Place::default(); paragraphs.len()];
+    // The depth within the last label, and where definitions and the like without labels lie.
+    let (mut inside, mut unlabelled_start): (usize, Option<usize>) = (0, None);
+    // The next labelled paragraph decides, so go from label to label.
+    let mut start = 0;
+    while start < paragraphs.len() {
+        if let Some(depth) = depths[start] {
+            places[start] = Place { depth, label_bytes: prefixes[start].bytes };
+            inside = depth + prefixes[start].labels.len();
+            unlabelled_start = unlabelled_start.filter(|unlabelled| *unlabelled <= depth);
+            start += 1;
+            continue;
+        }
+        let end = (start..paragraphs.len()).find(|&at| depths[at].is_some()).unwrap_or(paragraphs.len());
+        let restarts =
+            depths.get(end).copied().flatten().filter(|&next| next < inside && prefixes[end].begins_series());
+        for at in start..end {
+            let begins_in_italics = paragraphs[at].italics.first().is_some_and(|&(from, _)| from == 0);
+            let depth = match (restarts, unlabelled_start) {
+                // What introduces the series that begins anew stands outside of it.
+                (Some(next), _) if at + 1 == end => next,
+                (_, Some(unlabelled)) if begins_in_italics && unlabelled <= inside => unlabelled,
+                _ if continues_sentence(paragraphs, at) => inside.saturating_sub(1),
+                _ => inside,
+            };
+            places[at].depth = depth;
+            inside = depth;
+            if begins_in_italics {
+                unlabelled_start = Some(depth);
+            }
+        }
+        start = end;
+    }
+    places
+}
+
+/// Whether a paragraph ends the sentence that a list interrupted: it begins small, and the list item before it did not end.
+fn continues_sentence(paragraphs: &[Paragraph<'_>], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| paragraphs[before].text.trim_end());
+    let starts_small = paragraphs[at].text.trim_start().starts_with(char::is_lowercase);
+    starts_small && !before.is_empty() && !before.ends_with(['.', ':', '—'])
+}

@@ -1,0 +1,213 @@
+//! Chooses one reading for each label so that the series of a text are as regular as they can be.
+//!
+//! Every way to understand the labels so far is a state: the series that are open, and what was irregular about them, as a
+//! cost. A label continues a series, begins one within the last, or is text after all. The cheapest states are kept (a
+//! beam), so that later labels decide about earlier ones.
+
+use super::scheme::Scheme;
+use super::token::{Count, Prefix, Reading, Style};
+
+/// States kept after each line.
+const BEAM: usize = 16;
+/// The deepest nesting.
+const LEVELS_MAX: usize = 12;
+
+/// What irregularities cost. The order of these figures matters, not their size.
+mod cost {
+    /// A series begins.
+    pub(super) const BEGIN: u32 = 2;
+    /// It is not of the style that the scheme has at its depth.
+    pub(super) const OFF_SCHEME: u32 = 3;
+    /// It begins within a series of the same style.
+    pub(super) const WITHIN_ITSELF: u32 = 10;
+    /// The same, where the scheme has such a level.
+    pub(super) const WITHIN_ITSELF_BY_SCHEME: u32 = 2;
+    /// It does not begin with its first label: once, and for each label that is missing.
+    pub(super) const LATE: u32 = 8;
+    pub(super) const MISSING: u32 = 2;
+    pub(super) const MISSING_MAX: u32 = 6;
+    /// It leaves out labels.
+    pub(super) const SKIP: u32 = 5;
+    /// It begins anew after a paragraph without a label, such as a definition.
+    pub(super) const ANEW: u32 = 3;
+    pub(super) const ANEW_AT_ONCE: u32 = 10;
+    /// The same label stands twice.
+    pub(super) const TWICE: u32 = 9;
+    /// Only one of two neighbours is in italics.
+    pub(super) const ITALICS: u32 = 3;
+    /// A series ends after one label.
+    pub(super) const ALONE: u32 = 3;
+    /// What looks like a label is text.
+    pub(super) const TEXT: u32 = 11;
+}
+
+/// A series of labels that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Series {
+    style: Style,
+    count: Count,
+    is_alone: bool,
+    /// A paragraph without a label came after its last label.
+    interrupted: bool,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    open: Vec<Series>,
+    cost: u32,
+    /// Its place in the record of choices.
+    choice: usize,
+}
+
+/// What was chosen for a line, and the choice before it.
+struct Choice {
+    before: usize,
+    line: usize,
+    depth: Option<usize>,
+}
+
+/// For each line, how many labels stand above it if it has labels of its own.
+pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>> {
+    const NONE: usize = usize::MAX;
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut beam = vec![State { open: Vec::new(), cost: 0, choice: NONE }];
+    for (line, prefix) in prefixes.iter().enumerate() {
+        if prefix.labels.is_empty() {
+            beam.iter_mut().for_each(State::interrupt);
+            continue;
+        }
+        let mut next: Vec<(State, Option<usize>)> = Vec::with_capacity(beam.len() * 4);
+        for state in &beam {
+            next.extend(state.after(prefix, scheme).into_iter().map(|(state, depth)| (state, Some(depth))));
+            let mut text = State { cost: state.cost + cost::TEXT, ..state.clone() };
+            text.interrupt();
+            next.push((text, None));
+        }
+        // Stable, so that of equals the one considered first stays.
+        next.sort_by_key(|(state, _)| state.cost);
+        beam.clear();
+        for (mut state, depth) in next {
+            if beam.len() == BEAM {
+                break;
+            }
+            if beam.iter().any(|kept| kept.open == state.open) {
+                continue;
+            }
+            choices.push(Choice { before: state.choice, line, depth });
+            state.choice = choices.len() - 1;
+            beam.push(state);
+        }
+    }
+    let best = beam.iter().min_by_key(|state| state.cost + alone(&state.open));
+    let mut depths = vec![None; prefixes.len()];
+    let mut at = best.map_or(NONE, |state| state.choice);
+    while let Some(choice) = choices.get(at) {
+        depths[choice.line] = choice.depth;
+        at = choice.before;
+    }
+    depths
+}
+
+/// The cost of ending these series.
+fn alone(series: &[Series]) -> u32 {
+    series.iter().filter(|series| series.is_alone).count() as u32 * cost::ALONE
+}
+
+impl State {
+    fn interrupt(&mut self) {
+        self.open.iter_mut().for_each(|series| series.interrupted = true);
+    }
+
+    /// Every way to go on with a line, with the depth of its first label.
+    fn after(&self, prefix: &Prefix, scheme: &Scheme) -> Vec<(Self, usize)> {
+        let [first, rest @ ..] = prefix.labels.as_slice() else { return Vec::new() };
+        let mut states = self.after_label(first, scheme);
+        for label in rest {
+            states = states
+                .iter()
+                .flat_map(|(state, depth)| {
+                    let begun = label.iter().filter_map(|reading| state.begin(*reading, scheme));
+                    begun.map(|state| (state, *depth)).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        states
+    }
+
+    fn after_label(&self, readings: &[Reading], scheme: &Scheme) -> Vec<(Self, usize)> {
+        let mut states = Vec::new();
+        for reading in readings {
+            for depth in (0..self.open.len()).rev() {
+                if self.open[depth].style.is_like(reading.style) {
+                    states.push((self.go_on(*reading, depth), depth));
+                }
+            }
+            states.extend(self.begin(*reading, scheme).map(|state| (state, self.open.len())));
+        }
+        states
+    }
+
+    /// The label is the next of the series at this depth; those within it end.
+    fn go_on(&self, reading: Reading, depth: usize) -> Self {
+        let series = self.open[depth];
+        let missing = u32::from(reading.first.main.saturating_sub(series.count.main).saturating_sub(1));
+        let irregular = if reading.first.follows(series.count) {
+            0
+        } else if reading.first.main == 1 && series.interrupted {
+            cost::ANEW
+        } else if reading.first.main == 1 {
+            cost::ANEW_AT_ONCE
+        } else if reading.first > series.count {
+            cost::SKIP + (missing * cost::MISSING).min(cost::MISSING_MAX)
+        } else {
+            cost::TWICE + u32::from(reading.first != series.count) * cost::SKIP
+        };
+        let italics = if reading.style.italic == series.style.italic { 0 } else { cost::ITALICS };
+        let mut open = self.open[..=depth].to_vec();
+        open[depth] = Series { count: reading.last, is_alone: false, interrupted: false, style: series.style };
+        let ended = alone(&self.open[depth + 1..]);
+        // Labels of the series around it came before this one.
+        open[..depth].iter_mut().for_each(|series| series.interrupted = false);
+        Self { open, cost: self.cost + irregular + italics + ended, choice: self.choice }
+    }
+
+    /// The label begins a series within the last one.
+    fn begin(&self, reading: Reading, scheme: &Scheme) -> Option<Self> {
+        let depth = self.open.len();
+        if depth >= LEVELS_MAX {
+            return None;
+        }
+        let style = reading.style;
+        let mut added = cost::BEGIN;
+        let expected = scheme.level(depth);
+        let by_scheme = expected.is_some_and(|expected| expected.is_like(style));
+        if !by_scheme && !scheme.levels.is_empty() && !self.is_next_of_scheme(style, scheme) {
+            added += cost::OFF_SCHEME;
+        }
+        if let Some(same) = self.open.iter().rev().find(|series| series.style.is_like(style)) {
+            added += match (same.style.italic != style.italic, by_scheme) {
+                (true, _) => 0,
+                (false, true) => cost::WITHIN_ITSELF_BY_SCHEME,
+                (false, false) => cost::WITHIN_ITSELF,
+            };
+        }
+        if reading.first.main != 1 {
+            let missing = u32::from(reading.first.main - 1);
+            added += cost::LATE + (missing * cost::MISSING).min(cost::MISSING_MAX);
+        }
+        let mut open = self.open.clone();
+        open.iter_mut().for_each(|series| series.interrupted = false);
+        let is_alone = reading.first == reading.last;
+        open.push(Series { style, count: reading.last, is_alone, interrupted: false });
+        Some(Self { open, cost: self.cost + added, choice: self.choice })
+    }
+
+    /// Whether the scheme has this style right within that of the last series, at whatever depth: a definition without a
+    /// label may begin with the second level.
+    fn is_next_of_scheme(&self, style: Style, scheme: &Scheme) -> bool {
+        match self.open.last() {
+            Some(last) => scheme.levels.windows(2).any(|pair| pair[0].is_like(last.style) && pair[1].is_like(style)),
+            None => false,
+        }
+    }
+}

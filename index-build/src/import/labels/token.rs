@@ -1,0 +1,267 @@
+//! Reads the labels at the start of a paragraph, with every way to understand them.
+
+use super::{LABELS_MAX, Paragraph};
+
+/// What surrounds a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// `(a)`
+    Parentheses,
+    /// `a.`
+    Period,
+    /// `a)`
+    HalfParenthesis,
+}
+
+/// What a label counts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Alphabet {
+    Number,
+    Small,
+    Capital,
+    SmallRoman,
+    CapitalRoman,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Style {
+    pub form: Form,
+    pub alphabet: Alphabet,
+    pub italic: bool,
+}
+
+impl Style {
+    /// Alike but perhaps for italics, which sources forget.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        (self.form, self.alphabet) == (other.form, other.alphabet)
+    }
+}
+
+/// The place of a label in its series, from 1. Labels inserted later come between: `(a-1)` after `(a)`, `(1A)` after `(1)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Count {
+    pub(super) main: u16,
+    pub(super) inserted: u16,
+}
+
+impl Count {
+    pub(super) fn follows(self, before: Self) -> bool {
+        let next = self.main == before.main.saturating_add(1) && self.inserted == 0;
+        next || (self.main == before.main && self.inserted == before.inserted.saturating_add(1))
+    }
+}
+
+/// One way to understand a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) style: Style,
+    pub(super) first: Count,
+    /// The same as `first`, but for a range such as `(c)-(e)`.
+    pub(super) last: Count,
+}
+
+/// The labels at the start of a paragraph, outermost first, each with its readings.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prefix {
+    pub(super) labels: Vec<Vec<Reading>>,
+    pub(super) bytes: usize,
+}
+
+impl Prefix {
+    /// Whether the first label can be the first of its series.
+    pub(super) fn begins_series(&self) -> bool {
+        self.labels.first().is_some_and(|readings| readings.iter().any(|reading| reading.first.main == 1))
+    }
+}
+
+/// Numbers above this are no labels: `(1976)` is a year.
+const NUMBER_MAX: u16 = 400;
+/// Labels are short.
+const LABEL_BYTES_MAX: usize = 10;
+
+pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
+    let text = paragraph.text;
+    let mut prefix = Prefix::default();
+    let mut at = text.len() - text.trim_start().len();
+    while prefix.labels.len() < LABELS_MAX
+        && let Some(mut label) = read_label(paragraph, at)
+    {
+        let mut end = label.end;
+        if let Some((last, range_end)) = read_range_end(paragraph, end, label.form) {
+            label.readings.retain_mut(|reading| {
+                let end_of = last.readings.iter().find(|end| end.style.is_like(reading.style));
+                end_of.is_some_and(|end| {
+                    reading.last = end.first;
+                    reading.last > reading.first
+                })
+            });
+            end = range_end;
+        }
+        if label.readings.is_empty() {
+            break;
+        }
+        let is_range = end != label.end;
+        let parenthesised = label.form == Form::Parentheses;
+        prefix.labels.push(label.readings);
+        prefix.bytes = end;
+        at = end + (text[end..].len() - text[end..].trim_start().len());
+        // `(a) (1)` is two labels; of other forms a line has one.
+        if is_range || !(parenthesised && text[at..].starts_with('(')) {
+            break;
+        }
+    }
+    if reads_on(&text[prefix.bytes..]) { Prefix::default() } else { prefix }
+}
+
+/// Whether the labels are a reference that a sentence begins with, or a part of a word.
+fn reads_on(rest: &str) -> bool {
+    let sentence = rest.trim_start();
+    ["of this ", "of the Act", "of section ", "of paragraph ", "of subsection "]
+        .iter()
+        .any(|words| sentence.starts_with(words))
+        || rest.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit())
+}
+
+struct Label {
+    form: Form,
+    readings: Vec<Reading>,
+    end: usize,
+}
+
+fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
+    let text = &paragraph.text[start..];
+    let (form, from, to, end) = if text.starts_with('(') {
+        let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 2).position(|&byte| byte == b')')?;
+        (Form::Parentheses, 1, close, close + 1)
+    } else {
+        let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 1).position(|&byte| matches!(byte, b'.' | b')'))?;
+        let form = if text.as_bytes()[close] == b'.' { Form::Period } else { Form::HalfParenthesis };
+        // `1.5` is a number.
+        let ends = text[close + 1..].chars().next().is_none_or(char::is_whitespace);
+        ends.then_some((form, 0, close, close + 1))?
+    };
+    let inner = text.get(from..to)?;
+    let label = inner.trim();
+    let offset = start + from + (inner.len() - inner.trim_start().len());
+    let italic = !label.is_empty() && paragraph.italics.iter().any(|&(a, b)| a <= offset && offset < b);
+    let readings = read_count(label)
+        .into_iter()
+        .map(|(alphabet, count)| Reading { style: Style { form, alphabet, italic }, first: count, last: count })
+        .collect::<Vec<_>>();
+    (!readings.is_empty()).then_some(Label { form, readings, end: start + end })
+}
+
+/// `-(e)`, ` through (e)`, `, (d)`, ` and (d)`: what makes a range or list of the label before. A list counts only before
+/// words like `[Reserved]`, because `(a) and (b)` may begin a sentence.
+fn read_range_end(paragraph: Paragraph<'_>, mut at: usize, form: Form) -> Option<(Label, usize)> {
+    if form != Form::Parentheses {
+        return None;
+    }
+    let mut last = None;
+    loop {
+        let rest = &paragraph.text[at..];
+        let bare = rest.trim_start();
+        let joint = ["-", "–", "—", "through ", "to ", ", and ", ",", "and ", "or "]
+            .iter()
+            .find(|joint| bare.starts_with(**joint));
+        let Some(after) = joint.map(|joint| bare[joint.len()..].trim_start()) else { break };
+        let start = paragraph.text.len() - after.len();
+        let Some(label) = after.starts_with('(').then(|| read_label(paragraph, start)).flatten() else { break };
+        at = label.end;
+        last = Some((label, at));
+    }
+    let tail =
+        paragraph.text[at..].trim_start().trim_start_matches(['[', '.', '—', '–']).trim_start().to_ascii_lowercase();
+    let dead = ["reserved", "repealed", "deleted", "omitted", "[reserved", "removed", "expired"];
+    last.filter(|_| dead.iter().any(|word| tail.starts_with(word)) || tail.is_empty())
+}
+
+/// Every alphabet that a label can belong to, with its place there.
+fn read_count(label: &str) -> Vec<(Alphabet, Count)> {
+    if label.is_empty() || label.len() > LABEL_BYTES_MAX || !label.is_ascii() {
+        return Vec::new();
+    }
+    let (main, inserted) = match split_inserted(label) {
+        Some(parts) => parts,
+        None => return Vec::new(),
+    };
+    let mut readings = Vec::with_capacity(2);
+    let mut push = |alphabet, main: Option<u16>| {
+        if let Some(main) = main {
+            readings.push((alphabet, Count { main, inserted }));
+        }
+    };
+    if main.bytes().all(|byte| byte.is_ascii_digit()) {
+        let number = main.parse().ok().filter(|number| (1..=NUMBER_MAX).contains(number));
+        push(Alphabet::Number, number.filter(|_| !main.starts_with('0')));
+    } else if main.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        push(Alphabet::Small, letters(main.as_bytes(), b'a'));
+        push(Alphabet::SmallRoman, roman(main));
+    } else if main.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        push(Alphabet::Capital, letters(main.as_bytes(), b'A'));
+        push(Alphabet::CapitalRoman, roman(&main.to_ascii_lowercase()));
+    }
+    readings
+}
+
+/// `a-1` and `1A` are inserted after `a` and `1`.
+fn split_inserted(label: &str) -> Option<(&str, u16)> {
+    if let Some((main, inserted)) = label.split_once(['-', '.']) {
+        let count = match inserted.parse::<u16>() {
+            Ok(count) => Some(count),
+            Err(_) => letters(inserted.to_ascii_lowercase().as_bytes(), b'a'),
+        };
+        return count.filter(|count| *count > 0 && !main.is_empty()).map(|count| (main, count));
+    }
+    let digits = label.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && digits < label.len() {
+        let suffix = label[digits..].to_ascii_lowercase();
+        return letters(suffix.as_bytes(), b'a').filter(|count| *count <= 26).map(|count| (&label[..digits], count));
+    }
+    Some((label, 0))
+}
+
+/// `a` to `z`, then `aa`, `bb` or `aa`, `ab`.
+fn letters(label: &[u8], first: u8) -> Option<u16> {
+    let place = |byte: u8| byte.checked_sub(first).filter(|place| *place < 26).map(u16::from);
+    match *label {
+        [] => None,
+        [one, ref rest @ ..] if rest.iter().all(|byte| *byte == one) && rest.len() < 5 => {
+            Some(place(one)? + 1 + 26 * rest.len() as u16)
+        }
+        [one, two] => Some(26 * (place(one)? + 1) + place(two)? + 1),
+        _ => None,
+    }
+}
+
+/// The value of a numeral written as it should be.
+fn roman(numeral: &str) -> Option<u16> {
+    const PARTS: [(u16, &str); 9] =
+        [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];
+    let (mut rest, mut value) = (numeral, 0);
+    for (worth, part) in PARTS {
+        let repeats_max = if part.len() == 1 && matches!(worth, 1 | 10 | 100) { 3 } else { 1 };
+        for _ in 0..repeats_max {
+            if let Some(after) = rest.strip_prefix(part) {
+                rest = after;
+                value += worth;
+            }
+        }
+    }
+    // `ivi` and the like leave nothing over either.
+    (rest.is_empty() && value > 0 && written(value) == numeral).then_some(value)
+}
+
+/// A number as a small roman numeral.
+pub(super) fn written(mut value: u16) -> String {
+    const PARTS: [(u16, &str); 9] =
+        [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];
+    let mut numeral = String::new();
+    for (worth, part) in PARTS {
+        while value >= worth {
+            numeral.push_str(part);
+            value -= worth;
+        }
+    }
+    numeral
+}
