@@ -4,13 +4,13 @@
 //! refused, so that a misspelt one is not silently lost. A line with mistakes does not end the reading: all mistakes of
 //! all lines are reported together.
 
-use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, ContentWording, Handle, NewNode, OnRepeat};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, optional, required};
+use crate::import::labels::{Scheme, layout_of};
 use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
@@ -169,12 +169,14 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
     tags.extend(target.tags.iter().cloned());
     tags.sort_unstable();
     tags.dedup();
+    let set = |text: &str| layout_of(text, &Scheme::found());
+    let layout = line.text.as_deref().map(set).unwrap_or_default();
     let wordings = line.wordings.into_iter().map(|w| ContentWording {
         label: w.label,
         effective_from: w.effective_from,
         effective_to: w.effective_to,
+        layout: set(&w.text),
         text: w.text,
-        ..ContentWording::default()
     });
     Ok(NewNode {
         handle: Handle::new(target.key, &line.key),
@@ -189,11 +191,11 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
             number: line.number,
             status: line.status,
             text: line.text,
-            layout: Layout::default(),
+            layout,
             notes: line
                 .notes
                 .into_iter()
-                .map(|n| ContentNote { topic: n.topic, text: n.text, ..ContentNote::default() })
+                .map(|n| ContentNote { topic: n.topic, layout: set(&n.text), text: n.text })
                 .collect(),
             source_credit: line.source_credit,
             tags,

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
+use crate::import::labels::{Scheme, layout_of};
 use crate::import::slug::slug;
 use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
@@ -53,14 +54,16 @@ pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>)
     let parse = |_: u32, text: &str| {
         let line: Line = serde_json::from_str(text).map_err(|error| mistakes_in(text, FIELDS, &error))?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
-        Ok::<_, Vec<String>>(line)
+        let layout = layout_of(&line.text, &Scheme::found());
+        Ok::<_, Vec<String>>((line, layout))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
         let position = SourcePosition { file: name.clone(), line: Some(number) };
         match parsed {
-            Ok(line) => {
+            Ok((line, layout)) => {
                 let parent = add_containers(&line, target, intake, &position)?;
-                let provision = provision(line, parent, target, &position, intake.warnings);
+                let mut provision = provision(line, parent, target, &position, intake.warnings);
+                provision.content.layout = layout;
                 intake.add(provision)?;
                 count += 1;
                 Ok(())

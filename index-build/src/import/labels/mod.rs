@@ -14,24 +14,7 @@ mod token;
 use hornbook_corpus::layout::{Layout, Line, LineKind};
 
 pub use scheme::Scheme;
-pub use token::{Alphabet, Form, Style};
-
-/// Labels on one line, at most: `(a)(1)(i)(A)`.
-const LABELS_MAX: usize = 8;
-
-/// A paragraph as its source has it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Paragraph<'a> {
-    pub text: &'a str,
-    /// Runs of bytes in italics, by ascending start. Federal regulations tell two levels apart by them.
-    pub italics: &'a [(usize, usize)],
-}
-
-impl<'a> From<&'a str> for Paragraph<'a> {
-    fn from(text: &'a str) -> Self {
-        Self { text, italics: &[] }
-    }
-}
+pub use token::{Alphabet, Form, Paragraph, Style};
 
 /// Where a paragraph belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -94,8 +94,9 @@ fn ranges_and_lists_of_reserved_labels_are_one_line() {
 
 #[test]
 fn series_begin_anew_after_what_has_no_label() {
-    let lines = ["Means:", "(1) x", "(2) x", "Or means:", "(1) x", "(2) x", "rest."];
+    let lines = ["Means:", "(1) x", "(2) x", "Or means:", "(1) x.", "(2) x.", "Rest."];
     assert_eq!(found(&lines), "0 0(1) 0(2) 0 0(1) 0(2) 1");
+    // The rest of a sentence that a list interrupts stands outside of the list.
     let lines = ["(a) x", "(1) one,", "(2) two,", "all of it.", "(b) x"];
     assert_eq!(found(&lines), "0(a) 1(1) 1(2) 1 0(b)");
 }

@@ -1,6 +1,21 @@
 //! Reads the labels at the start of a paragraph, with every way to understand them.
 
-use super::{LABELS_MAX, Paragraph};
+/// Labels on one line, at most: `(a)(1)(i)(A)`.
+const LABELS_MAX: usize = 8;
+
+/// A paragraph as its source has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paragraph<'a> {
+    pub text: &'a str,
+    /// Runs of bytes in italics, by ascending start. Federal regulations tell two levels apart by them.
+    pub italics: &'a [(usize, usize)],
+}
+
+impl<'a> From<&'a str> for Paragraph<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, italics: &[] }
+    }
+}
 
 /// What surrounds a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,10 +130,10 @@ pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
 
 /// Whether the labels are a reference that a sentence begins with, or a part of a word.
 fn reads_on(rest: &str) -> bool {
+    const REFERENCES: [&str; 8] =
+        ["of this ", "of the Act", "of section ", "of paragraph ", "of subsection ", "and (", "or (", "through ("];
     let sentence = rest.trim_start();
-    ["of this ", "of the Act", "of section ", "of paragraph ", "of subsection "]
-        .iter()
-        .any(|words| sentence.starts_with(words))
+    REFERENCES.iter().any(|words| sentence.starts_with(words))
         || rest.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit())
 }
 
