@@ -81,6 +81,8 @@ pub enum OnRepeat {
     Refuse,
     /// The key was made from a citation, which real sources repeat: wordings are joined, others kept apart.
     Reconcile,
+    /// A container that several documents hold, such as a title in several volumes: the first is kept.
+    Share,
 }
 
 /// A node as an importer hands it over.

@@ -96,10 +96,13 @@ impl Gatherer {
         self.provisions
     }
 
-    /// Takes a node. One whose handle was used before is a mistake of the source.
+    /// Takes a node. One whose handle was used before is a mistake of the source, unless it is shared.
     pub fn add(&mut self, node: NewNode, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
         let NewNode { handle, parent, key, sort, on_repeat, content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
+            if on_repeat == OnRepeat::Share {
+                return Ok(());
+            }
             mistakes.add(position, repeated_key(&key, &self.position(first)));
             return Ok(());
         }

@@ -36,6 +36,8 @@ pub enum WarningKind {
     UnknownStatus,
     /// Dates in the wrong order.
     Dates,
+    /// Law that stands where it does not belong, and was put in its place.
+    Misplaced,
     Zoning,
 }
 

@@ -2,12 +2,16 @@
 //! a snapshot is written. [`IMPORTERS`] is the table of them: a new format is one file here and one row.
 
 pub(crate) mod batch;
+pub(crate) mod cfr;
+pub mod cfr_annual;
 pub mod document;
+pub mod ecfr;
 pub mod intake;
 pub mod json_line;
 pub mod labels;
 pub mod native;
 pub mod provisions_jsonl;
+pub mod regml;
 pub mod slug;
 pub mod target;
 pub mod text_builder;
@@ -61,7 +65,7 @@ pub enum SourceContent {
     Zoning,
 }
 
-pub static IMPORTERS: [Importer; 3] = [
+pub static IMPORTERS: [Importer; 6] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
@@ -75,6 +79,33 @@ pub static IMPORTERS: [Importer; 3] = [
         name: "provisions-jsonl",
         content: SourceContent::Law {
             read: Read::Lines(provisions_jsonl::import),
+            check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "ecfr",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: ecfr::parse, wants: ecfr::wants },
+            check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "cfr-annual",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: cfr_annual::parse, wants: cfr_annual::wants },
+            check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "regml",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: regml::parse, wants: regml::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,

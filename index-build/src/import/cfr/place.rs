@@ -1,0 +1,282 @@
+//! Where in the code a document is being read, and the nodes that come of it.
+
+use std::collections::HashSet;
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::elements::Elements;
+use super::names::{self, Attachment, Level, Numbers};
+use super::setter::Text;
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::document::{Document, Parsed};
+use crate::import::slug::slug;
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::{SourcePosition, WarningKind};
+
+/// The containers around what is being read, outermost first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    above: Vec<Above>,
+}
+
+#[derive(Clone, Debug)]
+struct Above {
+    level: Level,
+    number: Option<String>,
+    key: String,
+    citation: String,
+    handle: Handle,
+}
+
+impl Place {
+    fn number(&self, level: Level) -> Option<&str> {
+        self.above.iter().find(|above| above.level == level)?.number.as_deref()
+    }
+
+    /// The title's number, which every citation begins with.
+    pub(crate) fn title(&self) -> &str {
+        self.number(Level::Title).unwrap_or_default()
+    }
+
+    /// The containers of this level and those around it.
+    fn down_to(&self, level: Level) -> &[Above] {
+        let end = self.above.iter().position(|above| above.level > level).unwrap_or(self.above.len());
+        &self.above[..end]
+    }
+}
+
+/// A document that is being read.
+pub(crate) struct Reading<'r> {
+    target: Target<'r>,
+    document: &'r Document,
+    /// Where its lines begin.
+    lines: Vec<usize>,
+    pub(crate) parsed: Parsed,
+    keys: HashSet<String>,
+    attachments: usize,
+}
+
+impl<'r> Reading<'r> {
+    pub(crate) fn new(document: &'r Document, target: Target<'r>) -> Self {
+        let lines = memchr::memchr_iter(b'\n', &document.bytes).collect();
+        Self { target, document, lines, parsed: Parsed::default(), keys: HashSet::new(), attachments: 0 }
+    }
+
+    pub(crate) fn position(&self, node: Node<'_, '_>) -> SourcePosition {
+        let start = node.range().start;
+        self.document.position(1 + self.lines.partition_point(|line| *line < start) as u32)
+    }
+
+    /// Goes into a container: makes its node, unless this document had it before. Containers at its level or below are left.
+    pub(crate) fn enter(&mut self, place: &Place, container: Container<'_>, node: Node<'_, '_>) -> Place {
+        let Container { level, number, heading, elements } = container;
+        let above = place.above.iter().position(|above| above.level >= level).unwrap_or(place.above.len());
+        let mut place = Place { above: place.above[..above].to_vec() };
+        let parent = place.above.last();
+        let number = number.map(str::to_owned).or_else(|| level.number_in(heading));
+        let body = (self.target.key.to_owned(), self.target.code_body.to_owned());
+        let (key, citation) = parent.map_or(body, |above| (above.key.clone(), above.citation.clone()));
+        let mut key = format!("{key}/{}", level.key_part(number.as_deref(), heading));
+        let citation = format!("{citation}, {}", level.citation_part(number.as_deref(), heading));
+        if level >= Level::Subpart {
+            // Headings repeat; the containers of higher levels are those of their numbers.
+            let plain = key.clone();
+            let mut count = 1;
+            while self.keys.contains(&key) {
+                count += 1;
+                key = format!("{plain}~{count}");
+            }
+        }
+        let handle = Handle::new(self.target.key, &format!("container\n{key}"));
+        let parent = parent.map(|above| above.handle);
+        place.above.push(Above { level, number: number.clone(), key: key.clone(), citation: citation.clone(), handle });
+        if !self.keys.insert(key.clone()) {
+            return place;
+        }
+        let title = place.title();
+        let sort = match (level, number.as_deref()) {
+            (Level::Part, Some(number)) => SortKey::of_citation(&names::section(title, number)),
+            (Level::Group, _) | (_, None) => SortKey::default(),
+            // After all sections and subparts, like an appendix.
+            (Level::Supplement, Some(_)) => SortKey::of_number("appendix-999"),
+            // Letters, so that subparts I and V are not taken for numerals.
+            (Level::Subtitle | Level::Subchapter | Level::Subpart, Some(letter)) => {
+                SortKey::of_number(&letter.to_lowercase())
+            }
+            (Level::Title | Level::Chapter, Some(number)) => SortKey::of_number(number),
+        };
+        let parallel =
+            number.as_deref().filter(|_| level == Level::Part).map(|number| format!("{title} C.F.R. pt. {number}"));
+        let position = self.position(node);
+        let is_reserved = names::is_reserved(heading) || elements.is_reserved;
+        let content = Content {
+            citation,
+            heading: heading.to_owned(),
+            level: level.name().to_owned(),
+            number,
+            status: is_reserved.then_some(Status::Reserved),
+            source_credit: elements.credit(),
+            notes: elements.notes,
+            parallel_citations: parallel.into_iter().collect(),
+            reference: key.clone(),
+            source: self.target.source,
+            ..Content::default()
+        };
+        self.parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Share, content, position });
+        place
+    }
+
+    /// Adds a section. `label` is its number as printed.
+    pub(crate) fn section(&mut self, place: &Place, label: &str, heading: &str, text: Text, node: Node<'_, '_>) {
+        let Some(numbers) = Numbers::of(label) else {
+            let citation = place.above.last().map_or(self.target.code_body, |above| above.citation.as_str());
+            let name = if heading.is_empty() { label } else { heading };
+            let what = format!("the section '{name}' has no number");
+            self.parsed.warn(WarningKind::MissingNumber, self.position(node), what);
+            let short: String = slug(name).chars().take(60).collect();
+            let key = format!("{}/{short}", place.above.last().map_or(self.target.key, |above| above.key.as_str()));
+            let named = Named { key, citation: format!("{citation}, {name}"), ..Named::default() };
+            let level = place.above.last().map(|above| above.handle);
+            return self.provision(level, named, heading, text, node);
+        };
+        let title = place.title().to_owned();
+        let citation = names::section(&title, &numbers.first);
+        let key = format!("{}/t{}/s{}", self.target.key, slug(&title), slug(&numbers.first));
+        let parallel = numbers.others.iter().map(|number| names::section(&title, number)).collect();
+        let number = Some(numbers.first.replace("...", "-"));
+        let named = Named { key, sort: SortKey::of_citation(&citation), citation, parallel, number, level: "section" };
+        self.provision(place.above.last().map(|above| above.handle), named, heading, text, node);
+    }
+
+    /// Adds an appendix, a supplement, or whatever else stands after the sections of a part.
+    pub(crate) fn attachment(&mut self, place: &Place, heading: &str, text: Text, node: Node<'_, '_>) {
+        self.attachments += 1;
+        let called = Attachment::of(heading);
+        // Printed after the last subpart, most appendices belong to the part.
+        let name = heading.split('—').next().unwrap_or(heading).to_ascii_lowercase();
+        let level = if name.contains("subpart") { Level::Subpart } else { Level::Part };
+        let around = match place.number(Level::Part) {
+            Some(_) => place.down_to(level),
+            None => place.above.as_slice(),
+        };
+        let title = place.title();
+        let subpart = place.number(Level::Subpart).filter(|_| level == Level::Subpart);
+        let (key, citation) = match (place.number(Level::Part), subpart) {
+            (Some(part), Some(subpart)) => (
+                format!("{}/t{}/pt{}/spt{}", self.target.key, slug(title), slug(part), slug(subpart)),
+                format!("{title} C.F.R. pt. {part}, subpt. {subpart}"),
+            ),
+            (Some(part), None) => {
+                (format!("{}/t{}/pt{}", self.target.key, slug(title), slug(part)), format!("{title} C.F.R. pt. {part}"))
+            }
+            _ => {
+                let above = around.last();
+                let key = above.map_or(self.target.key, |above| above.key.as_str());
+                (key.to_owned(), above.map_or(self.target.code_body, |above| above.citation.as_str()).to_owned())
+            }
+        };
+        let long = called.citation.replacen("App.", "Appendix", 1).replacen("Supp.", "Supplement", 1);
+        let parallel = (long != called.citation)
+            .then(|| format!("{}, {long}", citation.replace("pt.", "Part").replace("subpt.", "Subpart")));
+        let named = Named {
+            key: format!("{key}/{}", called.key),
+            // After all sections and subparts.
+            sort: SortKey::of_number(&format!("appendix-{}", self.attachments)),
+            citation: format!("{citation}, {}", called.citation),
+            parallel: parallel.into_iter().collect(),
+            number: called.number,
+            level: "appendix",
+        };
+        self.provision(around.last().map(|above| above.handle), named, heading, text, node);
+    }
+
+    /// Adds the official interpretations of a section, below the supplement that they stand in.
+    pub(crate) fn interpretation(&mut self, place: &Place, label: &str, heading: &str, text: Text, node: Node<'_, '_>) {
+        self.attachments += 1;
+        let Some(above) = place.above.last() else { return };
+        let (title, part) = (place.title(), place.number(Level::Part).unwrap_or_default());
+        let name = heading.split('—').next().unwrap_or(heading).trim().replace("Section ", "§ ");
+        let supplement = above.number.as_deref().unwrap_or_default();
+        let named = Named {
+            key: format!("{}/{}", above.key, slug(label)),
+            sort: SortKey::of_number(&self.attachments.to_string()),
+            citation: format!("{title} C.F.R. pt. {part}, Supp. {supplement}, {name}"),
+            level: "interpretation",
+            ..Named::default()
+        };
+        self.provision(Some(above.handle), named, heading, text, node);
+    }
+
+    fn provision(&mut self, parent: Option<Handle>, named: Named, heading: &str, text: Text, node: Node<'_, '_>) {
+        let Text { text, layout, credit, notes, is_reserved, reference } = text;
+        let position = self.position(node);
+        let is_reserved = is_reserved || names::is_reserved(heading);
+        if text.is_empty() && !is_reserved {
+            let what = format!("'{}' is in force but has no text", named.citation);
+            self.parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
+        }
+        let mut tags = self.target.tags.to_vec();
+        tags.sort_unstable();
+        let handle = Handle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start));
+        let status = if is_reserved && text.is_empty() { Status::Reserved } else { Status::InForce };
+        let content = Content {
+            citation: named.citation,
+            heading: heading.to_owned(),
+            level: named.level.to_owned(),
+            number: named.number,
+            status: Some(status),
+            text: Some(text),
+            layout,
+            source_credit: credit,
+            notes,
+            tags,
+            parallel_citations: named.parallel,
+            reference,
+            source: self.target.source,
+            ..Content::default()
+        };
+        let on_repeat = OnRepeat::Reconcile;
+        self.parsed.nodes.push(NewNode {
+            handle,
+            parent,
+            key: named.key,
+            sort: named.sort,
+            on_repeat,
+            content,
+            position,
+        });
+    }
+}
+
+/// A container as a document has it.
+pub(crate) struct Container<'c> {
+    pub(crate) level: Level,
+    /// Where the document says so apart from the heading.
+    pub(crate) number: Option<&'c str>,
+    pub(crate) heading: &'c str,
+    pub(crate) elements: Elements<'c, 'c>,
+}
+
+struct Named {
+    key: String,
+    sort: SortKey,
+    citation: String,
+    parallel: Vec<String>,
+    number: Option<String>,
+    level: &'static str,
+}
+
+impl Default for Named {
+    fn default() -> Self {
+        Self {
+            key: String::new(),
+            sort: SortKey::default(),
+            citation: String::new(),
+            parallel: Vec::new(),
+            number: None,
+            level: "section",
+        }
+    }
+}

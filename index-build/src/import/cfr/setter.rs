@@ -1,0 +1,177 @@
+//! Sets the text of a provision: collects its lines, nests the flat paragraphs among them by their labels, and makes the
+//! text with its layout.
+
+use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
+
+use super::run::Run;
+use crate::content::ContentNote;
+use crate::import::labels::{Paragraph, Scheme, infer};
+
+/// The lines of a text as they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Setter {
+    lines: Vec<Read>,
+    tables: usize,
+}
+
+/// A line as it was read.
+#[derive(Debug)]
+struct Read {
+    kind: LineKind,
+    run: Run,
+    /// Of a line in a table.
+    table: usize,
+    cells: Vec<Run>,
+}
+
+/// The text of a provision with all that belongs to it.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) layout: Layout,
+    pub(crate) credit: Option<String>,
+    pub(crate) notes: Vec<ContentNote>,
+    pub(crate) is_reserved: bool,
+    /// The publisher's own.
+    pub(crate) reference: String,
+}
+
+/// A footnote: its sign, and its place among the notes.
+pub(crate) type Footnote = (String, usize);
+
+impl Setter {
+    /// Adds a paragraph. A run-in heading before labels of its own ends a line: `(a) General. (1) ...`.
+    pub(crate) fn paragraph(&mut self, run: Run) {
+        let mut rest = run;
+        while let Some(at) = end_of_run_in_heading(&mut rest) {
+            let (first, second) = rest.split(at);
+            self.push(LineKind::Paragraph, first);
+            rest = second;
+        }
+        self.push(LineKind::Paragraph, rest);
+    }
+
+    pub(crate) fn push(&mut self, kind: LineKind, run: Run) {
+        if !run.text.is_empty() {
+            self.lines.push(Read { kind, run, table: 0, cells: Vec::new() });
+        }
+    }
+
+    pub(crate) fn begin_table(&mut self) -> usize {
+        self.tables += 1;
+        self.tables - 1
+    }
+
+    /// A line of a table; a row without words is dropped.
+    pub(crate) fn in_table(&mut self, kind: LineKind, table: usize, mut cells: Vec<Run>) {
+        if cells.iter().any(|cell| !cell.text.is_empty()) {
+            let run = cells.remove(0);
+            self.lines.push(Read { kind, run, table, cells });
+        }
+    }
+
+    /// The text and its layout.
+    pub(crate) fn finish(self, scheme: &Scheme, footnotes: &[Footnote]) -> (String, Layout) {
+        let depths = self.depths(scheme);
+        let (mut text, mut layout) = (String::new(), Layout::default());
+        let mut seen: Vec<&str> = Vec::new();
+        for (read, (depth, label)) in self.lines.iter().zip(depths) {
+            if !layout.lines.is_empty() {
+                text.push('\n');
+            }
+            layout.lines.push(match read.kind.is_in_table() {
+                true => Line::in_table(read.kind, depth, read.table),
+                false => Line::labelled(read.kind, depth, label),
+            });
+            push_run(&mut text, &mut layout, &read.run, footnotes, &mut seen);
+            for cell in &read.cells {
+                text.push('\t');
+                push_run(&mut text, &mut layout, cell, footnotes, &mut seen);
+            }
+        }
+        layout.marks.sort_by_key(|mark| mark.start);
+        (text, layout)
+    }
+
+    /// Depth and length of the label of every line. Labels are read apart in each stretch between headings.
+    fn depths(&self, scheme: &Scheme) -> Vec<(u8, usize)> {
+        let mut depths = vec![(0, 0); self.lines.len()];
+        let mut start = 0;
+        while start < self.lines.len() {
+            let next = (start + 1..self.lines.len()).find(|&at| self.lines[at].kind == LineKind::Heading);
+            let end = next.unwrap_or(self.lines.len());
+            let at: Vec<usize> = (start..end).filter(|&at| self.lines[at].kind == LineKind::Paragraph).collect();
+            let italics: Vec<_> = at.iter().map(|&at| self.lines[at].run.italics()).collect();
+            let paragraphs: Vec<Paragraph<'_>> = at
+                .iter()
+                .zip(&italics)
+                .map(|(&at, italics)| Paragraph { text: &self.lines[at].run.text, italics })
+                .collect();
+            let places = infer(&paragraphs, scheme);
+            for (&at, place) in at.iter().zip(&places) {
+                depths[at] = (place.depth.min(255) as u8, place.label_bytes);
+            }
+            // Tables, blocks and images belong to the paragraph before them.
+            let mut inside = 0;
+            for at in start..end {
+                match self.lines[at].kind {
+                    LineKind::Paragraph => inside = depths[at].0 + u8::from(depths[at].1 > 0),
+                    LineKind::Heading => inside = 0,
+                    _ => depths[at].0 = inside,
+                }
+            }
+            start = end;
+        }
+        depths
+    }
+}
+
+fn push_run<'r>(text: &mut String, layout: &mut Layout, run: &'r Run, footnotes: &[Footnote], seen: &mut Vec<&'r str>) {
+    let shift = text.len();
+    let marks = run.marks.iter().map(|&(kind, start, end)| Mark::new(kind, start + shift, end - start));
+    layout.marks.extend(marks);
+    for (at, sign) in &run.footnotes {
+        // The second reference with one sign means the second footnote with it, if there are two.
+        let before = seen.iter().filter(|other| *other == sign).count();
+        let of_sign: Vec<usize> = footnotes.iter().filter(|(own, _)| own == sign).map(|(_, note)| *note).collect();
+        if let Some(note) = of_sign.get(before).or(of_sign.last()) {
+            layout.marks.push(Mark::footnote(at + shift, *note));
+        }
+        seen.push(sign);
+    }
+    text.push_str(&run.text);
+}
+
+/// Where a run-in heading at the start of a paragraph ends, if labels follow it. Marks the heading as such.
+fn end_of_run_in_heading(run: &mut Run) -> Option<usize> {
+    let label_end = labels_end(&run.text);
+    let at = run.marks.iter().position(|&(kind, start, _)| {
+        kind == MarkKind::Emphasis && start >= label_end && run.text[label_end..start].trim().is_empty()
+    })?;
+    let (_, start, end) = run.marks[at];
+    let heading = run.text[start..end].trim_end();
+    let after = run.text[end..].trim_start();
+    let is_heading = heading.ends_with(['.', '—', ':']) || after.starts_with(['.', '—']);
+    if !is_heading {
+        return None;
+    }
+    run.marks[at].0 = MarkKind::RunInHeading;
+    let rest = after.trim_start_matches(['.', '—', '–', ' ']);
+    let cut = run.text.len() - rest.len();
+    let begins_series = ["(1)", "(i)", "(a)", "(A)"].iter().any(|first| rest.starts_with(first));
+    begins_series.then_some(cut)
+}
+
+/// The end of the labels in parentheses that a text begins with.
+fn labels_end(text: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = text[end..].trim_start();
+        let start = text.len() - rest.len();
+        let close = rest.find(')').filter(|&close| rest.starts_with('(') && close <= 6);
+        match close {
+            Some(close) => end = start + close + 1,
+            None => return end,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Volumes of the annual edition of the Code of Federal Regulations: `PART > SUBPART > SECTION > SECTNO, SUBJECT, P`.
+//!
+//! Front matter, tables of contents and finding aids are no law. Where the publisher did not close the revised text of a
+//! note, all that follows stands within it, whole parts too: it is taken out and put where it belongs.
+
+use roxmltree::Node;
+
+use crate::import::cfr::elements::{Elements, run_of};
+use crate::import::cfr::names::{Level, Numbers};
+use crate::import::cfr::place::{Container, Place, Reading};
+use crate::import::document::{Document, Parsed};
+use crate::import::target::Target;
+use crate::import::xml;
+use crate::report::WarningKind;
+
+/// Graphics and style sheets lie beside the volumes.
+pub fn wants(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
+}
+
+/// Parses one volume.
+pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+    let tree = match xml::parse(document) {
+        Ok(tree) => tree,
+        Err((position, what)) => return Parsed::refused(position, what),
+    };
+    let root = tree.root_element();
+    let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(&tree, root)), what);
+    if root.tag_name().name() != "CFRDOC" {
+        let name = root.tag_name().name();
+        return refuse(&format!(
+            "the document is <{name}>, but a volume of the annual edition is <CFRDOC>; leave this file out or choose another format"
+        ));
+    }
+    let Some(heading) = title_heading(root) else {
+        return refuse("the volume does not say its title: TITLEHD and TITLENUM are missing");
+    };
+    let mut reading = Reading::new(document, target);
+    let elements = Elements::default();
+    let container = Container { level: Level::Title, number: None, heading: &heading, elements };
+    let place = reading.enter(&Place::default(), container, root);
+    for title in root.children().filter(|node| node.tag_name().name() == "TITLE") {
+        title.children().filter(Node::is_element).for_each(|child| read(&mut reading, child, &place));
+    }
+    reading.parsed
+}
+
+/// `Title 47—Telecommunication`
+fn title_heading(root: Node<'_, '_>) -> Option<String> {
+    let head = root.descendants().find(|node| node.tag_name().name() == "TITLEHD");
+    let head = head.and_then(|head| head.children().find(|node| node.tag_name().name() == "HD"));
+    let number = root.descendants().find(|node| node.tag_name().name() == "TITLENUM");
+    let headings = [head, number].into_iter().flatten().map(|node| run_of(node, &[]).text);
+    headings.into_iter().find(|heading| Level::Title.number_in(heading).is_some())
+}
+
+fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+    let level = match node.tag_name().name() {
+        "SUBTITLE" => Level::Subtitle,
+        "CHAPTER" => Level::Chapter,
+        "SUBCHAP" => Level::Subchapter,
+        "PART" => Level::Part,
+        "SUBPART" => Level::Subpart,
+        "SUBJGRP" => Level::Group,
+        "SECTION" => return section(reading, node, place),
+        "APPENDIX" => return appendix(reading, node, place),
+        // The contents of a volume, and what a container says of itself.
+        _ => return,
+    };
+    let heading = heading_of(node, level);
+    let mut elements = Elements::new(node, None);
+    let (below, own): (Vec<_>, Vec<_>) =
+        node.children().filter(Node::is_element).partition(|child| is_law(child.tag_name().name()));
+    own.iter().filter(|child| !is_heading(**child)).for_each(|child| elements.child(*child));
+    let misplaced = std::mem::take(&mut elements.misplaced);
+    let inner = reading.enter(place, Container { level, number: None, heading: &heading, elements }, node);
+    below.into_iter().for_each(|child| read(reading, child, &inner));
+    put_back(reading, misplaced, &inner);
+}
+
+fn is_law(name: &str) -> bool {
+    matches!(name, "SUBTITLE" | "CHAPTER" | "SUBCHAP" | "PART" | "SUBPART" | "SUBJGRP" | "SECTION" | "APPENDIX")
+}
+
+/// A heading, or what stands for it where nothing else does.
+fn is_heading(node: Node<'_, '_>) -> bool {
+    matches!(node.tag_name().name(), "HD" | "RESERVED")
+}
+
+/// A chapter is headed in its table of contents only; a reserved container by a remark.
+fn heading_of(node: Node<'_, '_>, level: Level) -> String {
+    let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
+    let in_contents = || {
+        let contents = direct("TOC")?.children().find(|child| child.tag_name().name() == "TOCHD")?;
+        contents.children().find(|child| child.tag_name().name() == "HD")
+    };
+    let heading = direct("HD").or_else(|| direct("RESERVED"));
+    let heading = heading.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
+    let heading = heading.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
+    // Said where a chapter runs over several volumes.
+    match heading.to_ascii_lowercase().strip_suffix("(continued)") {
+        Some(plain) => heading[..plain.len()].trim_end().to_owned(),
+        None => heading,
+    }
+}
+
+fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+    let (mut label, mut heading, mut rest) = (None, None, Vec::new());
+    for child in node.children().filter(Node::is_element) {
+        match child.tag_name().name() {
+            "SECTNO" if label.is_none() => label = Some(run_of(child, &[]).text),
+            "SUBJECT" if heading.is_none() => heading = Some(child),
+            "RESERVED" if heading.is_none() => {
+                heading = Some(child);
+                rest.push(child);
+            }
+            _ => rest.push(child),
+        }
+    }
+    let label = label.unwrap_or_default();
+    let mut elements = Elements::new(node, Numbers::of(&label).map(|numbers| numbers.first));
+    let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
+    rest.into_iter().for_each(|child| elements.child(child));
+    let misplaced = std::mem::take(&mut elements.misplaced);
+    reading.section(place, &label, &heading, elements.into_text(label.clone()), node);
+    put_back(reading, misplaced, place);
+}
+
+fn appendix<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+    let first = node.children().find(|child| child.tag_name().name() == "HD");
+    let heading = first.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
+    let mut elements = Elements::new(node, None);
+    let rest = node.children().filter(|child| child.is_element() && Some(*child) != first);
+    rest.for_each(|child| elements.child(child));
+    let misplaced = std::mem::take(&mut elements.misplaced);
+    let short = node.children().find(|child| child.tag_name().name() == "EAR");
+    let reference = short.map(|short| run_of(short, &[]).text).unwrap_or_default();
+    reading.attachment(place, &heading, elements.into_text(reference), node);
+    put_back(reading, misplaced, place);
+}
+
+/// Reads law that stood within a note where it belongs.
+fn put_back<'a>(reading: &mut Reading<'_>, misplaced: Vec<Node<'a, 'a>>, place: &Place) {
+    if let Some(first) = misplaced.first() {
+        let what = format!(
+            "{} elements of law stand within the revised text of a note; they are put after it",
+            misplaced.len()
+        );
+        reading.parsed.warn(WarningKind::Misplaced, reading.position(*first), what);
+    }
+    misplaced.into_iter().for_each(|node| read(reading, node, place));
+}

@@ -1,0 +1,116 @@
+//! The electronic Code of Federal Regulations: `DIV1` to `DIV9`, each with its `TYPE`, a `HEAD`, and flat paragraphs.
+
+use roxmltree::Node;
+
+use crate::import::cfr::elements::{Elements, run_of};
+use crate::import::cfr::names::{Level, Numbers};
+use crate::import::cfr::place::{Container, Place, Reading};
+use crate::import::document::{Document, Parsed};
+use crate::import::target::Target;
+use crate::import::xml;
+
+/// The user guide and style sheets lie beside the titles.
+pub fn wants(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
+}
+
+/// Parses one title, or a part of one.
+pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+    let tree = match xml::parse(document) {
+        Ok(tree) => tree,
+        Err((position, what)) => return Parsed::refused(position, what),
+    };
+    let root = tree.root_element();
+    let Some(title) = root.descendants().find(|node| level_of(*node) == Some(Kind::Container(Level::Title))) else {
+        let what = format!(
+            "the document is <{}> and has no division of TYPE=\"TITLE\", so it is no title of the electronic Code of Federal \
+             Regulations; leave this file out or choose another format",
+            root.tag_name().name()
+        );
+        return Parsed::refused(document.position(1), what);
+    };
+    let mut reading = Reading::new(document, target);
+    let siblings = title.parent().into_iter().flat_map(|parent| parent.children());
+    for division in siblings.filter(|node| is_division(*node)) {
+        read(&mut reading, division, &Place::default());
+    }
+    reading.parsed
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Container(Level),
+    Section,
+    Appendix,
+}
+
+fn level_of(node: Node<'_, '_>) -> Option<Kind> {
+    if !is_division(node) {
+        return None;
+    }
+    Some(match node.attribute("TYPE")?.to_ascii_uppercase().as_str() {
+        "TITLE" => Kind::Container(Level::Title),
+        "SUBTITLE" => Kind::Container(Level::Subtitle),
+        "CHAPTER" => Kind::Container(Level::Chapter),
+        "SUBCHAP" | "SUBCHAPTER" => Kind::Container(Level::Subchapter),
+        "PART" => Kind::Container(Level::Part),
+        "SUBPART" => Kind::Container(Level::Subpart),
+        "SUBJGRP" => Kind::Container(Level::Group),
+        "SECTION" => Kind::Section,
+        "APPENDIX" => Kind::Appendix,
+        _ => return None,
+    })
+}
+
+/// `DIV1` to `DIV9`; a bare `DIV` is a matter of setting.
+fn is_division(node: Node<'_, '_>) -> bool {
+    let digit = node.tag_name().name().strip_prefix("DIV").unwrap_or_default();
+    digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
+    let head = node.children().find(|child| child.tag_name().name() == "HEAD");
+    let heading = head.map(|head| run_of(head, &[]).text).unwrap_or_default();
+    // A kind that is not known has divisions within it, or is read like an appendix.
+    let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
+        true => Kind::Container(Level::Group),
+        false => Kind::Appendix,
+    });
+    match kind {
+        Kind::Container(level) => {
+            let elements = elements_of(node, None);
+            let number = node.attribute("N").map(str::trim).filter(|_| level < Level::Group);
+            let number = number.filter(|number| !number.is_empty()).map(|number| number.replace(['–', '—'], "-"));
+            // Volumes are a matter of printing.
+            let heading = heading.split("--Volume").next().unwrap_or(&heading).trim_end();
+            let container = Container { level, number: number.as_deref(), heading, elements };
+            let below = reading.enter(place, container, node);
+            for child in node.children().filter(|child| is_division(*child)) {
+                read(reading, child, &below);
+            }
+        }
+        Kind::Section => {
+            let printed = Numbers::label_in(&heading);
+            let label = node.attribute("N").map(str::trim).filter(|label| !label.is_empty()).unwrap_or(printed);
+            let number = Numbers::of(label).map(|numbers| numbers.first);
+            let text = elements_of(node, number).into_text(reference_of(node));
+            reading.section(place, label, heading[printed.len()..].trim_start(), text, node);
+        }
+        Kind::Appendix => {
+            let text = elements_of(node, None).into_text(reference_of(node));
+            reading.attachment(place, &heading, text, node);
+        }
+    }
+}
+
+fn elements_of<'a>(node: Node<'a, 'a>, number: Option<String>) -> Elements<'a, 'a> {
+    let mut elements = Elements::new(node, number);
+    let is_content =
+        |child: &Node<'_, '_>| child.is_element() && !is_division(*child) && child.tag_name().name() != "HEAD";
+    node.children().filter(is_content).for_each(|child| elements.child(child));
+    elements
+}
+
+fn reference_of(node: Node<'_, '_>) -> String {
+    node.attribute("NODE").unwrap_or_default().to_owned()
+}
