@@ -67,8 +67,8 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
         // The contents of a volume, and what a container says of itself.
         _ => return,
     };
-    let heading = heading_of(node, level);
     let mut elements = Elements::new(node, None);
+    let heading = heading_of(node, level, &elements);
     let (below, own): (Vec<_>, Vec<_>) =
         node.children().filter(Node::is_element).partition(|child| is_law(child.tag_name().name()));
     own.iter().filter(|child| !is_heading(**child)).for_each(|child| elements.child(*child));
@@ -88,7 +88,7 @@ fn is_heading(node: Node<'_, '_>) -> bool {
 }
 
 /// A chapter is headed in its table of contents only; a reserved container by a remark.
-fn heading_of(node: Node<'_, '_>, level: Level) -> String {
+fn heading_of(node: Node<'_, '_>, level: Level, elements: &Elements<'_, '_>) -> String {
     let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
     let in_contents = || {
         let contents = direct("TOC")?.children().find(|child| child.tag_name().name() == "TOCHD")?;
@@ -96,7 +96,7 @@ fn heading_of(node: Node<'_, '_>, level: Level) -> String {
     };
     let heading = direct("HD").or_else(|| direct("RESERVED"));
     let heading = heading.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
-    let heading = heading.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
+    let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
     // Said where a chapter runs over several volumes.
     match heading.to_ascii_lowercase().strip_suffix("(continued)") {
         Some(plain) => heading[..plain.len()].trim_end().to_owned(),

@@ -2,7 +2,7 @@
 
 use roxmltree::Node;
 
-use crate::import::cfr::elements::{Elements, run_of};
+use crate::import::cfr::elements::Elements;
 use crate::import::cfr::names::{Level, Numbers};
 use crate::import::cfr::place::{Container, Place, Reading};
 use crate::import::document::{Document, Parsed};
@@ -70,7 +70,7 @@ fn is_division(node: Node<'_, '_>) -> bool {
 
 fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let head = node.children().find(|child| child.tag_name().name() == "HEAD");
-    let heading = head.map(|head| run_of(head, &[]).text).unwrap_or_default();
+    let heading = head.map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
     // A kind that is not known has divisions within it, or is read like an appendix.
     let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
         true => Kind::Container(Level::Group),

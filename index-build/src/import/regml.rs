@@ -9,7 +9,7 @@ use roxmltree::Node;
 
 use crate::import::cfr::elements::{Elements, run_of};
 use crate::import::cfr::names::{Level, Numbers};
-use crate::import::cfr::place::{Container, Place, Reading};
+use crate::import::cfr::place::{Comment, Container, Place, Reading};
 use crate::import::cfr::setter::Text;
 use crate::import::cfr::tables::{Spans, span};
 use crate::import::document::{Document, Parsed};
@@ -96,7 +96,9 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
             for section in node.children().filter(|child| child.tag_name().name() == "interpSection") {
                 let heading = child(section, "title").map(words_of).unwrap_or_default();
                 let label = section.attribute("label").unwrap_or_default();
-                reading.interpretation(&inner, label, &heading, text_of(section), section);
+                let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
+                let comment = Comment { label, number: number.as_deref(), heading: &heading };
+                reading.interpretation(&inner, comment, text_of(section), section);
             }
         }
         _ => {}

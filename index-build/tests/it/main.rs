@@ -1,5 +1,7 @@
 //! The builder from outside: one program of tests over whole snapshots.
 
+mod cfr;
+mod cfr_real;
 mod common;
 mod damage;
 mod loss;

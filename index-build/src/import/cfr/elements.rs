@@ -117,7 +117,8 @@ impl<'a, 'd> Elements<'a, 'd> {
     /// A paragraph of an extract.
     fn block(&mut self, node: Node<'a, 'd>) {
         let name = node.tag_name().name();
-        if is_block(name) && !matches!(name, "P" | "PSPACE" | "FP" | "FRP" | "HD" | "HED") {
+        let is_paragraph = matches!(name, "P" | "PSPACE" | "FRP" | "HD" | "HED") || name.starts_with("FP");
+        if is_block(name) && !is_paragraph {
             return self.child(node);
         }
         if matches!(name, "PRTPAGE" | "EAR" | "FTREF") {

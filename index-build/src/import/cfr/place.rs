@@ -192,12 +192,13 @@ impl<'r> Reading<'r> {
         self.provision(around.last().map(|above| above.handle), named, heading, text, node);
     }
 
-    /// Adds the official interpretations of a section, below the supplement that they stand in.
-    pub(crate) fn interpretation(&mut self, place: &Place, label: &str, heading: &str, text: Text, node: Node<'_, '_>) {
+    /// Adds official interpretations, below the supplement that they stand in.
+    pub(crate) fn interpretation(&mut self, place: &Place, comment: Comment<'_>, text: Text, node: Node<'_, '_>) {
         self.attachments += 1;
+        let Comment { label, number, heading } = comment;
         let Some(above) = place.above.last() else { return };
         let (title, part) = (place.title(), place.number(Level::Part).unwrap_or_default());
-        let name = heading.split('—').next().unwrap_or(heading).trim().replace("Section ", "§ ");
+        let name = number.unwrap_or_else(|| heading.split('—').next().unwrap_or(heading).trim());
         let supplement = above.number.as_deref().unwrap_or_default();
         let named = Named {
             key: format!("{}/{}", above.key, slug(label)),
@@ -257,6 +258,13 @@ pub(crate) struct Container<'c> {
     pub(crate) number: Option<&'c str>,
     pub(crate) heading: &'c str,
     pub(crate) elements: Elements<'c, 'c>,
+}
+
+/// The official interpretations of a section, whose number is given, or of something else.
+pub(crate) struct Comment<'c> {
+    pub(crate) label: &'c str,
+    pub(crate) number: Option<&'c str>,
+    pub(crate) heading: &'c str,
 }
 
 struct Named {

@@ -1,0 +1,306 @@
+//! The published forms of the Code of Federal Regulations on the real files, where they are at hand: counts, no words lost
+//! or invented, and provisions that were once checked by eye.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::layout::{LineKind, set_lines};
+use hornbook_index_build::content::NewNode;
+use hornbook_index_build::import::document::{Document, ParseDocument};
+use hornbook_index_build::import::{cfr_annual, ecfr, regml, xml};
+use hornbook_index_build::source_files::{SourceError, for_each};
+use roxmltree::Node;
+
+use crate::cfr::parse_bytes;
+use crate::common::Numbers;
+
+/// A form, the part of a path that its sample files have, and what was counted in them.
+struct Sample {
+    name: &'static str,
+    parse: ParseDocument,
+    path: &'static str,
+    wants: fn(&str) -> bool,
+    sections: usize,
+    attachments: usize,
+    comments: usize,
+}
+
+const SAMPLES: [Sample; 3] = [
+    Sample {
+        name: "ecfr",
+        parse: ecfr::parse,
+        path: "cfr/ecfr/",
+        wants: ecfr::wants,
+        sections: 288,
+        attachments: 0,
+        comments: 0,
+    },
+    // 1,438 SECTION elements: two are tables of control numbers, nine are wordings to come in notes.
+    Sample {
+        name: "cfr-annual",
+        parse: cfr_annual::parse,
+        path: "cfr/annual-2011-title47/",
+        wants: cfr_annual::wants,
+        sections: 1_427,
+        attachments: 5,
+        comments: 0,
+    },
+    // 591 section elements: 24 stand in preambles and name the part.
+    Sample {
+        name: "regml",
+        parse: regml::parse,
+        path: "cfr/cfpb-regml/",
+        wants: regml::wants,
+        sections: 567,
+        attachments: 45,
+        comments: 90,
+    },
+];
+
+/// The archive of samples; None, said aloud, where it is not there.
+fn archive() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
+    let folder = std::env::var_os("HORNBOOK_CORPORA").map_or(beside, PathBuf::from);
+    let path = folder.join("cfr-samples.tar.zst");
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// The documents of a sample by name.
+fn documents(archive: &Path, sample: &Sample) -> Vec<(String, Vec<u8>)> {
+    let mut documents = Vec::new();
+    for_each::<SourceError>(archive, None, |file| {
+        let entry = file.place.rsplit_once('!').map_or(file.place.as_str(), |(_, entry)| entry).to_owned();
+        if entry.contains(sample.path) && (sample.wants)(&entry) {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(file.reader, &mut bytes).unwrap();
+            documents.push((entry, bytes));
+        }
+        Ok(())
+    })
+    .unwrap();
+    documents.sort();
+    documents
+}
+
+fn nodes(sample: &Sample, documents: &[(String, Vec<u8>)]) -> Vec<NewNode> {
+    let parsed = documents.iter().map(|(name, bytes)| parse_bytes(sample.parse, name, bytes.clone()));
+    let whole = parsed.inspect(|parsed| assert!(parsed.mistakes.is_empty(), "{:?}", parsed.mistakes));
+    whole.flat_map(|parsed| parsed.nodes).collect()
+}
+
+#[test]
+fn every_section_appendix_and_interpretation_is_counted() {
+    let Some(archive) = archive() else { return };
+    for sample in &SAMPLES {
+        let nodes = nodes(sample, &documents(&archive, sample));
+        let count = |level: &str| nodes.iter().filter(|node| node.content.level == level).count();
+        let counted = (count("section"), count("appendix"), count("interpretation"));
+        assert_eq!(counted, (sample.sections, sample.attachments, sample.comments), "{}", sample.name);
+        for node in &nodes {
+            let content = &node.content;
+            let notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
+            let texts = std::iter::once((&content.layout, content.text.as_deref().unwrap_or_default())).chain(notes);
+            for (layout, text) in texts.filter(|(layout, _)| !layout.is_empty()) {
+                assert_eq!(layout.mistake_for(text), None, "{}", content.citation);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_and_reserved_sections_are_one_record_each() {
+    let Some(archive) = archive() else { return };
+    let [ecfr, annual, _] = &SAMPLES;
+    let ranges = |sample: &Sample| {
+        let nodes = nodes(sample, &documents(&archive, sample));
+        let is_range = |node: &&NewNode| node.content.citation.contains("...");
+        let ranges = nodes.iter().filter(is_range).map(|node| node.content.citation.clone()).collect::<Vec<_>>();
+        (ranges.len(), ranges.first().cloned().unwrap_or_default())
+    };
+    assert_eq!(ranges(ecfr), (14, "1 C.F.R. § 457.104...457.109".to_owned()));
+    assert_eq!(ranges(annual), (24, "47 C.F.R. § 22.203...22.211".to_owned()));
+}
+
+/// Words and how often they occur.
+type Words = BTreeMap<String, i64>;
+
+fn add(words: &mut Words, text: &str, times: i64) {
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        *words.entry(word.to_owned()).or_default() += times;
+    }
+}
+
+/// The words of nodes. Images are left out on both sides: they are named after their files.
+fn imported(nodes: &[NewNode]) -> Words {
+    let mut words = Words::new();
+    for node in nodes {
+        let content = &node.content;
+        add(&mut words, &content.heading, 1);
+        add(&mut words, content.source_credit.as_deref().unwrap_or_default(), 1);
+        let notes = content.notes.iter().map(|note| (note.text.as_str(), &note.layout));
+        let text = content.text.as_deref().unwrap_or_default();
+        for (text, layout) in std::iter::once((text, &content.layout)).chain(notes) {
+            for line in set_lines(text, Some(layout.as_ref())).iter().filter(|line| line.kind != LineKind::Image) {
+                add(&mut words, &text[line.range.clone()], 1);
+            }
+        }
+        // Footnotes have no headings, but notes have topics.
+        for note in content.notes.iter().filter(|note| note.topic != "Footnote") {
+            add(&mut words, &note.topic, 1);
+        }
+    }
+    words
+}
+
+/// Why words of a source are not among those of the nodes.
+fn rule_of(node: Node<'_, '_>) -> Option<&'static str> {
+    let parent = node.parent().map_or("", |parent| parent.tag_name().name());
+    match node.tag_name().name() {
+        "HEADER" | "AMDDATE" | "FMTR" | "BMTR" | "LRH" | "RRH" | "fdsys" | "preamble" => Some("printed around the law"),
+        "CFRTOC" | "CONTENTS" | "TOC" | "CFRTITLE" | "tableOfContents" => Some("tables of contents"),
+        "EAR" => Some("running heads"),
+        "analysis" => Some("explanations of rulemaking"),
+        "GID" | "MID" | "graphic" => Some("images"),
+        "SECTNO" if parent == "SECTION" && !is_wording(node.parent()?) => Some("numbers become citations"),
+        "SU" if is_sign(node) => Some("signs of footnotes become marks"),
+        _ => None,
+    }
+}
+
+/// A section within the note of the section with the same number.
+fn is_wording(section: Node<'_, '_>) -> bool {
+    let number = |node: Node<'_, '_>| {
+        let number = node.children().find(|child| child.tag_name().name() == "SECTNO");
+        number.and_then(|number| number.text()).unwrap_or_default().trim().to_owned()
+    };
+    let in_note = section.parent().is_some_and(|parent| parent.tag_name().name() == "REVTXT");
+    let host = section.ancestors().skip(1).find(|node| node.tag_name().name() == "SECTION");
+    in_note && host.is_some_and(|host| number(host) == number(section))
+}
+
+fn is_sign(node: Node<'_, '_>) -> bool {
+    let next = node.next_sibling_element().is_some_and(|next| next.tag_name().name() == "FTREF");
+    let in_footnote =
+        node.parent().and_then(|parent| parent.parent()).is_some_and(|node| node.tag_name().name() == "FTNT");
+    next || (in_footnote && node.prev_sibling_element().is_none())
+}
+
+/// The text of an element without what a rule takes away; words run on only through elements within a line.
+fn text_of(node: Node<'_, '_>, into: &mut String, rules: &mut BTreeMap<&'static str, usize>) {
+    for child in node.children() {
+        if child.is_text() {
+            into.push_str(child.text().unwrap_or_default());
+        } else if let Some(rule) = rule_of(child) {
+            *rules.entry(rule).or_default() += 1;
+        } else if child.is_element() {
+            let runs_on = matches!(
+                child.tag_name().name(),
+                "E" | "I" | "B" | "SU" | "PRTPAGE" | "FTREF" | "ref" | "def" | "em" | "STARS"
+            );
+            if !runs_on {
+                into.push(' ');
+            }
+            // RegML states labels as attributes.
+            into.push_str(child.attribute("marker").unwrap_or_default());
+            into.push_str(if child.has_attribute("marker") { " " } else { "" });
+            text_of(child, into, rules);
+            if !runs_on {
+                into.push(' ');
+            }
+        }
+    }
+}
+
+#[test]
+fn no_words_are_lost_or_invented_but_by_named_rules() {
+    let Some(archive) = archive() else { return };
+    for sample in &SAMPLES {
+        let documents = documents(&archive, sample);
+        let nodes = nodes(sample, &documents);
+        let mut difference = imported(&nodes);
+        let mut rules = BTreeMap::new();
+        for (name, bytes) in &documents {
+            let document = Document { place: name.clone(), bytes: bytes.clone() };
+            let tree = xml::parse(&document).unwrap();
+            let mut text = String::new();
+            text_of(tree.root_element(), &mut text, &mut rules);
+            add(&mut difference, &text, -1);
+        }
+        // Headings of titles, parts and chapters come from what is printed around them.
+        for node in &nodes {
+            let content = &node.content;
+            let around = match (sample.name, content.level.as_str()) {
+                ("cfr-annual", "title" | "chapter") | ("regml", "title" | "part") => content.heading.clone(),
+                // The number that stands before a heading becomes the citation.
+                ("ecfr" | "regml", "section") => {
+                    let number = content.number.as_deref().unwrap_or_default();
+                    add(&mut difference, number, 1);
+                    continue;
+                }
+                _ => continue,
+            };
+            add(&mut difference, &around, -1);
+        }
+        difference.retain(|_, count| *count != 0);
+        let expected: &[(&str, i64)] = match sample.name {
+            // `--Volume 1` after the heading of the title.
+            "ecfr" => &[("1", -1), ("Volume", -1)],
+            // `(Continued)` after the heading of a subchapter that began in another volume.
+            // The topic of ten notes on authority that have no heading.
+            "cfr-annual" => &[("Authority", 10), ("CONTINUED", -1)],
+            _ => &[],
+        };
+        let expected: Words = expected.iter().map(|(word, count)| ((*word).to_owned(), *count)).collect();
+        assert_eq!(difference, expected, "{} with {rules:?}", sample.name);
+    }
+}
+
+/// What is kept of a provision that was checked: its structure, and hashes and lengths of its texts.
+fn fingerprint(node: &NewNode) -> String {
+    let content = &node.content;
+    let text = content.text.as_deref().unwrap_or_default();
+    let lines = set_lines(text, Some(content.layout.as_ref()));
+    let labels = lines.iter().filter(|line| line.anchor.is_some()).count();
+    let deepest = lines.iter().map(|line| line.depth).max().unwrap_or(0);
+    let structure: String =
+        lines.iter().map(|line| format!("{:?}{}.{} ", line.kind, line.depth, line.label_bytes)).collect();
+    let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
+    let notes: String = content.notes.iter().map(|note| format!("{}\n{}\n", note.topic, note.text)).collect();
+    let facts =
+        [lines.len(), labels, usize::from(deepest), content.layout.marks.len(), text.len(), content.notes.len()];
+    let facts: Vec<String> = facts.iter().map(ToString::to_string).collect();
+    let hashes = [hash(&content.heading), hash(&structure), hash(text), hash(&notes)].join("\t");
+    format!("{}\t{}\t{}\t{hashes}", node.key, content.citation, facts.join("\t"))
+}
+
+const GOLDEN_HEAD: &str =
+    "# form, key, citation, lines, labels, deepest, marks, bytes, notes, hashes of heading, structure, text and notes";
+
+#[test]
+fn provisions_that_were_checked_by_eye_stay_as_they_are() {
+    let Some(archive) = archive() else { return };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cfr_golden.tsv");
+    let mut made = format!("{GOLDEN_HEAD}\n");
+    for sample in &SAMPLES {
+        let nodes = nodes(sample, &documents(&archive, sample));
+        let provisions: Vec<&NewNode> = nodes.iter().filter(|node| node.content.text.is_some()).collect();
+        // Picked at random once.
+        let mut numbers = Numbers(47);
+        for _ in 0..30 {
+            let picked = provisions[numbers.below(provisions.len() as u64) as usize];
+            made += &format!("{}\t{}\n", sample.name, fingerprint(picked));
+        }
+    }
+    if std::env::var_os("HORNBOOK_RENEW_GOLDEN").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    for (kept, made) in kept.lines().zip(made.lines()) {
+        assert_eq!(made, kept, "check the provision by eye, then renew with HORNBOOK_RENEW_GOLDEN=1");
+    }
+    assert_eq!(kept.lines().count(), made.lines().count());
+}
