@@ -236,8 +236,9 @@ fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
     server.stop();
     let written = std::fs::read_to_string(&log).unwrap();
     let told: Vec<&str> = written.lines().filter(|line| line.contains("administrative act")).collect();
-    assert_eq!(told.len(), 4, "{written}");
-    assert!(told[0].contains("jane") && told[0].contains("key revoke") && told[0].contains("key-1"), "{}", told[0]);
+    assert_eq!(told.len(), 5, "{written}");
+    assert!(told[0].contains("operator link"), "{}", told[0]);
+    assert!(told[1].contains("jane") && told[1].contains("key revoke") && told[1].contains("key-1"), "{}", told[1]);
 
     let acts = place.json(&data, &["audit"]);
     let line = |act: &Value| ["actor", "act", "on"].map(|field| act[field].as_str().unwrap().to_owned()).join(" | ");
@@ -247,12 +248,13 @@ fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
         "operator | account approve | acct-1",
         "operator | grant | acct-1, 100 credits: test",
         "operator | key create | key-1 of acct-1, search,node,browse,gis,formation",
+        "first start | operator link | the first operator",
         "jane | key revoke | key-1 of acct-1",
         "jane | account disable | acct-1",
     ];
-    assert_eq!(lines[..6], expected);
-    assert!(lines[6].starts_with("operator | backup | ") && lines[7].starts_with("operator | reload | "), "{lines:?}");
-    assert_eq!(lines.len(), 8, "what was refused is no act");
+    assert_eq!(lines[..7], expected);
+    assert!(lines[7].starts_with("operator | backup | ") && lines[8].starts_with("operator | reload | "), "{lines:?}");
+    assert_eq!(lines.len(), 9, "what was refused is no act");
     assert!(acts[0]["at"].as_str().unwrap().ends_with('Z'));
     assert_eq!(place.json(&data, &["audit", "--count", "1"]).as_array().unwrap().len(), 1);
 }

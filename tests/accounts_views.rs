@@ -12,10 +12,9 @@ use hornbook::accounts::changes::OrderWish;
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
 use hornbook::accounts::ids::{Credits, OrderId};
-use hornbook::accounts::key::KeyDigest;
 use hornbook::accounts::ledger::entry::EntryKind;
 use hornbook::accounts::pace::{PaceLeft, PaceLimits};
-use hornbook::accounts::records::{OrderStage, SessionRecord};
+use hornbook::accounts::records::OrderStage;
 use hornbook::accounts::scope::ScopeSet;
 use hornbook::accounts::tier::{FreeTier, PackName, Tariff};
 use hornbook::accounts::tracking::{StageStatus, StageView};
@@ -190,35 +189,6 @@ fn awaiting_an_answer_is_the_same_as_blocking_for_it() {
         assert_eq!(accounts.verify_ledger().unwrap().books.spent, 6);
         assert_eq!(accounts.account(owner.account, now).unwrap().remaining.wallet, 4);
     }
-}
-
-#[test]
-fn a_signed_in_browser_is_known_until_it_leaves_or_its_time_is_up() {
-    let clock = noon();
-    let disk = Disk::with_schema();
-    let accounts = start(disk.medium(), Settings::default(), read(&clock));
-    let owner = customer(&accounts, 0, 1, read(&clock));
-    let [short, long, gone] = ["short", "long", "gone"].map(KeyDigest::of_secret);
-    for (token, minutes) in [(short, 1), (long, 10), (gone, 10)] {
-        let (created_at, account) = (read(&clock).wall, owner.account);
-        let session = SessionRecord { account, created_at, expires_at: created_at.plus_millis(minutes * 60_000) };
-        accounts.open_session(token, session).unwrap();
-    }
-    accounts.close_session(gone).unwrap();
-    let known =
-        |accounts: &Accounts| [short, long, gone].map(|token| accounts.session(token, read(&clock)).unwrap().is_some());
-    assert_eq!(known(&accounts), [true, true, false]);
-    clock.advance_millis(60_000);
-    assert_eq!(known(&accounts), [false, true, false]);
-    accounts.maintain(read(&clock)).unwrap();
-    accounts.close();
-    let accounts = start(disk.medium(), Settings::default(), read(&clock));
-    // Going back in time does not bring the one back that was cleared away.
-    clock.set_wall(read(&clock).wall.plus_millis(-60_000));
-    assert_eq!(known(&accounts), [false, true, false]);
-    accounts.disable_account(owner.account, &act(read(&clock))).unwrap();
-    assert_eq!(known(&accounts), [false, false, false]);
-    assert!(accounts.session(KeyDigest::of_secret("guess"), read(&clock)).unwrap().is_none());
 }
 
 fn begin(accounts: &Accounts, key: &str, cost: u32) -> PendingDebit {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::changes::CREDITS_MAX;
+use super::changes::{CREDITS_MAX, SignedIn};
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency, Replaying};
@@ -35,6 +35,20 @@ impl Accounts {
         if !key.is_live(now.wall) {
             return Err(refuse(BadKey::RevokedOrExpired));
         }
+        if !key.account.standing().approved {
+            return Err(refuse(BadKey::AccountNotApproved));
+        }
+        key.used(now.wall);
+        Ok(Caller { shared: Arc::clone(&self.shared), key })
+    }
+
+    /// The same for a person who is signed in: their calls are metered on the account like those of a key.
+    pub fn admit(&self, person: &SignedIn, now: Now) -> Result<Caller, Refusal> {
+        let refuse = |why| Refusal::Key(why);
+        let directory = self.shared.directory();
+        let key = directory.register.person(person.account).and_then(|person| directory.key(person.web_key));
+        let key = Arc::clone(key.ok_or(refuse(BadKey::Unknown))?);
+        drop(directory);
         if !key.account.standing().approved {
             return Err(refuse(BadKey::AccountNotApproved));
         }

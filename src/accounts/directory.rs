@@ -1,4 +1,4 @@
-//! All accounts and keys in memory. A key is found by its digest in one lookup, however many there are.
+//! All accounts, keys and signed-in people in memory. A key is found by its digest in one lookup, however many there are.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
@@ -8,6 +8,7 @@ use super::ids::{AccountId, KeyId};
 use super::key::{KeyDigest, PlainKey};
 use super::ledger::load::Posted;
 use super::pace::Pace;
+use super::people::register::{Register, StoredPeople};
 use super::purse::Purse;
 use super::records::{AccountRecord, AccountStatus, CounterRecord, KeyRecord, read_all_json};
 use super::tier::Tier;
@@ -150,6 +151,7 @@ pub(crate) struct Directory {
     accounts: HashMap<AccountId, Arc<AccountState>>,
     keys: HashMap<KeyId, Arc<KeyState>>,
     by_digest: HashMap<u128, Arc<KeyState>>,
+    pub(crate) register: Register,
 }
 
 impl Directory {
@@ -160,6 +162,7 @@ impl Directory {
 
     /// Takes over what is stored; calls under way keep the states they hold. `counters` are those of the missing keys.
     pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &Posted) {
+        self.register.take_over(stored.people);
         for record in stored.accounts {
             let id = record.id;
             let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
@@ -220,10 +223,12 @@ impl Directory {
 pub(crate) struct Stored {
     accounts: Vec<AccountRecord>,
     keys: Vec<KeyRecord>,
+    people: StoredPeople,
 }
 
 pub(crate) fn read_stored(reading: &Reading) -> Result<Stored, StateError> {
-    Ok(Stored { accounts: read_all_json(reading, Table::Accounts)?, keys: read_all_json(reading, Table::Keys)? })
+    let (accounts, keys) = (read_all_json(reading, Table::Accounts)?, read_all_json(reading, Table::Keys)?);
+    Ok(Stored { accounts, keys, people: StoredPeople::read(reading)? })
 }
 
 pub(crate) fn read_counters(reading: &Reading, keys: &[KeyId]) -> Result<HashMap<KeyId, CounterRecord>, StateError> {

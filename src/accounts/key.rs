@@ -29,6 +29,8 @@ const FAIR_BELOW: u8 = 248;
 pub enum KeyKind {
     Live,
     Test,
+    /// On which calls from pages are metered. No text is such a key.
+    Web,
 }
 
 impl KeyKind {
@@ -36,6 +38,7 @@ impl KeyKind {
         match self {
             Self::Live => "hb_live_",
             Self::Test => "hb_test_",
+            Self::Web => "hb_page_",
         }
     }
 }
@@ -154,6 +157,17 @@ impl KeyDigest {
         Self(Sha256::digest(secret).into())
     }
 
+    /// A digest of nothing: no secret is known that has it.
+    pub(crate) fn random(entropy: &mut dyn Entropy) -> io::Result<Self> {
+        let mut digest = [0; 32];
+        entropy.fill(&mut digest)?;
+        Ok(Self(digest))
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
     pub(crate) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -163,14 +177,15 @@ impl KeyDigest {
         u128::from_le_bytes(*self.0.first_chunk().unwrap_or(&[0; 16]))
     }
 
-    /// Takes as long for the first differing byte as for the last.
     pub fn matches(&self, other: &Self) -> bool {
-        let mut difference = 0;
-        for (ours, theirs) in self.0.iter().zip(other.0) {
-            difference |= ours ^ theirs;
-        }
-        std::hint::black_box(difference) == 0
+        same_bytes(&self.0, &other.0)
     }
+}
+
+/// Takes as long for the first differing byte as for the last.
+pub(crate) fn same_bytes(ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
+    let difference = ours.iter().zip(theirs).fold(0, |difference, (ours, theirs)| difference | (ours ^ theirs));
+    std::hint::black_box(difference) == 0
 }
 
 impl fmt::Debug for KeyDigest {

@@ -7,7 +7,6 @@ use super::error::ChangeError;
 use super::idempotency;
 use super::ledger::load::calls_since;
 use super::ledger::rollup;
-use super::records::{SessionRecord, from_json};
 use crate::clock::{Now, SteadyMicros, UnixMillis};
 use crate::state::{Reading, StateError, Table};
 
@@ -24,7 +23,8 @@ impl Accounts {
         while self.step(move |writing| idempotency::expire(writing, retried_before, STEP))? {}
         // In small steps, for calls wait for this lock.
         while lock(&self.shared.retries).expire(retried_before, STEP / 10) {}
-        while self.step(move |writing| expire_sessions(writing, now.wall))? {}
+        self.maintain_sessions(now.wall)?;
+        self.expire_links(now.wall)?;
         while self.step(move |writing| drafts::expire(writing, now.wall, STEP))? {}
         if let Some(days) = self.settings().rollup_after_days {
             let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);
@@ -73,21 +73,6 @@ impl Accounts {
     ) -> Result<bool, ChangeError> {
         self.change(move |poster| Ok((run(&mut poster.writing)?, nothing_more())))
     }
-}
-
-fn expire_sessions(writing: &mut crate::state::Writing, now: UnixMillis) -> Result<bool, StateError> {
-    let mut expired: Vec<Vec<u8>> = Vec::new();
-    writing.scan(Table::Sessions, &[], &mut |key, payload| {
-        let session: SessionRecord = from_json(Table::Sessions, key, payload)?;
-        if session.expires_at <= now {
-            expired.push(key.to_vec());
-        }
-        Ok(expired.len() < STEP)
-    })?;
-    for token in &expired {
-        writing.remove(Table::Sessions, token)?;
-    }
-    Ok(expired.len() == STEP)
 }
 
 impl Directory {

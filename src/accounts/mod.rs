@@ -21,6 +21,7 @@ pub mod ledger;
 mod maintenance;
 mod owed;
 pub mod pace;
+pub mod people;
 pub mod purse;
 #[cfg(test)]
 mod purse_tests;
@@ -36,6 +37,7 @@ pub mod views;
 mod writer;
 
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 
@@ -48,6 +50,7 @@ use entropy::Entropy;
 use error::{ChangeError, LedgerError};
 use idempotency::Retries;
 use ledger::load::Posted;
+use people::PasswordWork;
 use queue::Queue;
 use sealing::SealKey;
 use tier::Tariff;
@@ -64,7 +67,18 @@ pub struct Settings {
     pub retry_horizon_sec: u32,
     /// How long a draft of a formation order waits for a person.
     pub draft_days: u32,
+    /// How long a browser stays signed in that is not used.
+    pub session_idle_millis: i64,
+    /// And however much it is used.
+    pub session_millis: i64,
+    pub password_work: PasswordWork,
 }
+
+/// A week.
+pub const SESSION_IDLE_HOURS: u32 = 7 * 24;
+
+/// A month.
+pub const SESSION_DAYS: u32 = 30;
 
 /// Two weeks.
 pub const DRAFT_DAYS: u32 = 14;
@@ -80,6 +94,9 @@ impl Default for Settings {
             rollup_after_days: None,
             retry_horizon_sec: RETRY_HORIZON_SEC,
             draft_days: DRAFT_DAYS,
+            session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
+            session_millis: i64::from(SESSION_DAYS) * 86_400_000,
+            password_work: PasswordWork::DEFAULT,
         }
     }
 }
@@ -107,6 +124,8 @@ pub(crate) struct Shared {
     pub(crate) retries: Mutex<Retries>,
     /// Read or made when it is first needed.
     seal_key: Mutex<Option<Arc<SealKey>>>,
+    /// Checked or stored.
+    passwords_checked: AtomicU64,
     trouble: Mutex<Option<String>>,
     tell_act: OnceLock<Box<audit::TellAct>>,
 }
@@ -146,6 +165,7 @@ impl Accounts {
             medium,
             retries: Mutex::new(retries),
             seal_key: Mutex::default(),
+            passwords_checked: AtomicU64::new(0),
             trouble: Mutex::default(),
             tell_act: OnceLock::new(),
         });

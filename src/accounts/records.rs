@@ -1,4 +1,4 @@
-//! The stored records of accounts, keys, purchases, orders and sessions: JSON, so that fields can be added. Counters
+//! The stored records of accounts, keys, purchases and orders: JSON, so that fields can be added. Counters
 //! and idempotency records change with every call and are bytes.
 
 use schemars::JsonSchema;
@@ -21,6 +21,15 @@ pub enum AccountStatus {
     Pending,
     Approved,
     Disabled,
+    /// Its person left; it never comes back.
+    Deleted,
+}
+
+impl AccountStatus {
+    /// Whether its owner may still come in, to see at least how things are.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Approved)
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -268,15 +277,6 @@ pub enum DraftState {
         order: OrderId,
         at: UnixMillis,
     },
-}
-
-/// A signed-in browser.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SessionRecord {
-    pub account: AccountId,
-    pub created_at: UnixMillis,
-    pub expires_at: UnixMillis,
 }
 
 /// The last number given to each kind of record.

@@ -7,15 +7,11 @@ use serde::{Serialize, Serializer};
 use super::Accounts;
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
-use super::key::KeyDigest;
 use super::ledger::entry::{Entry, EntryKind};
 use super::ledger::load::{newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
-use super::records::{
-    AccountRecord, AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, SessionRecord, read_all_json,
-    read_json,
-};
+use super::records::{AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, read_all_json, read_json};
 use crate::clock::{Now, UnixMillis};
 use crate::state::{StateError, Table};
 
@@ -113,16 +109,6 @@ impl Accounts {
 
     pub fn order(&self, id: OrderId) -> Result<Option<OrderRecord>, ChangeError> {
         Ok(self.shared.with_reading(|reading| read_json(reading, Table::Orders, id.0.as_bytes()))?)
-    }
-
-    /// The session behind a token, unless it has expired or its account is shut out.
-    pub fn session(&self, token: KeyDigest, now: Now) -> Result<Option<SessionRecord>, ChangeError> {
-        let found: Option<SessionRecord> =
-            self.shared.with_reading(|reading| read_json(reading, Table::Sessions, token.bytes()))?;
-        let Some(session) = found.filter(|session| now.wall < session.expires_at) else { return Ok(None) };
-        let directory = self.shared.directory();
-        let status = directory.account(session.account).map(|account| account.record().status);
-        Ok(Some(session).filter(|_| status.is_some_and(|status| status != AccountStatus::Disabled)))
     }
 
     /// One consistent moment of the state in a file beside `to`; debits go on meanwhile.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::formation;
 use crate::accounts::ids::{CheckoutId, OrderId, PurchaseId};
+use crate::accounts::people::Role;
 use crate::accounts::records::OrderStage;
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
@@ -134,6 +135,25 @@ pub enum AccountCommand {
     Disable {
         /// The account, by id or by its name if only one has it
         account: AccountRef,
+    },
+    /// Make a link with which the owner of an account chooses how to sign in, once
+    ///
+    /// Whoever opens it within three days chooses a name and a password; where the account has them already, a new password.
+    /// Use it to invite people, and for forgotten passwords. An earlier link of the account ends.
+    Link {
+        /// The account, by id or by its name if only one has it
+        account: AccountRef,
+        /// Let the owner run the service from its pages
+        #[arg(long)]
+        operator: bool,
+    },
+    /// Say what the person of an account may do on the pages
+    Role {
+        /// The account, by id or by its name if only one has it
+        account: AccountRef,
+        /// customer, or operator: may run the service
+        #[arg(value_parser = Role::parse)]
+        role: Role,
     },
     /// List all accounts
     List,

@@ -9,12 +9,13 @@ use super::command::{
     AccountCommand, AccountRef, AdminCommand, KeyCommand, KeyRef, LedgerCommand, OrderCommand, PurchaseCommand,
 };
 use crate::accounts::Accounts;
-use crate::accounts::changes::{Act, IssuedKey, KeyWish, OrderWish};
+use crate::accounts::changes::{Act, IssuedKey, KeyWish, LINK_MILLIS, OrderWish};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, KeyId};
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
+use crate::accounts::people::{LINK_PATH, Role};
 use crate::accounts::records::{
     AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, OrderStage, Payable, PurchaseRecord, PurchaseStatus,
     StageReached,
@@ -87,7 +88,7 @@ impl Desk<'_> {
         }
     }
 
-    fn account(&self, command: AccountCommand) -> Result<Value, AdminError> {
+    fn account(&mut self, command: AccountCommand) -> Result<Value, AdminError> {
         let act = self.act();
         let id = match command {
             AccountCommand::Create { name, approve } => {
@@ -99,19 +100,27 @@ impl Desk<'_> {
             }
             AccountCommand::Approve { account } => self.accounts.approve_account(self.account_id(&account)?, &act)?.id,
             AccountCommand::Disable { account } => self.accounts.disable_account(self.account_id(&account)?, &act)?.id,
+            AccountCommand::Link { account, operator } => {
+                return self.link(self.account_id(&account)?, if operator { Role::Operator } else { Role::Customer });
+            }
+            AccountCommand::Role { account, role } => {
+                let id = self.account_id(&account)?;
+                self.accounts.set_role(id, role, &act)?;
+                id
+            }
             AccountCommand::List => {
                 let accounts = self.accounts.accounts(self.now)?;
-                return Ok(accounts.iter().map(account_json).collect());
+                return Ok(accounts.iter().map(|view| self.account_json(view)).collect());
             }
             AccountCommand::Show { account } => {
                 let account = self.account_id(&account)?;
-                let mut shown = account_json(&self.accounts.account(account, self.now)?);
+                let mut shown = self.account_json(&self.accounts.account(account, self.now)?);
                 shown["keys"] = self.accounts.keys(Some(account)).iter().map(key_json).collect();
                 shown["ledger"] = self.entries(account, 10)?;
                 return Ok(shown);
             }
         };
-        Ok(account_json(&self.accounts.account(id, self.now)?))
+        Ok(self.account_json(&self.accounts.account(id, self.now)?))
     }
 
     fn key(&mut self, command: KeyCommand) -> Result<Value, AdminError> {
@@ -333,6 +342,31 @@ fn backup(accounts: &Accounts, to: &Path) -> Result<Value, AdminError> {
         Ok::<(), AdminError>(())
     })?;
     Ok(json!({ "backup": to.display().to_string(), "proof": proof }))
+}
+
+impl Desk<'_> {
+    /// A link for the owner of an account, to be handed over: there is no mail.
+    fn link(&mut self, id: AccountId, role: Role) -> Result<Value, AdminError> {
+        let act = self.act();
+        let token = self.accounts.make_link(id, role, &act, self.entropy)?;
+        Ok(json!({
+            "id": id,
+            "role": role,
+            // The one place where the text of a link leaves a command.
+            "link": format!("{LINK_PATH}{}", token.reveal()),
+            "expiresAt": act.at.plus_millis(LINK_MILLIS).to_string(),
+            "next": "give the link to its owner, with the address of your service in front; it works once",
+        }))
+    }
+
+    fn account_json(&self, view: &AccountView) -> Value {
+        let mut shown = account_json(view);
+        if let Some(person) = self.accounts.person(view.record.id) {
+            shown["signsInAs"] = json!(person.login);
+            shown["role"] = json!(person.role);
+        }
+        shown
+    }
 }
 
 fn account_json(view: &AccountView) -> Value {

@@ -1,7 +1,7 @@
 //! `hornbook restore`: what putting a backup in place of the state does to accounts and keys is shown first and confirmed.
 //!
 //! What was shut out stays shut out: keys that are revoked now, or end earlier now, and accounts that are disabled now
-//! are so in the restored state too. That needs the present state; where it cannot be read, the list says so.
+//! are so in the restored state too. Nobody is signed in afterwards, one-time links end, and whoever left stays away. That needs the present state; where it cannot be read, the list says so.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::AdminError;
 use super::invocation::Invocation;
 use crate::accounts::audit::ActRecord;
+use crate::accounts::changes::forget_person;
+use crate::accounts::ids::AccountId;
 use crate::accounts::ledger::load::{Posted, read_wallets};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::ledger::verify::verify_state;
@@ -78,6 +80,8 @@ struct Plan {
     lines: Vec<String>,
     accounts: Vec<AccountRecord>,
     keys: Vec<KeyRecord>,
+    /// Accounts whose persons left.
+    deleted: Vec<AccountId>,
     /// Acts since the backup: the audit log is not taken back.
     acts: Vec<ActRecord>,
 }
@@ -131,6 +135,10 @@ impl Plan {
         if now.status == AccountStatus::Disabled {
             self.lines.push(format!("{name} stays disabled (in the backup it is {was})"));
             self.accounts.push(AccountRecord { status: AccountStatus::Disabled, ..then.clone() });
+        } else if now.status == AccountStatus::Deleted {
+            self.lines.push(format!("{name} stays deleted (in the backup it is {was})"));
+            self.accounts.push(AccountRecord { status: now.status, name: now.name.clone(), ..then.clone() });
+            self.deleted.push(now.id);
         } else {
             self.lines.push(format!("{name} is {was} again (it is {is} now)"));
         }
@@ -197,6 +205,12 @@ impl Plan {
         }
         for record in &self.keys {
             put_json(&mut poster.writing, Table::Keys, &record.id.to_key(), record)?;
+        }
+        // What was signed out, used or reset since must not work again.
+        poster.writing.empty(Table::Sessions)?;
+        poster.writing.empty(Table::Links)?;
+        for account in &self.deleted {
+            forget_person(&mut poster.writing, *account)?;
         }
         self.acts.iter().cloned().for_each(|act| poster.record_act(act));
         poster.record_act(act);

@@ -9,6 +9,7 @@ mod healthcheck;
 mod help;
 mod inspect;
 mod mcp;
+mod operator_link;
 mod output;
 mod quick_start;
 mod resolve;

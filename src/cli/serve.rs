@@ -40,6 +40,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::cli::operator_link::OperatorLink;
 use crate::cli::{CommandResult, Options, flag, settings};
 
 /// Snapshots, state, sockets, and the files that a reload opens.
@@ -122,7 +123,7 @@ impl Served {
         let metrics = Arc::new(Metrics::default());
         let observers =
             Observers { log: Arc::clone(&log), logged: config.log.requests, metrics, clock: Arc::clone(&clock) };
-        let maintenance = Maintenance::start(Arc::clone(&accounts), observers.clone());
+        let maintenance = Maintenance::start(Arc::clone(&accounts), OperatorLink::of(&data), observers.clone());
         let socket = AdminSocket::bind(&data)?;
         let untold = observers.clone();
         let notices = address.map(|address| {
@@ -156,6 +157,7 @@ impl Served {
             unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
             cards,
         };
+        let (operator_link, owners) = (OperatorLink::of(&data), Arc::clone(&accounts));
         let (desk, desk_clock, told) = (Arc::clone(&accounts), Arc::clone(&clock), observers.clone());
         let result = runtime.block_on(async move {
             let tls = settings.tls.clone();
@@ -191,6 +193,9 @@ impl Served {
             ];
             tell(&told, Level::Info, "serving", &fields);
             announce(&here);
+            let at = told.clock.now().wall;
+            let offered = operator_link.offer(&owners, service.base_url(), at);
+            offered.map_err(|error| std::io::Error::other(error.to_string()))?;
             let announced_stop = async {
                 stop.await;
                 tell(&told, Level::Info, "stopping", &[]);
@@ -368,10 +373,11 @@ struct Maintenance {
 }
 
 impl Maintenance {
-    fn start(accounts: Arc<Accounts>, observers: Observers) -> Self {
+    fn start(accounts: Arc<Accounts>, operator_link: OperatorLink, observers: Observers) -> Self {
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(MAINTENANCE_EVERY) == Err(RecvTimeoutError::Timeout) {
+                operator_link.clear(&accounts);
                 if let Err(error) = accounts.maintain(observers.clock.now()) {
                     let fields = [("why", json!(error.to_string()))];
                     tell(&observers, Level::Error, "maintenance of accounts failed and will be tried again", &fields);

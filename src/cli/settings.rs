@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::accounts;
+use hornbook::accounts::people::PasswordWork;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
@@ -21,6 +22,9 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         rollup_after_days: config.ledger.rollup_after_days,
         retry_horizon_sec: config.ledger.retry_horizon_sec,
         draft_days: config.formation.draft_days.get(),
+        session_idle_millis: i64::from(config.people.session_idle_hours.get()) * 3_600_000,
+        session_millis: i64::from(config.people.session_days.get()) * 86_400_000,
+        password_work: PasswordWork::DEFAULT,
     }
 }
 

@@ -12,6 +12,7 @@ use super::value::{
 };
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
+use crate::accounts::people::SignUpPolicy;
 use crate::accounts::tier::{FreeTier, PackName, Tariff};
 use crate::log::{Form, Logged};
 use crate::network::Network;
@@ -63,6 +64,12 @@ settings! {
         searches_per_minute: u32 = Preset::Text("0"),
             "searches a minute that people without an account may make from one address, suggestions included; 0: none but the samples";
         indexing: Switch = Preset::Text("off"), "on: robots.txt and sitemaps invite search engines to the pages of law";
+    }
+    people: PeopleSection {
+        sign_up: SignUpPolicy = Preset::Text("invited"),
+            "who may make an account on the pages: people the operator invited; anybody, with approval; or anybody at once (open)";
+        session_idle_hours: NonZeroU32 = Preset::Text("168"), "hours after which a browser that is not used is signed out";
+        session_days: NonZeroU32 = Preset::Text("30"), "days after which a browser is signed out, used or not";
     }
     tls: TlsSection {
         certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";

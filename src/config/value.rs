@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::accounts::Durability;
 use crate::accounts::changes::CREDITS_MAX;
 use crate::accounts::ids::Credits;
+use crate::accounts::people::SignUpPolicy;
 use crate::log::{Form, Logged};
 use crate::network::Network;
 
@@ -147,6 +148,8 @@ choice!(Form { Text: "text", Json: "json" });
 choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
 choice!(ToolNames { Dotted: "dotted", Snake: "snake" });
 choice!(Logged { All: "all", Errors: "errors", None: "none" });
+
+choice!(SignUpPolicy { Invited: "invited", Approval: "approval", Open: "open" });
 
 choice!(PaymentProvider { Operator: "operator", Stripe: "stripe" });
 

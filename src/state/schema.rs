@@ -8,13 +8,13 @@ use super::medium::Medium;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts, add_drafts];
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts, add_drafts, add_people];
 
 /// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
@@ -32,6 +32,14 @@ fn add_checkouts(writing: &mut Writing) -> Result<(), StateError> {
 fn add_drafts(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Drafts)?;
     writing.create(Table::DraftAges)
+}
+
+/// Format 5 has people who sign in. Sessions of before had other fields, and nothing ever opened one.
+fn add_people(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::People)?;
+    writing.create(Table::Logins)?;
+    writing.create(Table::Links)?;
+    writing.empty(Table::Sessions)
 }
 
 /// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
@@ -75,10 +83,16 @@ pub enum Table {
     Drafts,
     /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
     DraftAges,
+    /// Account number -> its person with name, role and hashed password, JSON.
+    People,
+    /// Name to sign in -> account number.
+    Logins,
+    /// Token digest -> one-time link, JSON.
+    Links,
 }
 
 impl Table {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -98,6 +112,9 @@ impl Table {
         Self::Checkouts,
         Self::Drafts,
         Self::DraftAges,
+        Self::People,
+        Self::Logins,
+        Self::Links,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -121,6 +138,9 @@ impl Table {
             Self::Checkouts => "checkouts",
             Self::Drafts => "drafts",
             Self::DraftAges => "draft_ages",
+            Self::People => "people",
+            Self::Logins => "logins",
+            Self::Links => "links",
         }
     }
 
@@ -214,7 +234,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 4"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 5"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -247,7 +267,7 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
-        assert_eq!(format(&state.database).unwrap(), Some(4));
+        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
     }
 
     #[test]
@@ -268,7 +288,31 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Drafts).unwrap(), reading.count(Table::Orders).unwrap()), (0, 1));
-        assert_eq!(format(&state.database).unwrap(), Some(4));
+        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
+    }
+
+    #[test]
+    fn a_file_of_format_4_gets_tables_for_people_and_loses_its_sessions() {
+        let data = tempfile::tempdir().unwrap();
+        drop(State::open(data.path()).unwrap());
+        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
+        let database = medium.open().unwrap();
+        let mut writing = Writing::begin(&database).unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
+        writing.put(Table::Accounts, &[0, 0, 0, 1], b"an account of format 4").unwrap();
+        writing.put(Table::Sessions, &[7; 32], b"a session of format 4").unwrap();
+        writing.commit().unwrap();
+        let writing = database.begin_write().unwrap();
+        for table in [Table::People, Table::Logins, Table::Links] {
+            assert!(writing.delete_table(table.definition()).unwrap());
+        }
+        writing.commit().unwrap();
+        drop(database);
+        let state = State::open(data.path()).unwrap();
+        let reading = state.read().unwrap();
+        let counts = [Table::Accounts, Table::Sessions, Table::People, Table::Logins, Table::Links];
+        assert_eq!(counts.map(|table| reading.count(table).unwrap()), [1, 0, 0, 0, 0]);
+        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {

@@ -37,7 +37,7 @@ impl Writing {
     }
 
     /// Removes every record of a table.
-    pub(super) fn empty(&mut self, table: Table) -> Result<(), StateError> {
+    pub(crate) fn empty(&mut self, table: Table) -> Result<(), StateError> {
         self.changed = true;
         self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         self.create(table)

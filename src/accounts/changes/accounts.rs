@@ -2,6 +2,7 @@
 
 use super::credits::correction;
 use super::keys::new_key;
+use super::sessions::end_sessions_of;
 use super::{
     Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, note, nothing_more, put_account,
     record as audit, updated,
@@ -45,6 +46,9 @@ impl Accounts {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;
+            if record.status == AccountStatus::Deleted {
+                return Err(ChangeError::Refused(format!("{id} was deleted by its owner; create another account")));
+            }
             let credits = approve(poster, &mut record, grant, &act)?;
             audit(poster, &act, "account approve", id.to_string())?;
             Ok((record.clone(), updated(record, credits)))
@@ -79,7 +83,7 @@ impl Accounts {
     }
 
     /// The grant of the free tier's profile, if it is one that an entry can hold.
-    fn grant_on_approval(&self) -> Result<Credits, ChangeError> {
+    pub(super) fn grant_on_approval(&self) -> Result<Credits, ChangeError> {
         let grant = self.settings().tariff.free.credits_on_approval;
         if grant.0 > 0 {
             check_amount(grant)?;
@@ -87,22 +91,31 @@ impl Accounts {
         Ok(grant)
     }
 
-    /// Shuts an account out; its keys stop working before this returns.
+    /// Shuts an account out; its keys and sessions stop working before this returns.
     pub fn disable_account(&self, id: AccountId, act: &Act) -> Result<AccountRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = account(poster, id)?;
+            if record.status == AccountStatus::Deleted {
+                return Err(ChangeError::Refused(format!("{id} was deleted by its owner")));
+            }
             record.status = AccountStatus::Disabled;
             audit(poster, &act, "account disable", id.to_string())?;
             put_account(poster, &record)?;
-            Ok((record.clone(), updated(record, 0)))
+            let ended = end_sessions_of(poster, id)?;
+            let shut_out = updated(record.clone(), 0);
+            let after = move |directory: &mut Directory| {
+                shut_out(directory);
+                directory.register.end_sessions(&ended);
+            };
+            Ok((record, Box::new(after)))
         })
     }
 }
 
 const DEMO_NAME: &str = "demo";
 
-fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis) -> Result<AccountRecord, ChangeError> {
+pub(super) fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis) -> Result<AccountRecord, ChangeError> {
     let mut ids = last_ids(poster)?;
     ids.account += 1;
     let record = AccountRecord {
@@ -120,7 +133,12 @@ fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis) -> Result<
 }
 
 /// Returns the credits that came with the approval.
-fn approve(poster: &mut Poster<'_>, record: &mut AccountRecord, grant: Credits, act: &Act) -> Result<i64, ChangeError> {
+pub(super) fn approve(
+    poster: &mut Poster<'_>,
+    record: &mut AccountRecord,
+    grant: Credits,
+    act: &Act,
+) -> Result<i64, ChangeError> {
     let first = record.approved_at.is_none();
     record.status = AccountStatus::Approved;
     record.approved_at.get_or_insert(act.at);

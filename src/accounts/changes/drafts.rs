@@ -10,7 +10,7 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, DraftId, OrderId};
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::records::{
-    AccountStatus, DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json,
+    DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json,
 };
 use crate::accounts::sealing::Owner;
 use crate::accounts::{Accounts, formation};
@@ -157,7 +157,7 @@ impl Accounts {
 
     fn may_have_drafts(&self, account: AccountId) -> bool {
         let directory = self.shared.directory();
-        directory.account(account).is_some_and(|account| account.record().status != AccountStatus::Disabled)
+        directory.account(account).is_some_and(|account| account.record().status.is_open())
     }
 
     fn open_content(

@@ -63,6 +63,7 @@ impl Accounts {
         let ends_at = at.plus_millis(i64::try_from(overlap_millis).unwrap_or(i64::MAX));
         let record = self.change(move |poster| {
             let mut old = key(poster, id)?;
+            check_has_text(&old)?;
             if old.revoked_at.is_some() || old.expires_at.is_some_and(|expires_at| expires_at <= at) {
                 return Err(ChangeError::Refused(format!(
                     "{id} no longer works; create a new key instead of rotating it"
@@ -95,6 +96,7 @@ impl Accounts {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = key(poster, id)?;
+            check_has_text(&record)?;
             record.revoked_at.get_or_insert(act.at);
             audit(poster, &act, "key revoke", format!("{id} of {}", record.account))?;
             put_json(&mut poster.writing, Table::Keys, &id.to_key(), &record)?;
@@ -135,6 +137,17 @@ pub(super) fn new_key(
 
 fn key(poster: &Poster<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
     get_json(&poster.writing, Table::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
+}
+
+/// The key of an account's pages ends with the account alone.
+fn check_has_text(key: &KeyRecord) -> Result<(), ChangeError> {
+    if key.kind != KeyKind::Web {
+        return Ok(());
+    }
+    let (id, account) = (key.id, key.account);
+    Err(ChangeError::Refused(format!(
+        "{id} meters the pages of {account} and has no text; disable the account instead"
+    )))
 }
 
 fn replace_key(directory: &mut Directory, record: KeyRecord) {

@@ -1,4 +1,5 @@
-//! Changes made by operators, payment providers and reviewers: accounts, keys, grants, purchases, drafts, orders, sessions.
+//! Changes made by operators, payment providers and reviewers: accounts, keys, grants, purchases, drafts, orders, people,
+//! sessions.
 //!
 //! The ledger's writer checks and applies each change in a transaction of its own, so two changes cannot conflict. It
 //! is in effect in memory before its response is sent.
@@ -8,18 +9,24 @@ mod checkouts;
 mod credits;
 pub(super) mod drafts;
 mod keys;
+pub(super) mod links;
 mod orders;
 mod payments;
+pub(super) mod people;
 mod purchases;
-mod sessions;
+pub(super) mod sessions;
 
 use std::sync::{Arc, OnceLock};
 
 pub use checkouts::{PaymentReport, ReportResult};
 pub use drafts::{Acceptance, DraftContent, DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
 pub use keys::{IssuedKey, KeyWish};
+pub use links::{LINK_MILLIS, LinkAnswer, LinkView};
 pub use orders::OrderWish;
+pub(crate) use people::forget_person;
+pub use people::{DELETED_NAME, Proof, SignUp};
 pub use purchases::{OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};
+pub use sessions::{EndSessions, SESSIONS_MAX, SessionId, SessionView, SignedIn};
 
 use super::audit::ActRecord;
 use super::blocking;

@@ -1,26 +1,234 @@
-//! Signed-in browsers.
+//! Signed-in browsers: a session begins with a proof, and ends with its time, its owner's word, or a new password.
 
-use super::{account, nothing_more};
+use super::people::{Proof, proved};
+use super::{Act, record as audit};
 use crate::accounts::Accounts;
+use crate::accounts::directory::Directory;
+use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::key::KeyDigest;
-use crate::accounts::records::{SessionRecord, put_json};
-use crate::state::Table;
+use crate::accounts::ids::AccountId;
+use crate::accounts::key::{KeyDigest, LinkToken};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::people::register::{SessionState, session_digest};
+use crate::accounts::people::{Login, Role, SessionRecord};
+use crate::accounts::records::{AccountStatus, from_json, put_json};
+use crate::accounts::writer::After;
+use crate::clock::{Now, UnixMillis};
+use crate::hex;
+use crate::state::{StateError, Table, Writing};
+
+/// Browsers of a person that are signed in at once; with another, the one that was not used for longest is signed out.
+pub const SESSIONS_MAX: usize = 20;
+
+const DEVICE_CHARS_MAX: usize = 80;
+
+/// A person who is signed in. Only a live session makes one.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    pub account: AccountId,
+    pub login: Login,
+    pub role: Role,
+    pub status: AccountStatus,
+    pub session: SessionId,
+    digest: KeyDigest,
+}
+
+impl SignedIn {
+    /// What ends this session.
+    pub fn digest(&self) -> KeyDigest {
+        self.digest
+    }
+}
+
+/// Tells the sessions of a person apart, and opens none of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SessionId([u8; 8]);
+
+impl SessionId {
+    fn of(digest: &KeyDigest) -> Self {
+        Self(digest.bytes().first_chunk().copied().unwrap_or_default())
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        hex::decode(text).map(Self)
+    }
+}
+
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+/// A session as its owner sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SessionView {
+    pub id: SessionId,
+    pub device: String,
+    pub created_at: UnixMillis,
+    pub last_seen_at: UnixMillis,
+    pub ends_at: UnixMillis,
+}
 
 impl Accounts {
-    /// Remembers a signed-in browser until `session.expires_at`.
-    pub fn open_session(&self, token: KeyDigest, session: SessionRecord) -> Result<(), ChangeError> {
+    /// Signs a browser in. Its token is always new: one that somebody else planted opens nothing.
+    pub fn open_session(
+        &self,
+        proof: Proof,
+        device: &str,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<LinkToken, ChangeError> {
+        let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
+        let (digest, at, account) = (token.digest(), act.at, proof.account());
+        let record = SessionRecord {
+            account,
+            device: device.chars().filter(|char| !char.is_control()).take(DEVICE_CHARS_MAX).collect(),
+            created_at: at,
+            last_seen_at: at,
+            expires_at: at.plus_millis(self.settings().session_millis),
+        };
+        let act = Act { actor: account.to_string(), at };
         self.change(move |poster| {
-            account(poster, session.account)?;
-            put_json(&mut poster.writing, Table::Sessions, token.bytes(), &session)?;
-            Ok(((), nothing_more()))
+            proved(poster, proof)?;
+            let superfluous = longest_unused(&poster.writing, account, SESSIONS_MAX - 1)?;
+            end(poster, &superfluous)?;
+            put_json(&mut poster.writing, Table::Sessions, digest.bytes(), &record)?;
+            audit(poster, &act, "sign in", account.to_string())?;
+            let after: After = Box::new(move |directory| {
+                directory.register.end_sessions(&superfluous);
+                directory.register.add_session(SessionState::new(digest, record));
+            });
+            Ok(((), after))
+        })?;
+        Ok(token)
+    }
+
+    /// Who is signed in with this token? In memory; being asked counts as use.
+    pub fn session(&self, token: &LinkToken, now: Now) -> Option<SignedIn> {
+        let digest = token.digest();
+        let directory = self.shared.directory();
+        let session = directory.register.session(&digest)?;
+        let is_live = now.wall < session.ends_at(self.settings().session_idle_millis);
+        let person = directory.register.person(session.record.account).filter(|_| is_live)?;
+        let status = directory.account(person.account)?.record().status;
+        if !status.is_open() {
+            return None;
+        }
+        session.seen(now.wall);
+        let (account, login, role) = (person.account, person.login.clone(), person.role);
+        Some(SignedIn { account, login, role, status, session: SessionId::of(&digest), digest })
+    }
+
+    /// The live sessions of a person, the last used first.
+    pub fn sessions(&self, account: AccountId, now: UnixMillis) -> Vec<SessionView> {
+        let idle_millis = self.settings().session_idle_millis;
+        let directory = self.shared.directory();
+        let own = directory.register.sessions().filter(|session| session.record.account == account);
+        let mut views: Vec<SessionView> = own
+            .map(|session| SessionView {
+                id: SessionId::of(&session.digest),
+                device: session.record.device.clone(),
+                created_at: session.record.created_at,
+                last_seen_at: session.last_seen(),
+                ends_at: session.ends_at(idle_millis),
+            })
+            .filter(|view| now < view.ends_at)
+            .collect();
+        views.sort_by_key(|view| (std::cmp::Reverse(view.last_seen_at), view.id));
+        views
+    }
+
+    /// Signs out one browser of a person, or all others than `keep`. Returns how many there were.
+    pub fn end_sessions(&self, account: AccountId, which: EndSessions, act: &Act) -> Result<usize, ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut ended = sessions_of(&poster.writing, account)?;
+            ended.retain(|(digest, _)| match which {
+                EndSessions::One(id) => SessionId::of(digest) == id,
+                EndSessions::OthersThan(id) => SessionId::of(digest) != id,
+            });
+            let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
+            end(poster, &ended)?;
+            if !ended.is_empty() {
+                audit(poster, &act, "sign out", format!("{account}, {} sessions", ended.len()))?;
+            }
+            let count = ended.len();
+            let after: After = Box::new(move |directory| directory.register.end_sessions(&ended));
+            Ok((count, after))
         })
     }
 
-    pub fn close_session(&self, token: KeyDigest) -> Result<(), ChangeError> {
+    /// When sessions were last used reaches the disk here, and those that ended leave it.
+    pub(in crate::accounts) fn maintain_sessions(&self, now: UnixMillis) -> Result<(), ChangeError> {
+        let idle_millis = self.settings().session_idle_millis;
+        let sessions: Vec<_> = self.shared.directory().register.sessions().cloned().collect();
+        let (ended, live): (Vec<_>, Vec<_>) =
+            sessions.into_iter().partition(|session| session.ends_at(idle_millis) <= now);
+        let due: Vec<_> =
+            live.into_iter().filter_map(|session| session.due().map(|record| (session, record))).collect();
+        if ended.is_empty() && due.is_empty() {
+            return Ok(());
+        }
+        let ended: Vec<KeyDigest> = ended.iter().map(|session| session.digest).collect();
         self.change(move |poster| {
-            poster.writing.remove(Table::Sessions, token.bytes())?;
-            Ok(((), nothing_more()))
+            end(poster, &ended)?;
+            let mut seen = Vec::new();
+            for (session, record) in due {
+                // It may have been ended since the list was made.
+                if poster.writing.get(Table::Sessions, session.digest.bytes())?.is_some() {
+                    put_json(&mut poster.writing, Table::Sessions, session.digest.bytes(), &record)?;
+                    seen.push((session, record.last_seen_at));
+                }
+            }
+            let after = move |directory: &mut Directory| {
+                directory.register.end_sessions(&ended);
+                for (session, last_seen) in seen {
+                    session.stored(last_seen);
+                }
+            };
+            Ok(((), Box::new(after)))
         })
     }
+}
+
+/// Which sessions of a person end.
+#[derive(Clone, Copy, Debug)]
+pub enum EndSessions {
+    One(SessionId),
+    OthersThan(SessionId),
+}
+
+pub(super) fn sessions_of(
+    writing: &Writing,
+    account: AccountId,
+) -> Result<Vec<(KeyDigest, SessionRecord)>, StateError> {
+    let mut found = Vec::new();
+    writing.scan(Table::Sessions, &[], &mut |key, payload| {
+        let record: SessionRecord = from_json(Table::Sessions, key, payload)?;
+        if record.account == account {
+            found.push((session_digest(key)?, record));
+        }
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Takes every session of an account out of the file; the caller takes them out of memory after the commit.
+pub(super) fn end_sessions_of(poster: &mut Poster<'_>, account: AccountId) -> Result<Vec<KeyDigest>, StateError> {
+    let ended = sessions_of(&poster.writing, account)?;
+    let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
+    end(poster, &ended)?;
+    Ok(ended)
+}
+
+fn end(poster: &mut Poster<'_>, sessions: &[KeyDigest]) -> Result<(), StateError> {
+    sessions.iter().try_for_each(|digest| poster.writing.remove(Table::Sessions, digest.bytes()))
+}
+
+/// All sessions of the account but the `keep` that were used last.
+fn longest_unused(writing: &Writing, account: AccountId, keep: usize) -> Result<Vec<KeyDigest>, StateError> {
+    let mut sessions = sessions_of(writing, account)?;
+    sessions.sort_by_key(|(_, record)| std::cmp::Reverse(record.last_seen_at));
+    Ok(sessions.into_iter().skip(keep).map(|(digest, _)| digest).collect())
 }

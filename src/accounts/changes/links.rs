@@ -1,0 +1,229 @@
+//! One-time links: for the first operator, for people who are invited, and for forgotten passwords. There is no mail: who
+//! makes a link hands it over.
+
+use super::accounts::{approve, new_account};
+use super::people::{Proof, add_person, new_person, replace_password};
+use super::{Act, account, nothing_more, record as audit};
+use crate::accounts::Accounts;
+use crate::accounts::directory::AccountState;
+use crate::accounts::entropy::Entropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::key::{KeyDigest, LinkToken};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
+use crate::accounts::purse::Purse;
+use crate::accounts::records::{from_json, get_json, put_json, read_json};
+use crate::accounts::writer::After;
+use crate::clock::UnixMillis;
+use crate::state::{StateError, Table, Writing};
+
+/// Three days.
+pub const LINK_MILLIS: i64 = 3 * 86_400_000;
+
+/// What a link asks of whoever opens it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LinkView {
+    /// A name and a password; the account is the operator's.
+    FirstOperator,
+    /// A name and a password for an account that has no person yet.
+    Invited { account: AccountId, name: String },
+    /// A new password.
+    NewPassword { login: Login },
+}
+
+/// What whoever opened a link chose.
+#[derive(Clone, Debug)]
+pub struct LinkAnswer {
+    /// None where the account has a person.
+    pub login: Option<Login>,
+    pub password: Password,
+}
+
+impl Accounts {
+    /// A link that lets whoever has it choose how to sign in to an account: once, for three days. The account's earlier
+    /// links end.
+    pub fn make_link(
+        &self,
+        id: AccountId,
+        role: Role,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<LinkToken, ChangeError> {
+        let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
+        let (digest, act) = (token.digest(), act.clone());
+        self.change(move |poster| {
+            if !account(poster, id)?.status.is_open() {
+                return Err(ChangeError::Refused(format!("{id} is shut out; approve it first")));
+            }
+            let purpose = LinkPurpose::SignIn { account: id, role };
+            remove_links(&mut poster.writing, |link| link.purpose.account() == Some(id))?;
+            put_link(poster, digest, purpose, act.at)?;
+            audit(poster, &act, "account link", format!("{id}, {role:?}").to_lowercase())?;
+            Ok(((), nothing_more()))
+        })?;
+        Ok(token)
+    }
+
+    /// Where nobody is an operator, a link that makes one. It replaces the one before.
+    pub fn first_operator_link(&self, act: &Act, entropy: &mut dyn Entropy) -> Result<Option<LinkToken>, ChangeError> {
+        if self.has_operator() {
+            return Ok(None);
+        }
+        let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
+        let (digest, act) = (token.digest(), act.clone());
+        self.change(move |poster| {
+            remove_links(&mut poster.writing, |link| link.purpose == LinkPurpose::FirstOperator)?;
+            put_link(poster, digest, LinkPurpose::FirstOperator, act.at)?;
+            audit(poster, &act, "operator link", "the first operator")?;
+            Ok(((), nothing_more()))
+        })?;
+        Ok(Some(token))
+    }
+
+    /// What a link is for. Nothing for one that is unknown, used or too old.
+    pub fn link(&self, token: &LinkToken, now: UnixMillis) -> Result<Option<LinkView>, ChangeError> {
+        let found: Option<LinkRecord> =
+            self.shared.with_reading(|reading| read_json(reading, Table::Links, token.digest().bytes()))?;
+        let Some(link) = found.filter(|link| now < link.expires_at) else { return Ok(None) };
+        let LinkPurpose::SignIn { account, .. } = link.purpose else {
+            return Ok(Some(LinkView::FirstOperator).filter(|_| !self.has_operator()));
+        };
+        let directory = self.shared.directory();
+        let record = directory.account(account).map(|state| state.record());
+        let record = record.filter(|record| record.status.is_open());
+        let Some(record) = record else { return Ok(None) };
+        Ok(Some(match directory.register.person(account) {
+            Some(person) => LinkView::NewPassword { login: person.login.clone() },
+            None => LinkView::Invited { account, name: record.name },
+        }))
+    }
+
+    /// Uses a link: once. Sessions that the old password opened end. Nothing for a link that does not work any more.
+    pub fn use_link(
+        &self,
+        token: &LinkToken,
+        answer: LinkAnswer,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Option<Proof>, ChangeError> {
+        let Some(view) = self.link(token, act.at)? else { return Ok(None) };
+        let LinkAnswer { login, password } = answer;
+        let known = if let LinkView::NewPassword { login } = &view { Some(login) } else { login.as_ref() };
+        let password = self.store_password(known, &password, entropy)?;
+        let no_key = KeyDigest::random(entropy).map_err(ChangeError::Entropy)?;
+        let (digest, grant, act) = (token.digest(), self.grant_on_approval()?, act.clone());
+        self.change(move |poster| {
+            let found: Option<LinkRecord> = get_json(&poster.writing, Table::Links, digest.bytes())?;
+            let Some(link) = found.filter(|link| act.at < link.expires_at) else { return Ok((None, nothing_more())) };
+            poster.writing.remove(Table::Links, digest.bytes())?;
+            let login = login.ok_or_else(|| ChangeError::Refused("choose a name to sign in with".to_owned()));
+            let chosen = Chosen { login, password, no_key };
+            let (person, after) = match link.purpose {
+                LinkPurpose::FirstOperator => make_operator(poster, chosen, grant, &act)?,
+                LinkPurpose::SignIn { account, role } => give_sign_in(poster, account, role, chosen, &act)?,
+            };
+            let proof = Proof { account: person.account, passwords: person.passwords };
+            Ok((Some(proof), after))
+        })
+    }
+}
+
+impl Accounts {
+    /// Links that nobody used in time leave the file.
+    pub(in crate::accounts) fn expire_links(&self, now: UnixMillis) -> Result<(), ChangeError> {
+        if self.shared.with_reading(|reading| reading.count(Table::Links))? == 0 {
+            return Ok(());
+        }
+        self.change(move |poster| {
+            remove_links(&mut poster.writing, |link| link.expires_at <= now)?;
+            Ok(((), nothing_more()))
+        })
+    }
+}
+
+/// What a person chose, as the writer gets it.
+struct Chosen {
+    login: Result<Login, ChangeError>,
+    password: StoredPassword,
+    no_key: KeyDigest,
+}
+
+fn make_operator(
+    poster: &mut Poster<'_>,
+    chosen: Chosen,
+    grant: Credits,
+    act: &Act,
+) -> Result<(PersonRecord, After), ChangeError> {
+    let Chosen { login, password, no_key } = chosen;
+    let login = login?;
+    let mut owner = new_account(poster, login.to_string(), act.at)?;
+    let act = Act { actor: owner.id.to_string(), ..act.clone() };
+    audit(poster, &act, "operator create", owner.id.to_string())?;
+    let credits = approve(poster, &mut owner, grant, &act)?;
+    let (person, key) = new_person(poster, owner.id, login, password, Role::Operator, no_key, &act)?;
+    let added = person.clone();
+    let after: After = Box::new(move |directory| {
+        directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+        add_person(directory, added, key);
+    });
+    Ok((person, after))
+}
+
+/// A new password for the account's person, or the account's first person.
+fn give_sign_in(
+    poster: &mut Poster<'_>,
+    id: AccountId,
+    role: Role,
+    chosen: Chosen,
+    act: &Act,
+) -> Result<(PersonRecord, After), ChangeError> {
+    let act = Act { actor: id.to_string(), ..act.clone() };
+    let Chosen { login, password, no_key } = chosen;
+    if !account(poster, id)?.status.is_open() {
+        return Err(ChangeError::Refused("this account is shut out; ask the operator".to_owned()));
+    }
+    if let Some(person) = get_json::<PersonRecord>(&poster.writing, Table::People, &id.to_key())? {
+        audit(poster, &act, "password reset", id.to_string())?;
+        // A link never takes a role away.
+        let role = if person.role == Role::Operator { Role::Operator } else { role };
+        return replace_password(poster, PersonRecord { role, ..person }, password, &act);
+    }
+    let (person, key) = new_person(poster, id, login?, password, role, no_key, &act)?;
+    let added = person.clone();
+    Ok((person, Box::new(move |directory| add_person(directory, added, key))))
+}
+
+impl LinkPurpose {
+    fn account(self) -> Option<AccountId> {
+        match self {
+            Self::FirstOperator => None,
+            Self::SignIn { account, .. } => Some(account),
+        }
+    }
+}
+
+fn put_link(
+    poster: &mut Poster<'_>,
+    digest: KeyDigest,
+    purpose: LinkPurpose,
+    at: UnixMillis,
+) -> Result<(), StateError> {
+    let link = LinkRecord { purpose, created_at: at, expires_at: at.plus_millis(LINK_MILLIS) };
+    put_json(&mut poster.writing, Table::Links, digest.bytes(), &link)
+}
+
+/// Removes the links that are meant; true if there were any. There are never many.
+fn remove_links(writing: &mut Writing, is_meant: impl Fn(&LinkRecord) -> bool) -> Result<bool, StateError> {
+    let mut meant: Vec<Vec<u8>> = Vec::new();
+    writing.scan(Table::Links, &[], &mut |key, payload| {
+        if is_meant(&from_json(Table::Links, key, payload)?) {
+            meant.push(key.to_vec());
+        }
+        Ok(true)
+    })?;
+    for key in &meant {
+        writing.remove(Table::Links, key)?;
+    }
+    Ok(!meant.is_empty())
+}

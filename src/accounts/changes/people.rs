@@ -1,0 +1,308 @@
+//! People: signing up, changing a password, a role, and leaving.
+
+use super::accounts::{approve, new_account};
+use super::keys::new_key;
+use super::sessions::end_sessions_of;
+use super::{Act, KeyWish, account, put_account, record as audit};
+use crate::accounts::Accounts;
+use crate::accounts::blocking;
+use crate::accounts::directory::{AccountState, Directory};
+use crate::accounts::entropy::Entropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::AccountId;
+use crate::accounts::key::{KeyDigest, KeyKind};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
+use crate::accounts::purse::Purse;
+use crate::accounts::records::{
+    AccountStatus, CounterRecord, KeyRecord, OrderRecord, OrderStage, from_json, get_json, put_json,
+};
+use crate::accounts::scope::ScopeSet;
+use crate::accounts::writer::After;
+use crate::state::{StateError, Table, Writing};
+
+/// A person who wants an account.
+#[derive(Clone, Debug)]
+pub struct SignUp {
+    pub login: Login,
+    pub password: Password,
+    /// Let in at once, or wait for the operator.
+    pub approve: bool,
+}
+
+/// That somebody proved to be the person of an account: by the password, a link, or signing up. It opens a session, unless
+/// the password changed since.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof {
+    pub(super) account: AccountId,
+    pub(super) passwords: u32,
+}
+
+impl Proof {
+    pub fn account(&self) -> AccountId {
+        self.account
+    }
+
+    fn of(person: &PersonRecord) -> Self {
+        Self { account: person.account, passwords: person.passwords }
+    }
+}
+
+impl Accounts {
+    /// Who has this name and password? It takes the same work whether anybody has the name.
+    pub fn prove(&self, login: &str, password: &str) -> Option<Proof> {
+        let login = login.parse::<Login>().ok();
+        let person = login.and_then(|login| self.shared.directory().register.named(&login).cloned());
+        self.check_password(person.as_deref(), password)
+    }
+
+    /// The same for a person who is known, before something that a session alone may not do.
+    pub fn prove_again(&self, account: AccountId, password: &str) -> Option<Proof> {
+        let person = self.shared.directory().register.person(account).cloned();
+        self.check_password(person.as_deref(), password)
+    }
+
+    fn check_password(&self, person: Option<&PersonRecord>, password: &str) -> Option<Proof> {
+        blocking::assert_allowed();
+        self.shared.passwords_checked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let nobody;
+        let stored = match person {
+            Some(person) => &person.password,
+            None => {
+                nobody = StoredPassword::of_nobody(self.settings().password_work);
+                &nobody
+            }
+        };
+        let is_right = stored.matches(password);
+        person.filter(|_| is_right).map(Proof::of)
+    }
+
+    /// How many passwords were checked or stored, for the metrics.
+    pub fn passwords_checked(&self) -> u64 {
+        self.shared.passwords_checked.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Argon2 takes its time, which the writer's thread does not have: passwords are hashed before a change.
+    pub(super) fn store_password(
+        &self,
+        login: Option<&Login>,
+        password: &Password,
+        entropy: &mut dyn Entropy,
+    ) -> Result<StoredPassword, ChangeError> {
+        blocking::assert_allowed();
+        if login.is_some_and(|login| password.is(login.as_str())) {
+            return Err(ChangeError::Refused("the password is the name; choose another".to_owned()));
+        }
+        self.shared.passwords_checked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        StoredPassword::of(password, self.settings().password_work, entropy)
+    }
+
+    /// An account with its person. Nobody else has the name.
+    pub fn sign_up(&self, wish: SignUp, act: &Act, entropy: &mut dyn Entropy) -> Result<Proof, ChangeError> {
+        let SignUp { login, password, approve: at_once } = wish;
+        let password = self.store_password(Some(&login), &password, entropy)?;
+        let (grant, act) = (self.grant_on_approval()?, act.clone());
+        let no_key = KeyDigest::random(entropy).map_err(ChangeError::Entropy)?;
+        self.change(move |poster| {
+            let mut owner = new_account(poster, login.to_string(), act.at)?;
+            // The account speaks for itself.
+            let act = Act { actor: owner.id.to_string(), ..act };
+            audit(poster, &act, "account create", format!("{}, {}", owner.id, owner.name))?;
+            let mut credits = 0;
+            if at_once {
+                credits = approve(poster, &mut owner, grant, &act)?;
+            }
+            let (person, key) = new_person(poster, owner.id, login, password, Role::Customer, no_key, &act)?;
+            let proof = Proof::of(&person);
+            let after: After = Box::new(move |directory| {
+                directory.add_account(AccountState::new(owner, Purse::new(credits, [])));
+                add_person(directory, person, key);
+            });
+            Ok((proof, after))
+        })
+    }
+
+    /// Takes the place of the password and ends every session. The proof opens a new one.
+    pub fn change_password(
+        &self,
+        proof: Proof,
+        password: &Password,
+        act: &Act,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Proof, ChangeError> {
+        let login = self.person(proof.account).map(|person| person.login.clone());
+        let password = self.store_password(login.as_ref(), password, entropy)?;
+        let act = act.clone();
+        self.change(move |poster| {
+            let person = proved(poster, proof)?;
+            let (person, after) = replace_password(poster, person, password, &act)?;
+            audit(poster, &act, "password change", person.account.to_string())?;
+            Ok((Proof::of(&person), after))
+        })
+    }
+
+    /// What the person may do from now on.
+    pub fn set_role(&self, id: AccountId, role: Role, act: &Act) -> Result<(), ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let mut person = person_of(poster, id)?;
+            person.role = role;
+            put_json(&mut poster.writing, Table::People, &id.to_key(), &person)?;
+            audit(poster, &act, "account role", format!("{id}, {role:?}").to_lowercase())?;
+            let after: After = Box::new(move |directory| directory.register.put_person(person));
+            Ok(((), after))
+        })
+    }
+
+    /// Removes name, password, sessions and keys. The ledger stays, with the number of the account alone. Credits that are
+    /// left are lost, and orders under way must be completed first.
+    pub fn delete_account(&self, proof: Proof, act: &Act) -> Result<(), ChangeError> {
+        let act = act.clone();
+        self.change(move |poster| {
+            let person = proved(poster, proof)?;
+            let id = person.account;
+            let open = orders_under_way(poster, id)?;
+            if open > 0 {
+                return Err(ChangeError::Refused(format!(
+                    "{open} of your orders are under way; ask the operator to complete or discard them first"
+                )));
+            }
+            let mut record = account(poster, id)?;
+            record.status = AccountStatus::Deleted;
+            record.name = DELETED_NAME.to_owned();
+            put_account(poster, &record)?;
+            let sessions = end_sessions_of(poster, id)?;
+            forget_person(&mut poster.writing, id)?;
+            let keys = revoke_keys(poster, id, act.at)?;
+            audit(poster, &act, "account delete", id.to_string())?;
+            let after: After = Box::new(move |directory| {
+                for key in keys {
+                    if let Some(state) = directory.key(key.id) {
+                        state.replace(key);
+                    }
+                }
+                directory.register.end_sessions(&sessions);
+                directory.register.remove_person(id);
+                if let Some(state) = directory.account(id) {
+                    state.replace(record);
+                }
+            });
+            Ok(((), after))
+        })
+    }
+
+    /// The person of an account.
+    pub fn person(&self, account: AccountId) -> Option<std::sync::Arc<PersonRecord>> {
+        self.shared.directory().register.person(account).cloned()
+    }
+
+    /// Whether anybody can run the service from its pages.
+    pub fn has_operator(&self) -> bool {
+        self.shared.directory().register.people().any(|person| person.role == Role::Operator)
+    }
+}
+
+/// The name of an account whose person left.
+pub const DELETED_NAME: &str = "deleted";
+
+/// The prefix that the ledger shows for calls from pages.
+const WEB_PREFIX: &str = "web pages";
+
+/// A person and the key on which their calls are metered. `no_key` is the digest of nothing: no text is that key.
+pub(super) fn new_person(
+    poster: &mut Poster<'_>,
+    id: AccountId,
+    login: Login,
+    password: StoredPassword,
+    role: Role,
+    no_key: KeyDigest,
+    act: &Act,
+) -> Result<(PersonRecord, KeyRecord), ChangeError> {
+    if poster.writing.get(Table::Logins, login.as_str().as_bytes())?.is_some() {
+        return Err(ChangeError::Refused(format!("the name {login} is taken; choose another")));
+    }
+    let (name, scopes) = (WEB_PREFIX.to_owned(), ScopeSet::ALL);
+    let wish = KeyWish { account: id, name, kind: KeyKind::Web, scopes, expires_at: None };
+    let key = new_key(poster, &wish, no_key, WEB_PREFIX.to_owned(), act.at, None)?;
+    let (passwords, password_changed_at, web_key) = (1, act.at, key.id);
+    let person = PersonRecord { account: id, login, role, password, passwords, password_changed_at, web_key };
+    poster.writing.put(Table::Logins, person.login.as_str().as_bytes(), &id.to_key())?;
+    put_json(&mut poster.writing, Table::People, &id.to_key(), &person)?;
+    audit(poster, act, "person create", format!("{id}, {role:?}").to_lowercase())?;
+    Ok((person, key))
+}
+
+pub(super) fn add_person(directory: &mut Directory, person: PersonRecord, key: KeyRecord) {
+    directory.add_key(key, &CounterRecord::default());
+    directory.register.put_person(person);
+}
+
+/// Another password: everything that the old one opened is closed.
+pub(super) fn replace_password(
+    poster: &mut Poster<'_>,
+    mut person: PersonRecord,
+    password: StoredPassword,
+    act: &Act,
+) -> Result<(PersonRecord, After), ChangeError> {
+    person.password = password;
+    person.passwords = person.passwords.wrapping_add(1);
+    person.password_changed_at = act.at;
+    put_json(&mut poster.writing, Table::People, &person.account.to_key(), &person)?;
+    let ended = end_sessions_of(poster, person.account)?;
+    let changed = person.clone();
+    let after = move |directory: &mut Directory| {
+        directory.register.end_sessions(&ended);
+        directory.register.put_person(changed);
+    };
+    Ok((person, Box::new(after)))
+}
+
+pub(super) fn person_of(poster: &Poster<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
+    get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
+}
+
+/// The person as proved, unless the password changed since.
+pub(super) fn proved(poster: &Poster<'_>, proof: Proof) -> Result<PersonRecord, ChangeError> {
+    let person = person_of(poster, proof.account)?;
+    if person.passwords == proof.passwords {
+        return Ok(person);
+    }
+    Err(ChangeError::Refused("the password was changed a moment ago; sign in again".to_owned()))
+}
+
+/// Removes name and password of an account, if it has a person.
+pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), StateError> {
+    let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
+    let Some(person) = person else { return Ok(()) };
+    writing.remove(Table::Logins, person.login.as_str().as_bytes())?;
+    writing.remove(Table::People, &id.to_key())
+}
+
+fn revoke_keys(
+    poster: &mut Poster<'_>,
+    id: AccountId,
+    at: crate::clock::UnixMillis,
+) -> Result<Vec<KeyRecord>, StateError> {
+    let mut keys: Vec<KeyRecord> = Vec::new();
+    poster.writing.scan(Table::Keys, &[], &mut |key, payload| {
+        let record: KeyRecord = from_json(Table::Keys, key, payload)?;
+        if record.account == id && record.revoked_at.is_none() {
+            keys.push(KeyRecord { revoked_at: Some(at), ..record });
+        }
+        Ok(true)
+    })?;
+    for key in &keys {
+        put_json(&mut poster.writing, Table::Keys, &key.id.to_key(), key)?;
+    }
+    Ok(keys)
+}
+
+fn orders_under_way(poster: &Poster<'_>, id: AccountId) -> Result<usize, StateError> {
+    let mut open = 0;
+    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
+        let order: OrderRecord = from_json(Table::Orders, key, payload)?;
+        open += usize::from(order.account == id && order.stage() != OrderStage::Completed);
+        Ok(true)
+    })?;
+    Ok(open)
+}

@@ -1,0 +1,62 @@
+//! The first start: a one-time link with which the operator makes an account on the pages. There is no default password.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use hornbook::accounts::Accounts;
+use hornbook::accounts::changes::Act;
+use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::people::LINK_PATH;
+use hornbook::clock::UnixMillis;
+
+use super::CommandResult;
+use super::serve::say;
+
+/// In the data directory, until there is an operator.
+const LINK_FILE: &str = "operator-link";
+
+pub(super) struct OperatorLink {
+    file: PathBuf,
+}
+
+impl OperatorLink {
+    pub(super) fn of(data: &Path) -> Self {
+        Self { file: data.join(LINK_FILE) }
+    }
+
+    /// Makes a new link where nobody is an operator yet. A terminal is shown the link; what may be a log is told the file.
+    pub(super) fn offer(&self, accounts: &Accounts, base_url: &str, at: UnixMillis) -> CommandResult {
+        let act = Act { actor: "first start".to_owned(), at };
+        let Some(token) = accounts.first_operator_link(&act, &mut SystemEntropy)? else {
+            self.clear(accounts);
+            return Ok(());
+        };
+        let link = format!("{base_url}{LINK_PATH}{}", token.reveal());
+        let _ = fs::remove_file(&self.file);
+        let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.file);
+        let written = created.and_then(|mut file| writeln!(file, "{link}"));
+        written.map_err(|error| format!("cannot write the operator's link to {}: {error}", self.file.display()))?;
+        let place = self.file.display();
+        say(&match std::io::stdout().is_terminal() {
+            true => format!(
+                "to run the service from its pages, make the operator's account: {link}\n(once, within three days; also in {place})\n"
+            ),
+            false => format!("to run the service from its pages, open the one-time link in {place}\n"),
+        });
+        Ok(())
+    }
+
+    /// Once there is an operator the file is of no use.
+    pub(super) fn clear(&self, accounts: &Accounts) {
+        if accounts.has_operator() {
+            match fs::remove_file(&self.file) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    say(&format!("{} is of no use any more and cannot be removed: {error}\n", self.file.display()));
+                }
+                _ => {}
+            }
+        }
+    }
+}

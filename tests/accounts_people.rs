@@ -1,0 +1,401 @@
+//! People, their sessions and their links: against a plain model, over restarts, and what a thief of either may not do.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use hornbook::accounts::admission::Reserved;
+use hornbook::accounts::changes::{EndSessions, LinkAnswer, LinkView, Proof, SESSIONS_MAX, SignUp};
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
+use hornbook::accounts::ids::{AccountId, Credits};
+use hornbook::accounts::key::{KeyKind, LinkToken};
+use hornbook::accounts::people::{Login, Password, PasswordWork, Role};
+use hornbook::accounts::records::AccountStatus;
+use hornbook::accounts::scope::ScopeSet;
+use hornbook::accounts::{Accounts, Settings};
+use hornbook::clock::{ManualClock, UnixMillis};
+use proptest::prelude::*;
+use support::disk::Disk;
+use support::{act, noon, read, start};
+
+const IDLE_MILLIS: i64 = 3_600_000;
+const LONGEST_MILLIS: i64 = 4 * 3_600_000;
+const PASSWORD: &str = "correct horse";
+
+fn settings() -> Settings {
+    Settings {
+        session_idle_millis: IDLE_MILLIS,
+        session_millis: LONGEST_MILLIS,
+        password_work: PasswordWork { memory_kib: 8, passes: 1 },
+        ..Settings::default()
+    }
+}
+
+fn login(text: &str) -> Login {
+    text.parse().unwrap()
+}
+
+fn password(text: &str) -> Password {
+    Password::new(text).unwrap()
+}
+
+struct Place {
+    clock: ManualClock,
+    disk: Disk,
+    accounts: Option<Accounts>,
+    entropy: SeededEntropy,
+}
+
+impl Place {
+    fn new() -> Self {
+        let (clock, disk) = (noon(), Disk::with_schema());
+        let accounts = Some(start(disk.medium(), settings(), read(&clock)));
+        Self { clock, disk, accounts, entropy: SeededEntropy(1) }
+    }
+
+    fn accounts(&self) -> &Accounts {
+        self.accounts.as_ref().unwrap()
+    }
+
+    fn restart(&mut self) {
+        self.accounts = None;
+        self.accounts = Some(start(self.disk.medium(), settings(), read(&self.clock)));
+    }
+
+    fn signed_up(&mut self, name: &str) -> Proof {
+        let wish = SignUp { login: login(name), password: password(PASSWORD), approve: true };
+        let act = act(read(&self.clock));
+        self.accounts.as_ref().unwrap().sign_up(wish, &act, &mut self.entropy).unwrap()
+    }
+
+    fn open(&mut self, proof: Proof) -> Result<LinkToken, ChangeError> {
+        let act = act(read(&self.clock));
+        self.accounts.as_ref().unwrap().open_session(proof, "a browser", &act, &mut self.entropy)
+    }
+
+    fn who(&self, token: &LinkToken) -> Option<AccountId> {
+        self.accounts().session(token, read(&self.clock)).map(|person| person.account)
+    }
+
+    fn change_password(&mut self, proof: Proof, new: &str) -> Result<Proof, ChangeError> {
+        let act = act(read(&self.clock));
+        self.accounts.as_ref().unwrap().change_password(proof, &password(new), &act, &mut self.entropy)
+    }
+
+    fn link(&mut self, account: AccountId, role: Role) -> LinkToken {
+        let act = act(read(&self.clock));
+        self.accounts.as_ref().unwrap().make_link(account, role, &act, &mut self.entropy).unwrap()
+    }
+
+    fn use_link(&mut self, token: &LinkToken, name: Option<&str>, new: &str) -> Result<Option<Proof>, ChangeError> {
+        let answer = LinkAnswer { login: name.map(login), password: password(new) };
+        let act = act(read(&self.clock));
+        self.accounts.as_ref().unwrap().use_link(token, answer, &act, &mut self.entropy)
+    }
+}
+
+#[test]
+fn a_person_signs_up_and_in_and_out() {
+    let mut place = Place::new();
+    let account = place.signed_up("Jane@Example.org").account();
+    let proof = place.accounts().prove(" jane@example.ORG", PASSWORD).unwrap();
+    assert_eq!(proof.account(), account);
+    for (name, wrong) in
+        [("jane@example.org", "correct hors"), ("jane@example.com", PASSWORD), ("", ""), ("é", PASSWORD)]
+    {
+        assert!(place.accounts().prove(name, wrong).is_none(), "{name}");
+    }
+    let (first, second) = (place.open(proof).unwrap(), place.open(proof).unwrap());
+    assert_ne!(first.reveal(), second.reveal());
+    let now = read(&place.clock);
+    let person = place.accounts().session(&first, now).unwrap();
+    assert_eq!((person.login.as_str(), person.role), ("jane@example.org", Role::Customer));
+    let act = act(now);
+    let sessions = place.accounts().sessions(account, now.wall);
+    assert_eq!(sessions.len(), 2);
+    assert_eq!(place.accounts().end_sessions(account, EndSessions::One(person.session), &act).unwrap(), 1);
+    assert_eq!((place.who(&first), place.who(&second)), (None, Some(account)));
+    let taken = SignUp { login: login("jane@example.org"), password: password("another password"), approve: true };
+    let refused = place.accounts().sign_up(taken, &act, &mut SeededEntropy(9)).unwrap_err().to_string();
+    assert!(refused.contains("is taken"), "{refused}");
+    let acts: Vec<String> = place.accounts().acts(20).unwrap().into_iter().map(|act| act.act).collect();
+    assert_eq!(acts, ["account create", "person create", "sign in", "sign in", "sign out"]);
+}
+
+#[test]
+fn a_clock_that_goes_back_brings_no_session_back() {
+    let mut place = Place::new();
+    let proof = place.signed_up("jane");
+    let (token, before) = (place.open(proof).unwrap(), read(&place.clock).wall);
+    place.clock.advance_millis(IDLE_MILLIS as u64);
+    assert!(place.who(&token).is_none());
+    place.accounts().maintain(read(&place.clock)).unwrap();
+    place.clock.set_wall(before);
+    assert!(place.who(&token).is_none());
+    place.restart();
+    assert!(place.who(&token).is_none());
+}
+
+#[test]
+fn an_unknown_name_costs_as_much_as_a_wrong_password() {
+    let mut place = Place::new();
+    place.signed_up("jane");
+    let work = |run: &dyn Fn(&Accounts)| {
+        let before = place.accounts().passwords_checked();
+        run(place.accounts());
+        place.accounts().passwords_checked() - before
+    };
+    let of_wrong_password = work(&|accounts| assert!(accounts.prove("jane", "not hers at all").is_none()));
+    assert_eq!(of_wrong_password, 1);
+    for nobody in ["john", "", "not a name", "acct-1"] {
+        assert_eq!(
+            work(&|accounts| assert!(accounts.prove(nobody, "not hers at all").is_none())),
+            of_wrong_password,
+            "{nobody}"
+        );
+    }
+}
+
+#[test]
+fn a_new_password_ends_every_session_and_what_was_proved_before() {
+    let mut place = Place::new();
+    let proof = place.signed_up("jane");
+    let tokens = [place.open(proof).unwrap(), place.open(proof).unwrap()];
+    let renewed = place.change_password(proof, "battery staple").unwrap();
+    assert!(tokens.iter().all(|token| place.who(token).is_none()));
+    assert!(place.open(proof).unwrap_err().to_string().contains("sign in again"));
+    assert!(place.change_password(proof, "a third password").is_err());
+    let token = place.open(renewed).unwrap();
+    place.restart();
+    assert!(tokens.iter().all(|token| place.who(token).is_none()));
+    assert!(place.who(&token).is_some());
+    assert!(place.accounts().prove("jane", PASSWORD).is_none());
+    assert!(place.accounts().prove("jane", "battery staple").is_some());
+}
+
+#[test]
+fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
+    let mut place = Place::new();
+    let (jane, john) = (place.signed_up("jane"), place.signed_up("john"));
+    let (of_jane, of_john) = (place.open(jane).unwrap(), place.open(john).unwrap());
+    let act = act(read(&place.clock));
+    place.accounts().disable_account(jane.account(), &act).unwrap();
+    assert!(place.who(&of_jane).is_none());
+    place.accounts().approve_account(jane.account(), &act).unwrap();
+    assert!(place.who(&of_jane).is_none(), "what was signed out stays so");
+    place.accounts().delete_account(john, &act).unwrap();
+    for _ in 0..2 {
+        assert!(place.who(&of_john).is_none() && place.accounts().prove("john", PASSWORD).is_none());
+        assert!(place.accounts().person(john.account()).is_none());
+        let record = place.accounts().account(john.account(), read(&place.clock)).unwrap().record;
+        assert_eq!((record.status, record.name.as_str()), (AccountStatus::Deleted, "deleted"));
+        assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.revoked_at.is_some()));
+        assert!(place.accounts().approve_account(john.account(), &act).is_err());
+        place.restart();
+    }
+    assert!(place.accounts().prove("jane", PASSWORD).is_some());
+    assert_ne!(place.signed_up("john").account(), john.account(), "the name is free again");
+}
+
+#[test]
+fn a_link_works_once_for_three_days_and_a_later_one_ends_it() {
+    let mut place = Place::new();
+    let act_now = act(read(&place.clock));
+    let invited = place.accounts().create_account("Jane Roe".to_owned(), &act_now).unwrap().id;
+    let ended = place.link(invited, Role::Customer);
+    let link = place.link(invited, Role::Customer);
+    let seen = |place: &Place, link| place.accounts().link(link, read(&place.clock).wall).unwrap();
+    assert_eq!(seen(&place, &ended), None);
+    assert_eq!(seen(&place, &link), Some(LinkView::Invited { account: invited, name: "Jane Roe".to_owned() }));
+    assert!(place.use_link(&ended, Some("jane"), PASSWORD).unwrap().is_none());
+    assert!(place.use_link(&link, None, PASSWORD).is_err(), "a name is needed");
+    assert!(seen(&place, &link).is_some(), "what was refused did not use it up");
+    let proof = place.use_link(&link, Some("jane"), PASSWORD).unwrap().unwrap();
+    assert!(place.use_link(&link, Some("thief"), "another password").unwrap().is_none());
+    let session = place.open(proof).unwrap();
+
+    let reset = place.link(invited, Role::Customer);
+    assert_eq!(seen(&place, &reset), Some(LinkView::NewPassword { login: login("jane") }));
+    assert!(place.who(&session).is_some(), "a link alone ends nothing");
+    place.restart();
+    place.use_link(&reset, None, "battery staple").unwrap().unwrap();
+    assert!(place.who(&session).is_none());
+    assert!(place.accounts().prove("jane", "battery staple").is_some());
+
+    let late = place.link(invited, Role::Customer);
+    place.clock.advance_millis(3 * 86_400_000);
+    assert_eq!(seen(&place, &late), None);
+    assert!(place.use_link(&late, None, "a third password").unwrap().is_none());
+    place.accounts().maintain(read(&place.clock)).unwrap();
+}
+
+#[test]
+fn the_first_operator_is_made_by_a_link_and_no_second_one() {
+    let mut place = Place::new();
+    let make = |place: &Place, seed| {
+        let act = act(read(&place.clock));
+        place.accounts().first_operator_link(&act, &mut SeededEntropy(seed)).unwrap()
+    };
+    let (lost, link) = (make(&place, 5).unwrap(), make(&place, 6).unwrap());
+    assert!(place.use_link(&lost, Some("root"), PASSWORD).unwrap().is_none());
+    let proof = place.use_link(&link, Some("root"), PASSWORD).unwrap().unwrap();
+    assert_eq!(place.accounts().person(proof.account()).unwrap().role, Role::Operator);
+    assert!(make(&place, 7).is_none());
+    let reset = place.link(proof.account(), Role::Customer);
+    place.use_link(&reset, None, "battery staple").unwrap().unwrap();
+    assert_eq!(place.accounts().person(proof.account()).unwrap().role, Role::Operator, "a link takes no role away");
+}
+
+#[test]
+fn calls_of_a_signed_in_person_are_metered_like_those_of_a_key() {
+    let mut place = Place::new();
+    let proof = place.signed_up("jane");
+    let token = place.open(proof).unwrap();
+    let now = read(&place.clock);
+    let person = place.accounts().session(&token, now).unwrap();
+    let call = |place: &Place| {
+        let paced = place.accounts().admit(&person, now)?.require(ScopeSet::ALL)?.pace(now)?;
+        match paced.reserve("search", Credits(2), None, now)? {
+            Reserved::Fresh(reservation) => Ok(reservation.begin()?.settle_blocking()?),
+            Reserved::Replay(_) => unreachable!(),
+        }
+    };
+    let free = settings().tariff.free;
+    let receipt = call(&place).unwrap();
+    assert_eq!(receipt.allotment_remaining(), free.monthly_units - 2);
+    let entry = &place.accounts().recent_entries(proof.account(), 1).unwrap()[0];
+    assert_eq!((entry.key_prefix.as_deref(), entry.from_allotment), (Some("web pages"), 2));
+    for _ in 1..free.limits.per_minute {
+        call(&place).unwrap();
+    }
+    assert!(matches!(call(&place), Err(Refusal::TooFast(_))));
+    place.restart();
+    assert!(matches!(call(&place), Err(Refusal::TooFast(_))), "the minute is counted across a restart");
+    let act = act(now);
+    let web = place.accounts().keys(Some(proof.account())).pop().unwrap().record;
+    assert_eq!(web.kind, KeyKind::Web);
+    assert!(place.accounts().revoke_key(web.id, &act).is_err());
+    assert!(place.accounts().rotate_key(web.id, 0, &act, &mut SeededEntropy(3)).is_err());
+    place.accounts().disable_account(proof.account(), &act).unwrap();
+    assert!(matches!(call(&place), Err(Refusal::Key(BadKey::AccountNotApproved))));
+}
+
+#[test]
+fn a_person_has_a_bounded_number_of_sessions() {
+    let mut place = Place::new();
+    let proof = place.signed_up("jane");
+    let mut tokens = Vec::new();
+    for _ in 0..=SESSIONS_MAX {
+        place.clock.advance_millis(1000);
+        tokens.push(place.open(proof).unwrap());
+    }
+    assert!(place.who(&tokens[0]).is_none());
+    assert!(tokens[1..].iter().all(|token| place.who(token).is_some()));
+}
+
+/// What may happen to the sessions of two people.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Open(usize),
+    Visit(usize),
+    End(usize),
+    EndOthers(usize),
+    ChangePassword(usize),
+    Wait(u32),
+    Maintain,
+    Restart,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => (0..2usize).prop_map(Step::Open),
+        6 => (0..30usize).prop_map(Step::Visit),
+        2 => (0..30usize).prop_map(Step::End),
+        1 => (0..30usize).prop_map(Step::EndOthers),
+        1 => (0..2usize).prop_map(Step::ChangePassword),
+        4 => (1..90u32).prop_map(Step::Wait),
+        2 => Just(Step::Maintain),
+        1 => Just(Step::Restart),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// A session as the model has it.
+struct Modelled {
+    owner: usize,
+    opened: UnixMillis,
+    seen: UnixMillis,
+}
+
+impl Modelled {
+    fn ends_at(&self) -> UnixMillis {
+        self.seen.plus_millis(IDLE_MILLIS).min(self.opened.plus_millis(LONGEST_MILLIS))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn sessions_never_differ_from_the_model(steps in steps()) {
+        let mut place = Place::new();
+        let mut proofs = [place.signed_up("jane"), place.signed_up("john")];
+        let mut passwords = [0, 0];
+        let mut tokens: Vec<LinkToken> = Vec::new();
+        let mut model: BTreeMap<usize, Modelled> = BTreeMap::new();
+        for step in steps {
+            let now = read(&place.clock);
+            model.retain(|_, session| now.wall < session.ends_at());
+            match step {
+                Step::Open(owner) => {
+                    // Their bound has a test of its own.
+                    if model.values().filter(|session| session.owner == owner).count() >= SESSIONS_MAX / 2 {
+                        continue;
+                    }
+                    tokens.push(place.open(proofs[owner]).unwrap());
+                    model.insert(tokens.len() - 1, Modelled { owner, opened: now.wall, seen: now.wall });
+                }
+                Step::Visit(nth) => {
+                    let Some(token) = tokens.get(nth) else { continue };
+                    let expected = model.get_mut(&nth).map(|session| {
+                        session.seen = now.wall;
+                        proofs[session.owner].account()
+                    });
+                    prop_assert_eq!(place.who(token), expected);
+                }
+                Step::End(nth) | Step::EndOthers(nth) => {
+                    let Some(session) = tokens.get(nth).and_then(|token| place.accounts().session(token, now)) else {
+                        prop_assert!(!model.contains_key(&nth));
+                        continue;
+                    };
+                    let own = model.get_mut(&nth).unwrap();
+                    own.seen = now.wall;
+                    let owner = own.owner;
+                    let others = matches!(step, Step::EndOthers(_));
+                    let which =
+                        if others { EndSessions::OthersThan(session.session) } else { EndSessions::One(session.session) };
+                    place.accounts().end_sessions(session.account, which, &act(now)).unwrap();
+                    model.retain(|at, session| session.owner != owner || (*at == nth) == others);
+                }
+                Step::ChangePassword(owner) => {
+                    passwords[owner] += 1;
+                    let new = format!("password {}", passwords[owner]);
+                    proofs[owner] = place.change_password(proofs[owner], &new).unwrap();
+                    model.retain(|_, session| session.owner != owner);
+                }
+                Step::Wait(minutes) => place.clock.advance_millis(u64::from(minutes) * 60_000),
+                Step::Maintain => place.accounts().maintain(now).unwrap(),
+                Step::Restart => {
+                    // Maintenance runs every half minute; what happened since may be forgotten at a restart.
+                    place.accounts().maintain(now).unwrap();
+                    place.restart();
+                }
+            }
+            let now = read(&place.clock);
+            for (owner, proof) in proofs.iter().enumerate() {
+                let live = model.values().filter(|session| session.owner == owner && now.wall < session.ends_at()).count();
+                prop_assert_eq!(place.accounts().sessions(proof.account(), now.wall).len(), live);
+            }
+        }
+    }
+}
