@@ -14,15 +14,17 @@ use bytes::Bytes;
 
 use crate::accounts::admission::Receipt;
 use crate::accounts::pace::PaceLeft;
+use crate::accounts::people::LINK_PATH;
 use crate::api::call::Progress;
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::unread::UnreadShare;
 use crate::formation::REVIEW_PATH;
 
-/// The part of a path that a log may have: what follows the address of the review page is a secret.
+/// The part of a path that a log may have: what follows the address of the review page, or of
+/// one-time links, is a secret.
 pub fn loggable(path: &str) -> &str {
-    if path.starts_with(REVIEW_PATH) { REVIEW_PATH } else { path }
+    [REVIEW_PATH, LINK_PATH].into_iter().find(|secret| path.starts_with(secret)).unwrap_or(path)
 }
 
 /// Something that answers requests to paths of its own.

@@ -1,9 +1,9 @@
 //! Counters and histograms of the service, in the text format of Prometheus.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Upper bounds of histogram buckets, in microseconds.
 const BOUNDS: [u64; 15] =
@@ -27,6 +27,36 @@ pub struct Metrics {
     pub requests_under_way: Gauge,
     /// Their clients hung up first.
     pub requests_abandoned: AtomicU64,
+    recent_failures: Mutex<VecDeque<Failed>>,
+}
+
+/// A request that failed inside, for the operator's page.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    pub at_millis: i64,
+    pub request: String,
+    pub operation: &'static str,
+    pub status: u16,
+    pub code: Option<&'static str>,
+    pub why: Option<String>,
+}
+
+/// Failures that are kept to be looked at.
+const FAILURES_KEPT: usize = 50;
+
+/// How long something took, by bounds in microseconds; the last count is of what took longer than all of them.
+#[derive(Clone, Debug)]
+pub struct Times {
+    pub name: &'static str,
+    pub bounds: &'static [u64],
+    pub counts: Vec<u64>,
+    pub sum_micros: u64,
+}
+
+impl Times {
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
 }
 
 /// A number that goes up and down.
@@ -59,6 +89,29 @@ impl Metrics {
 
     pub fn reloaded(&self, result: &'static str) {
         self.reloads.of(result, |count| count.fetch_add(1, Ordering::Relaxed));
+    }
+
+    pub fn failed(&self, failed: Failed) {
+        let mut kept = self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == FAILURES_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(failed);
+    }
+
+    /// The newest last.
+    pub fn recent_failures(&self) -> Vec<Failed> {
+        self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Response times by operation.
+    pub fn latencies(&self) -> Vec<Times> {
+        times(&self.latencies)
+    }
+
+    /// Times by stage of a call.
+    pub fn stages(&self) -> Vec<Times> {
+        times(&self.stages)
     }
 
     /// Everything counted, and these numbers of the moment.
@@ -156,6 +209,16 @@ impl Histogram {
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
+}
+
+fn times(family: &Family<&'static str, Histogram>) -> Vec<Times> {
+    let of = |(name, histogram): (&'static str, Arc<Histogram>)| Times {
+        name,
+        bounds: &BOUNDS,
+        counts: histogram.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect(),
+        sum_micros: histogram.sum_micros.load(Ordering::Relaxed),
+    };
+    family.all().into_iter().map(of).collect()
 }
 
 #[derive(Default)]

@@ -172,6 +172,10 @@ impl KeyDigest {
         &self.0
     }
 
+    pub(crate) fn to_hex(self) -> String {
+        hex::encode(&self.0)
+    }
+
     /// What finds a digest in a map. Whoever can choose digests can find secrets, so timing it tells nothing.
     pub(crate) fn bucket(&self) -> u128 {
         u128::from_le_bytes(*self.0.first_chunk().unwrap_or(&[0; 16]))

@@ -8,7 +8,7 @@ use super::Accounts;
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
 use super::ledger::entry::{Entry, EntryKind};
-use super::ledger::load::{newest_entries, read_operations};
+use super::ledger::load::{entries_from, newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
 use super::records::{AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, read_all_json, read_json};
@@ -48,6 +48,9 @@ pub struct EntryView {
     /// Who made it; for operators alone.
     #[serde(skip)]
     pub actor: Option<String>,
+    /// The account's entry before it, where a next page begins.
+    #[serde(skip)]
+    pub previous: Option<EntryNumber>,
 }
 
 impl Accounts {
@@ -118,9 +121,23 @@ impl Accounts {
 
     /// An account's newest ledger entries, newest first; entries that were rolled up are not among them.
     pub fn recent_entries(&self, account: AccountId, count: usize) -> Result<Vec<EntryView>, ChangeError> {
-        let (entries, operations) = self
-            .shared
-            .with_reading(|reading| Ok((newest_entries(reading, account, count)?, read_operations(reading)?)))?;
+        self.entries_from(account, None, count)
+    }
+
+    /// The same from one of them on, for pages of a list.
+    pub fn entries_from(
+        &self,
+        account: AccountId,
+        from: Option<EntryNumber>,
+        count: usize,
+    ) -> Result<Vec<EntryView>, ChangeError> {
+        let (entries, operations) = self.shared.with_reading(|reading| {
+            let entries = match from {
+                Some(from) => entries_from(reading, account, from, count)?,
+                None => newest_entries(reading, account, count)?,
+            };
+            Ok((entries, read_operations(reading)?))
+        })?;
         let view = |entry: Entry| {
             let draft = entry.draft;
             let (actor, note) = draft.note.map(|note| (note.actor, note.reason)).unzip();
@@ -135,6 +152,7 @@ impl Accounts {
                 key_prefix: draft.key.and_then(|key| self.key_record(key).ok()).map(|key| key.prefix),
                 note,
                 actor,
+                previous: entry.previous,
             }
         };
         Ok(entries.into_iter().map(view).collect())

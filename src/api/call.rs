@@ -26,6 +26,7 @@ use super::unread::UnreadShare;
 use super::visitors::VisitorPass;
 use crate::accounts::admission::{Paced, PendingDebit, Receipt, Reserved};
 use crate::accounts::blocking;
+use crate::accounts::changes::SignedIn;
 use crate::accounts::error::Refusal;
 use crate::accounts::idempotency::Idempotency;
 use crate::accounts::ids::Credits;
@@ -57,13 +58,15 @@ pub enum Asker<'c> {
     Key(Option<&'c str>),
     /// A person without an account, whom the operator's settings let in; for pages alone.
     Visitor(VisitorPass),
+    /// A person who is signed in; their account pays.
+    Person(&'c SignedIn),
 }
 
 impl Asker<'_> {
     fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => *key,
-            Self::Visitor(_) => None,
+            Self::Visitor(_) | Self::Person(_) => None,
         }
     }
 }
@@ -148,7 +151,7 @@ impl Service {
             }
             Access::Metered(metering, handler) => self.metered_call(&call, metering, handler, |holder| holder).await,
             Access::Law(metering, handler) => match &call.asker {
-                Asker::Key(_) => self.metered_call(&call, metering, handler, Reader::from).await,
+                Asker::Key(_) | Asker::Person(_) => self.metered_call(&call, metering, handler, Reader::from).await,
                 Asker::Visitor(pass) => self.visitors_call(&call, metering, handler, pass).await,
             },
         };
@@ -212,7 +215,10 @@ impl Service {
     }
 
     fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<Paced, Failure> {
-        let caller = self.accounts.authenticate(call.asker.key(), now);
+        let caller = match &call.asker {
+            Asker::Person(person) => self.accounts.admit(person, now),
+            asker => self.accounts.authenticate(asker.key(), now),
+        };
         if let Ok(caller) = &caller {
             let _ = call.progress.key.set(caller.key_prefix());
         }

@@ -10,6 +10,7 @@ mod help;
 mod inspect;
 mod mcp;
 mod operator_link;
+mod operator_machinery;
 mod output;
 mod quick_start;
 mod resolve;

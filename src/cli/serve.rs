@@ -32,8 +32,11 @@ use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
 use hornbook::web::files::Files;
+use hornbook::web::operator::door::Operator;
+use hornbook::web::operator::machinery::Machinery;
 use hornbook::web::payments::{OperatorPayments, Payments};
 use hornbook::web::review::ReviewPage;
+use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::Shell;
 use hornbook::web::site::Site;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
@@ -41,6 +44,7 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::operator_link::OperatorLink;
+use crate::cli::operator_machinery::ServedMachinery;
 use crate::cli::{CommandResult, Options, flag, settings};
 
 /// Snapshots, state, sockets, and the files that a reload opens.
@@ -182,6 +186,11 @@ impl Served {
             let socket_reload = Arc::clone(&reload);
             // Ends with the process: the listener has no other way to be told.
             std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
+            let machinery = ServedMachinery {
+                service: Arc::clone(&service),
+                data: reload.data.clone(),
+                reload: Arc::clone(&reload),
+            };
             reload_at_hangup(reload)?;
             let stop = told_to_stop()?;
             let metrics_address = listener.metrics_address().map(|address| address.to_string());
@@ -203,7 +212,7 @@ impl Served {
             let mcp = Arc::new(Mcp::new(Arc::clone(&service)));
             doors.push(Arc::new(McpDoor::new(mcp, &settings::mcp(config))));
             doors.push(review_page(&service, &config.formation));
-            doors.extend(pages(&service, config));
+            doors.extend(pages(&service, config, Arc::clone(&told.metrics), Arc::new(machinery)));
             listener.run(service, doors, told.clone(), announced_stop).await;
             integrity.stop();
             Ok::<(), std::io::Error>(())
@@ -229,9 +238,16 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
 }
 
 /// What people see in a browser.
-fn pages(service: &Arc<Service>, config: &Config) -> [Arc<dyn Door>; 2] {
+fn pages(
+    service: &Arc<Service>,
+    config: &Config,
+    metrics: Arc<Metrics>,
+    machinery: Arc<dyn Machinery>,
+) -> [Arc<dyn Door>; 4] {
     let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
-    [Arc::new(Files), Arc::new(Site::new(shell))]
+    let own = Settings::new(Arc::clone(&shell), config.people.sign_up);
+    let operator = Operator::new(Arc::clone(&shell), metrics, machinery);
+    [Arc::new(Files), Arc::new(Site::new(shell)), Arc::new(own), Arc::new(operator)]
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {
@@ -302,7 +318,7 @@ pub(super) fn say(text: &str) {
 }
 
 /// What `hornbook reload` and SIGHUP do.
-struct Reloading {
+pub(super) struct Reloading {
     service: Arc<Service>,
     data: PathBuf,
     tls: Option<Arc<Tls>>,
@@ -310,6 +326,23 @@ struct Reloading {
 }
 
 impl Reloading {
+    /// Serves what the link in the data directory names now, or says why the one before stays.
+    pub(super) fn snapshot(&self) -> Result<String, String> {
+        let renewed = self.service.renew(&self.data);
+        self.observers.metrics.reloaded(if renewed.is_ok() { "done" } else { "refused" });
+        match renewed {
+            Ok(renewed) => {
+                let fields = [("snapshot", json!(renewed.snapshot)), ("before", json!(renewed.before))];
+                tell(&self.observers, Level::Info, "reloaded", &fields);
+                Ok(renewed.snapshot)
+            }
+            Err(error) => {
+                tell(&self.observers, Level::Error, "not reloaded", &[("why", json!(error.to_string()))]);
+                Err(error.to_string())
+            }
+        }
+    }
+
     /// Renews snapshot and certificate independently: if one is bad, its predecessor stays, and the other is renewed.
     fn reload(&self) -> Result<Value, String> {
         let mut faults = Vec::new();

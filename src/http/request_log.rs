@@ -11,7 +11,7 @@ use crate::api::call::Progress;
 use crate::clock::{Clock, UnixMillis};
 use crate::door::loggable;
 use crate::log::{Level, Line, Log, Logged};
-use crate::metrics::Metrics;
+use crate::metrics::{Failed, Metrics};
 
 /// Longer paths are cut in the log: no operation or document has one.
 const PATH_BYTES_MAX: usize = 200;
@@ -81,6 +81,16 @@ impl UnderWay<'_> {
         }
         if let Some(code) = note.error {
             metrics.error(code);
+        }
+        if status >= 500 {
+            metrics.failed(Failed {
+                at_millis: now.0,
+                request: self.request.id.to_owned(),
+                operation: self.request.progress.operation().unwrap_or("other"),
+                status,
+                code: note.error,
+                why: note.internal.clone(),
+            });
         }
         let is_logged = match self.observers.logged {
             Logged::All => true,

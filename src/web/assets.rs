@@ -53,6 +53,8 @@ assets! {
     SEARCH: "search.js", SCRIPT;
     /// Copying, printing, previews and keys of reading pages.
     READING: "reading.js", SCRIPT;
+    /// Copying a new key.
+    SETTINGS: "settings.js", SCRIPT;
     ICON: "icon.svg", SVG;
 }
 

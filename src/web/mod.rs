@@ -9,17 +9,24 @@
 
 mod answer;
 mod assets;
+mod browser;
 mod contents;
+mod desk;
 mod errors;
 pub mod files;
+mod form;
 mod frame;
 mod law;
 mod letters;
+pub mod operator;
 mod pages;
 pub mod payments;
 mod response;
 pub mod review;
 mod search;
+mod seen;
+pub mod settings;
 pub mod shell;
 pub mod site;
+mod trouble;
 mod visitor;

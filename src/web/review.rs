@@ -173,7 +173,7 @@ fn is_confirmed(body: &[u8]) -> bool {
 }
 
 /// Scheme, host and port of an address.
-fn origin_of(url: &str) -> Cow<'_, str> {
+pub(super) fn origin_of(url: &str) -> Cow<'_, str> {
     let after_scheme = url.find("://").map_or(0, |at| at + 3);
     let end = url[after_scheme..].find('/').map_or(url.len(), |at| after_scheme + at);
     let origin = &url[..end];

@@ -9,8 +9,12 @@ use ::http::Response;
 use bytes::Bytes;
 use serde::Deserialize;
 
+use super::desk::Desk;
+use super::review::origin_of;
 use super::visitor::Visitor;
 use crate::accounts::admission::Receipt;
+use crate::accounts::changes::SignedIn;
+use crate::accounts::records::AccountStatus;
 use crate::api::call::{Answer, Asker, Call, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
@@ -37,18 +41,23 @@ pub struct Shell {
     pub(super) service: Arc<Service>,
     pub(super) visitors: Visitors,
     pub(super) is_indexed: bool,
+    pub(super) desk: Desk,
+    /// Of this service, as browsers send it.
+    pub(super) origin: String,
 }
 
 impl Shell {
     pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
-        Self { service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
+        let origin = origin_of(service.base_url()).to_ascii_lowercase();
+        let desk = Desk::new(Arc::clone(&service));
+        Self { desk, origin, service, visitors: Visitors::new(settings.visitors), is_indexed: settings.is_indexed }
     }
 
     pub(super) fn opened<'a>(&'a self, visit: &'a Visit<'a>) -> Opened<'a> {
         Opened {
             shell: self,
             visit,
-            visitor: Visitor::of(visit),
+            visitor: Visitor::of(visit, self.service.accounts(), self.service.now()),
             corpus: self.service.corpus(),
             receipt: None,
             unread: None,
@@ -110,11 +119,17 @@ impl News {
 }
 
 impl Opened<'_> {
+    /// The person whose account pays. One that waits for approval sees what visitors see.
+    fn approved(&self) -> Option<&SignedIn> {
+        match &self.visitor {
+            Visitor::Person(person) if person.status == AccountStatus::Approved => Some(person),
+            _ => None,
+        }
+    }
+
     /// Whether this reader may do so at all.
     pub(super) fn may(&self, wish: Wish) -> bool {
-        match self.visitor {
-            Visitor::Anonymous => self.shell.visitors.may(wish),
-        }
+        self.approved().is_some() || self.shell.visitors.may(wish)
     }
 
     /// The value of a parameter of the page's address; the first counts.
@@ -134,8 +149,10 @@ impl Opened<'_> {
     /// Calls an operation.
     pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Result<Told, ApiError> {
         let Ask { operation, wish, of, query, format, known_versions } = ask;
-        let asker = match self.visitor {
-            Visitor::Anonymous => {
+        let asker = match self.approved() {
+            // What is free to visitors is free to people too.
+            Some(person) if wish == Wish::Search || !self.shell.visitors.may(wish) => Asker::Person(person),
+            _ => {
                 let now = self.shell.service.now().steady;
                 Asker::Visitor(self.shell.visitors.let_in(wish, self.visit.client, now)?)
             }
@@ -184,7 +201,7 @@ impl Opened<'_> {
     }
 }
 
-fn row(name: &str) -> Result<&'static Operation, ApiError> {
+pub(super) fn row(name: &str) -> Result<&'static Operation, ApiError> {
     let found = OPERATIONS.iter().find(|operation| operation.name == name);
     found
         .ok_or_else(|| ApiError::internal(format!("a page asks for the operation '{name}', which is not in the table")))

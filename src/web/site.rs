@@ -25,7 +25,7 @@ impl Site {
 
     async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
         let opened = self.shell.opened(&visit);
-        let visitor = opened.visitor;
+        let visitor = opened.visitor.clone();
         let answered = self.page(opened).await;
         answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
     }

@@ -1,32 +1,49 @@
 //! Who looks at a page.
 
+use std::sync::Arc;
+
 use maud::{Markup, html};
 
+use super::browser::Browser;
+use crate::accounts::Accounts;
+use crate::accounts::changes::SignedIn;
+use crate::accounts::people::Role;
+use crate::clock::Now;
 use crate::door::Visit;
 
 /// Who asks for a page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Visitor {
     /// Somebody without an account, or not signed in.
     Anonymous,
+    Person(Arc<SignedIn>),
 }
 
 impl Visitor {
-    pub(super) const fn of(_visit: &Visit<'_>) -> Self {
-        Self::Anonymous
+    /// In memory: a page does not wait for the state.
+    pub(super) fn of(visit: &Visit<'_>, accounts: &Accounts, now: Now) -> Self {
+        let session = Browser::of(visit.headers).session;
+        let person = session.and_then(|token| accounts.session(&token, now));
+        person.map_or(Self::Anonymous, |person| Self::Person(Arc::new(person)))
     }
 
-    /// The last entry of the navigation.
-    pub(super) fn link(self) -> Markup {
+    /// The last entries of the navigation.
+    pub(super) fn link(&self) -> Markup {
         match self {
-            Self::Anonymous => html! {},
+            Self::Anonymous => html! { a href="/settings" { "Sign in" } },
+            Self::Person(person) => html! {
+                @if person.role == Role::Operator { a href="/operator" { "Operator" } }
+                a href="/settings" { "Account" }
+            },
         }
     }
 
     /// Pages of visitors with different names here are different pages.
-    pub(super) const fn tag(self) -> &'static str {
+    pub(super) fn tag(&self) -> &'static str {
         match self {
             Self::Anonymous => "a",
+            Self::Person(person) if person.role == Role::Operator => "o",
+            Self::Person(_) => "p",
         }
     }
 }

@@ -7,6 +7,7 @@ mod commands;
 mod damage;
 mod evaluating;
 mod killed;
+mod people;
 mod serving;
 mod slow_clients;
 mod smuggling;

@@ -32,7 +32,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("api", &["accounts", "clock", "formation", "hex", "network", "percent", "rate", "search"]),
     ("door", &["accounts", "api", "formation"]),
     ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
-    ("web", &["accounts", "api", "clock", "door", "formation", "hex", "percent", "search"]),
+    (
+        "web",
+        &["accounts", "api", "clock", "door", "formation", "hex", "metrics", "network", "percent", "rate", "search"],
+    ),
     ("payments", &["accounts", "api", "client", "clock", "door", "hex", "percent", "tls_client", "web"]),
     (
         "http",

@@ -181,13 +181,27 @@ pub(crate) fn parse_block<'b>(key: &[u8], payload: &'b [u8]) -> Result<Block<'b>
     Block::parse(first, payload).map_err(|_| damaged())
 }
 
-/// An account's newest entries, newest first, found by following each entry to the one before it.
+/// An account's newest entries, newest first.
 pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize) -> Result<Vec<Entry>, StateError> {
-    let mut found = Vec::new();
     let bytes = reading.get(Table::Wallets, &account.to_key())?;
     let wallet = bytes.as_deref().map(Wallet::from_bytes).transpose();
     let wallet = wallet.map_err(|_| StateError::bad_record(Table::Wallets.name(), &account.to_key()))?;
-    let mut next = wallet.and_then(|wallet| wallet.newest);
+    match wallet.and_then(|wallet| wallet.newest) {
+        Some(newest) => entries_from(reading, account, newest, count),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The entries of an account from one of them on, newest first, found by following each to the one before it. Nothing from
+/// an entry that is another's.
+pub(crate) fn entries_from(
+    reading: &Reading,
+    account: AccountId,
+    from: EntryNumber,
+    count: usize,
+) -> Result<Vec<Entry>, StateError> {
+    let mut found = Vec::new();
+    let mut next = Some(from);
     let mut block: Vec<Entry> = Vec::new();
     while let Some(number) = next.filter(|_| found.len() < count) {
         if block.first().is_none_or(|first| first.number > number) {
@@ -196,6 +210,9 @@ pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize
         }
         // Entries before the last roll-up are no longer there one by one.
         let Ok(at) = block.binary_search_by_key(&number, |entry| entry.number) else { break };
+        if block[at].draft.account != account {
+            break;
+        }
         next = block[at].previous;
         found.push(block[at].clone());
     }

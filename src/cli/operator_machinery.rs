@@ -1,0 +1,84 @@
+//! What the operator's page needs of the program: the snapshots of the data directory, and serving another of them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hornbook::api::renewal::CURRENT;
+use hornbook::api::service::Service;
+use hornbook::web::operator::machinery::{Machinery, SnapshotRow};
+use hornbook_corpus::manifest::Manifest;
+use serde_json::Value;
+
+use super::serve::Reloading;
+
+const SNAPSHOTS: &str = "snapshots";
+const REPORT: &str = "report.json";
+
+pub(super) struct ServedMachinery {
+    pub(super) service: Arc<Service>,
+    pub(super) data: PathBuf,
+    pub(super) reload: Arc<Reloading>,
+}
+
+impl ServedMachinery {
+    fn point_current(&self, target: &Path) -> Result<(), String> {
+        let (link, fresh) = (self.data.join(CURRENT), self.data.join(".current-by-operator"));
+        let _ = fs::remove_file(&fresh);
+        symlink(target, &fresh)
+            .and_then(|()| fs::rename(&fresh, &link))
+            .map_err(|error| format!("the link {} cannot be set: {error}", link.display()))
+    }
+}
+
+impl Machinery for ServedMachinery {
+    fn snapshots(&self) -> Vec<SnapshotRow> {
+        let served = self.service.corpus().id().to_owned();
+        let folders = fs::read_dir(self.data.join(SNAPSHOTS)).into_iter().flatten().flatten();
+        let mut folders: Vec<_> = folders
+            .filter(|folder| folder.path().is_dir())
+            .filter_map(|folder| {
+                Some((folder.metadata().ok()?.modified().ok()?, folder.file_name().into_string().ok()?))
+            })
+            .filter(|(_, name)| !name.starts_with('.'))
+            .collect();
+        folders.sort();
+        folders.into_iter().rev().map(|(_, name)| row(&self.data, name, &served)).collect()
+    }
+
+    fn report(&self) -> Option<String> {
+        let text = fs::read_to_string(self.service.corpus().snapshot().dir().join(REPORT)).ok()?;
+        let report: Value = serde_json::from_str(&text).ok()?;
+        serde_json::to_string_pretty(&report).ok()
+    }
+
+    fn serve_snapshot(&self, name: &str) -> Result<String, String> {
+        // One of those listed, so no path leads elsewhere.
+        if !self.snapshots().iter().any(|row| row.name == name && row.id.is_ok()) {
+            return Err(format!("there is no snapshot '{name}' that could be served"));
+        }
+        let link = self.data.join(CURRENT);
+        let before =
+            fs::read_link(&link).map_err(|error| format!("the link {} cannot be read: {error}", link.display()))?;
+        self.point_current(&Path::new(SNAPSHOTS).join(name))?;
+        self.reload.snapshot().or_else(|why| {
+            // A start after this must not find what was just refused.
+            self.point_current(&before)?;
+            Err(why)
+        })
+    }
+}
+
+fn row(data: &Path, name: String, served: &str) -> SnapshotRow {
+    match Manifest::open(&data.join(SNAPSHOTS).join(&name)) {
+        Ok(manifest) => SnapshotRow {
+            is_served: manifest.snapshot == served,
+            provisions: manifest.counts.provisions,
+            bytes: manifest.files.iter().map(|file| file.size).sum(),
+            id: Ok(manifest.snapshot),
+            name,
+        },
+        Err(error) => SnapshotRow { name, id: Err(error.to_string()), provisions: 0, bytes: 0, is_served: false },
+    }
+}

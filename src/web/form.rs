@@ -1,0 +1,104 @@
+//! Bodies of forms: `application/x-www-form-urlencoded`, bounded and read strictly. What a browser would not send is
+//! refused, not repaired.
+
+use ::http::HeaderMap;
+use ::http::header::CONTENT_TYPE;
+
+use crate::hex;
+
+const FORM_BYTES_MAX: usize = 16 << 10;
+const FIELDS_MAX: usize = 32;
+
+const MEDIA_TYPE: &str = "application/x-www-form-urlencoded";
+
+/// The fields of a form, decoded.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    fields: Vec<(String, String)>,
+}
+
+impl Form {
+    pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, &'static str> {
+        let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = media_type.split(';').next().unwrap_or_default().trim();
+        if !media_type.eq_ignore_ascii_case(MEDIA_TYPE) {
+            return Err("this is no form; send it from the page");
+        }
+        if body.len() > FORM_BYTES_MAX {
+            return Err("the form is too long");
+        }
+        let mut form = Self::default();
+        for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+            let at = pair.iter().position(|byte| *byte == b'=').ok_or("a field of the form has no value")?;
+            let (name, value) = (decoded(&pair[..at]), decoded(&pair[at + 1..]));
+            let (Some(name), Some(value)) = (name, value) else { return Err("the form is not well encoded") };
+            if form.fields.len() == FIELDS_MAX {
+                return Err("the form has too many fields");
+            }
+            form.fields.push((name, value));
+        }
+        Ok(form)
+    }
+
+    /// The value of a field; empty if it is not there, and if it is there twice.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let mut found = self.all(name);
+        match (found.next(), found.next()) {
+            (Some(value), None) => value,
+            _ => "",
+        }
+    }
+
+    /// Of fields that may be there several times, such as ticks.
+    pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
+        self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+fn decoded(text: &[u8]) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let (digits, after) = rest.split_first_chunk::<2>()?;
+                bytes.push(hex::decode_byte(*digits)?);
+                rest = after;
+            }
+            byte => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use ::http::HeaderValue;
+
+    use super::*;
+
+    fn read(body: &str) -> Result<Form, &'static str> {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))]);
+        Form::read(&headers, body.as_bytes())
+    }
+
+    #[test]
+    fn fields_are_decoded_once() {
+        let form = read("name=Jane+Roe&note=a%26b%3D%2541%C3%A9&scopes=node&scopes=gis&empty=").unwrap();
+        assert_eq!((form.text("name"), form.text("note"), form.text("empty")), ("Jane Roe", "a&b=%41é", ""));
+        assert_eq!(form.all("scopes").collect::<Vec<_>>(), ["node", "gis"]);
+        assert_eq!((form.text("scopes"), form.text("other")), ("", ""), "a field that should be there once");
+    }
+
+    #[test]
+    fn what_no_browser_sends_is_refused() {
+        for wrong in ["name", "a=%4", "a=%zz", "a=%ff", "a=%00", &"a=b&".repeat(33), &"a".repeat(20_000)] {
+            assert!(read(wrong).is_err(), "{wrong:.20}");
+        }
+        assert!(Form::read(&HeaderMap::new(), b"a=b").is_err());
+        let json = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("text/plain"))]);
+        assert!(Form::read(&json, b"a=b").is_err(), "what other sites may send without being asked");
+    }
+}

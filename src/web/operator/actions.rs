@@ -1,0 +1,124 @@
+//! What the forms of the operator's page do: the same changes as the commands make, by the operator's account.
+
+use ::http::StatusCode;
+use maud::html;
+
+use super::shared::Shared;
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
+use crate::accounts::key::LinkToken;
+use crate::accounts::people::{LINK_PATH, Role};
+use crate::accounts::records::OrderStage;
+use crate::door::DoorAnswer;
+use crate::web::form::Form;
+use crate::web::response::redirect;
+use crate::web::seen::Seen;
+use crate::web::trouble::Trouble;
+
+pub(super) async fn account(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let id: AccountId = form.text("account").parse().map_err(Trouble::Refused)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    match form.text("do") {
+        "approve" => shared.shell.desk.work(move || accounts.approve_account(id, &act)).await.map(drop)?,
+        "disable" if id == seen.person()?.account => {
+            return Err(Trouble::Refused("this is your own account; nobody could let you in again".to_owned()));
+        }
+        "disable" => shared.shell.desk.work(move || accounts.disable_account(id, &act)).await.map(drop)?,
+        "link" => {
+            let made = shared.shell.desk.work(move || accounts.make_link(id, Role::Customer, &act, &mut SystemEntropy));
+            return Ok(link_shown(shared, seen, &made.await?));
+        }
+        _ => return Err(not_known()),
+    }
+    Ok(redirect("/operator#accounts").into())
+}
+
+pub(super) async fn invite(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let name = form.text("name").trim().to_owned();
+    let role = if form.text("operator") == "yes" { Role::Operator } else { Role::Customer };
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let made = shared.shell.desk.work(move || {
+        let id = accounts.create_account(name, &act)?.id;
+        accounts.approve_account(id, &act)?;
+        accounts.make_link(id, role, &act, &mut SystemEntropy)
+    });
+    Ok(link_shown(shared, seen, &made.await?))
+}
+
+/// The one page on which a link stands.
+fn link_shown(shared: &Shared, seen: &Seen<'_>, link: &LinkToken) -> DoorAnswer {
+    let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
+    let main = html! {
+        h1 { "A one-time link" }
+        p.banner { strong { "Hand it over now." } " It is shown this once, works once, and for three days. Whoever has it can sign in." }
+        p.secret { code { (link) } }
+        p { a.button href="/operator#accounts" { "Back" } }
+    };
+    seen.page(StatusCode::OK, "A one-time link", main)
+}
+
+pub(super) async fn purchase(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let id: PurchaseId = form.text("purchase").parse().map_err(Trouble::Refused)?;
+    let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
+    match form.text("do") {
+        "confirm" => shared.shell.desk.work(move || accounts.pay_purchase(id, reference, &act)).await.map(drop)?,
+        "cancel" => shared.shell.desk.work(move || accounts.cancel_purchase(id, &act)).await.map(drop)?,
+        _ => return Err(not_known()),
+    }
+    Ok(redirect("/operator#purchases").into())
+}
+
+pub(super) async fn problem(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let id: CheckoutId = form.text("checkout").parse().map_err(Trouble::Refused)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    shared.shell.desk.work(move || accounts.close_payment_problem(id, &act)).await?;
+    Ok(redirect("/operator#purchases").into())
+}
+
+pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let id: OrderId = form.text("order").parse().map_err(Trouble::Refused)?;
+    let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
+    match form.text("do") {
+        "confirm" => shared.shell.desk.work(move || accounts.pay_order(id, reference, &act)).await.map(drop)?,
+        "discard" => shared.shell.desk.work(move || accounts.discard_order(id, &act)).await.map(drop)?,
+        "advance" => {
+            let stage = OrderStage::parse(form.text("stage")).map_err(Trouble::Refused)?;
+            shared.shell.desk.work(move || accounts.advance_order(id, stage, &act)).await.map(drop)?;
+        }
+        "intake" => {
+            let intake = shared.shell.desk.work(move || accounts.order_intake(id, &act, &mut SystemEntropy)).await?;
+            let text = intake.and_then(|intake| serde_json::to_string_pretty(&intake).ok());
+            let main = html! {
+                h1 { "Intake of order " (id) }
+                p { "Your look at it is in the audit log." }
+                pre tabindex="0" { (text.as_deref().unwrap_or("This order has none.")) }
+                p { a href="/operator#orders" { "Back" } }
+            };
+            return Ok(seen.page(StatusCode::OK, "Intake of an order", main));
+        }
+        _ => return Err(not_known()),
+    }
+    Ok(redirect("/operator#orders").into())
+}
+
+/// Serves another snapshot, newer or older. Recorded, also if it is refused.
+pub(super) async fn snapshot(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let name = form.text("snapshot").to_owned();
+    let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
+    let act = seen.act.clone();
+    let served = shared.shell.desk.long_work(move || {
+        let served = machinery.serve_snapshot(&name).map_err(ChangeError::Refused)?;
+        accounts.record_act(&act, "reload", served)
+    });
+    served.await?;
+    Ok(redirect("/operator#snapshots").into())
+}
+
+fn reference(form: &Form) -> Option<String> {
+    Some(form.text("reference").trim().to_owned()).filter(|reference| !reference.is_empty())
+}
+
+fn not_known() -> Trouble {
+    Trouble::Refused("the form asks for nothing that is known here".to_owned())
+}

@@ -1,0 +1,313 @@
+//! The operator's page: what waits, who there is, what is served, and how it runs.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::machinery::SnapshotRow;
+use super::plots;
+use super::shared::Shared;
+use crate::accounts::audit::ActRecord;
+use crate::accounts::records::{
+    AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord, PurchaseStatus,
+};
+use crate::accounts::views::AccountView;
+use crate::door::DoorAnswer;
+use crate::metrics::Failed;
+use crate::web::frame::{Page, Section};
+use crate::web::response::{self, Keep};
+use crate::web::seen::Seen;
+use crate::web::settings::overview::{day, day_and_time, dollars};
+use crate::web::trouble::Trouble;
+
+/// Rows of each list; commands show the rest.
+const ROWS: usize = 100;
+const ACTS: usize = 20;
+
+struct Office {
+    accounts: Vec<(AccountView, Option<String>)>,
+    purchases: Vec<PurchaseRecord>,
+    problems: Vec<CheckoutRecord>,
+    orders: Vec<OrderRecord>,
+    acts: Vec<ActRecord>,
+    snapshots: Vec<SnapshotRow>,
+    report: Option<String>,
+}
+
+pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
+    let now = shared.shell.service.now();
+    let office = shared.shell.desk.work(move || {
+        let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.to_string());
+        let mut purchases = accounts.purchases()?;
+        purchases.retain(|purchase| purchase.status == PurchaseStatus::Requested && purchase.checkout.is_none());
+        let mut problems = accounts.checkouts()?;
+        problems.retain(|checkout| checkout.problem.is_some());
+        let mut orders = accounts.orders()?;
+        orders.retain(|order| order.stage() != OrderStage::Completed);
+        orders.sort_by_key(|order| order.stages.last().map(|reached| reached.at));
+        let mut views = accounts.accounts(now)?;
+        // Who waits comes first, then the newest.
+        views.sort_by_key(|view| (view.record.status != AccountStatus::Pending, std::cmp::Reverse(view.record.id)));
+        views.truncate(ROWS);
+        Ok(Office {
+            accounts: views
+                .into_iter()
+                .map(|view| {
+                    let login = login(&view);
+                    (view, login)
+                })
+                .collect(),
+            purchases,
+            problems,
+            orders,
+            acts: accounts.acts(ACTS)?,
+            snapshots: machinery.snapshots(),
+            report: machinery.report(),
+        })
+    });
+    let office = office.await?;
+    let metrics = &shared.metrics;
+    let main = html! {
+        h1 { "Running the service" }
+        (health(shared))
+        (purchases(seen, &office.purchases, &office.problems))
+        (orders(seen, &office.orders))
+        (accounts_of(seen, &office.accounts))
+        (snapshots(shared, seen, &office.snapshots, office.report.as_deref()))
+        section aria-labelledby="latency" {
+            h2 #latency { "Response times since the start" }
+            (plots::heat("Response times by operation", &metrics.latencies()))
+            h3 { "Stages of a call" }
+            (plots::heat("Times by stage", &metrics.stages()))
+        }
+        (errors(&metrics.recent_failures()))
+        (acts(&office.acts))
+    };
+    let page = Page::new("Running the service", Section::Other, main);
+    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
+}
+
+fn health(shared: &Shared) -> Markup {
+    let service = &shared.shell.service;
+    let corpus = service.corpus();
+    let damage = corpus.snapshot().damage().first().map(str::to_owned);
+    let ledger = service.accounts().health();
+    html! {
+        section aria-labelledby="health" {
+            h2 #health { "Health" }
+            dl {
+                dt { "Ledger" }
+                dd { @match ledger { Ok(()) => "takes debits", Err(why) => strong.bad { (why) } } }
+                dt { "Snapshot" }
+                dd { code { (corpus.id()) } @if let Some(what) = damage { " " strong.bad { "damaged: " (what) } } }
+                dt { "Waiting for a permit" } dd { (service.waiting()) }
+                dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
+            }
+        }
+    }
+}
+
+/// A form with one button of the operator's page.
+fn button(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], word: &str, what: &str) -> Markup {
+    html! {
+        form method="post" action=(path) {
+            (seen.token_field())
+            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            button.quiet type="submit" { (word) span.unseen { " " (what) } }
+        }
+    }
+}
+
+fn with_reference(seen: &Seen<'_>, path: &str, fields: &[(&str, &str)], what: &str) -> Markup {
+    html! {
+        form.row method="post" action=(path) {
+            (seen.token_field())
+            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            input type="text" name="reference" maxlength="200" placeholder="payment reference" aria-label={ "Payment reference of " (what) };
+            button type="submit" { "Confirm payment" span.unseen { " of " (what) } }
+        }
+    }
+}
+
+fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[CheckoutRecord]) -> Markup {
+    html! {
+        section aria-labelledby="purchases" {
+            h2 #purchases { "Purchases to confirm" }
+            @if purchases.is_empty() { p { "None." } }
+            ul.rows {
+                @for purchase in purchases.iter().take(ROWS) {
+                    @let id = purchase.id.to_string();
+                    li {
+                        span { strong { (id) } " " (purchase.pack.tier()) ", " (dollars(purchase.price_cents)) ", " (purchase.account) span.count { " since " (day(purchase.requested_at)) } }
+                        div.actions {
+                            (with_reference(seen, "/operator/purchase", &[("purchase", &id), ("do", "confirm")], &id))
+                            (button(seen, "/operator/purchase", &[("purchase", &id), ("do", "cancel")], "Cancel", &id))
+                        }
+                    }
+                }
+            }
+            @if !problems.is_empty() {
+                h3 { "Payments that do not fit" }
+                ul.rows {
+                    @for checkout in problems.iter().take(ROWS) {
+                        li {
+                            span { strong { (checkout.account) } " " (checkout.problem.as_deref().unwrap_or_default()) }
+                            (button(seen, "/operator/problem", &[("checkout", &checkout.id.to_string())], "Done", "with this payment"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
+    html! {
+        section aria-labelledby="orders" {
+            h2 #orders { "Company formations under way" }
+            @if orders.is_empty() { p { "None." } }
+            ul.rows {
+                @for order in orders.iter().take(ROWS) {
+                    @let id = order.id.to_string();
+                    @let stage = order.stage();
+                    li {
+                        span {
+                            strong { (order.entity_name) } ", " (order.entity_type.replace('_', " ")) " in " (order.jurisdiction) ", " (order.account)
+                            span.count { " " (stage.name().replace('_', " ")) " since " (order.stages.last().map_or(String::new(), |reached| day(reached.at))) }
+                        }
+                        div.actions {
+                            @if stage <= OrderStage::Payment {
+                                (with_reference(seen, "/operator/order", &[("order", &id), ("do", "confirm")], &order.entity_name))
+                                (button(seen, "/operator/order", &[("order", &id), ("do", "discard")], "Discard", &order.entity_name))
+                            } @else {
+                                form.row method="post" action="/operator/order" {
+                                    (seen.token_field())
+                                    input type="hidden" name="order" value=(id);
+                                    input type="hidden" name="do" value="advance";
+                                    select name="stage" aria-label={ "Next stage of " (order.entity_name) } {
+                                        @for next in OrderStage::ALL.into_iter().filter(|next| *next > stage) { option value=(next.name()) { (next.name().replace('_', " ")) } }
+                                    }
+                                    button type="submit" { "Move" span.unseen { " " (order.entity_name) } }
+                                }
+                            }
+                            (button(seen, "/operator/order", &[("order", &id), ("do", "intake")], "Intake", &order.entity_name))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> Markup {
+    html! {
+        section aria-labelledby="accounts" {
+            h2 #accounts { "Accounts" }
+            div.scroll tabindex="0" role="region" aria-labelledby="accounts" {
+                table {
+                    thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
+                    tbody {
+                        @for (view, login) in accounts {
+                            @let id = view.record.id.to_string();
+                            @let status = view.record.status;
+                            tr {
+                                th scope="row" { (view.record.name) " " code { (id) } }
+                                td { (login.as_deref().unwrap_or("–")) }
+                                td { @if status == AccountStatus::Pending { strong { "waits" } } @else { (format!("{status:?}").to_lowercase()) } }
+                                td { (view.record.tier) }
+                                td.number { (view.remaining.wallet) }
+                                td { (day(view.record.created_at)) }
+                                td.actions {
+                                    @if matches!(status, AccountStatus::Pending | AccountStatus::Disabled) {
+                                        (button(seen, "/operator/account", &[("account", &id), ("do", "approve")], "Approve", &view.record.name))
+                                    }
+                                    @if status.is_open() {
+                                        (button(seen, "/operator/account", &[("account", &id), ("do", "link")], "Link", &view.record.name))
+                                        (button(seen, "/operator/account", &[("account", &id), ("do", "disable")], "Disable", &view.record.name))
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            form.entry method="post" action="/operator/invite" {
+                (seen.token_field())
+                label for="invited" { "Invite: name of a new account" }
+                input #invited type="text" name="name" required maxlength="200";
+                label.tick { input type="checkbox" name="operator" value="yes"; " It may run the service" }
+                button type="submit" { "Make a link" }
+            }
+        }
+    }
+}
+
+fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report: Option<&str>) -> Markup {
+    let served = shared.shell.service.corpus();
+    let counts = &served.snapshot().manifest.counts;
+    html! {
+        section aria-labelledby="snapshots" {
+            h2 #snapshots { "Snapshots" }
+            dl {
+                dt { "Served" } dd { code { (served.id()) } }
+                dt { "Provisions" } dd { (counts.provisions) " in " (counts.code_bodies) " bodies of law" }
+                dt { "Zoning layers" } dd { (counts.zoning_layers) }
+            }
+            @if let Some(report) = report { details { summary { "Report of its build" } pre tabindex="0" { (report) } } }
+            ul.rows {
+                @for row in snapshots {
+                    li {
+                        span {
+                            strong { (row.name) }
+                            @match &row.id {
+                                Ok(_) => span.count { " " (row.provisions) " provisions, " (row.bytes >> 20) " MB" },
+                                Err(why) => { " " strong.bad { (why) } }
+                            }
+                        }
+                        @if row.is_served { span { "served" } }
+                        @else if row.id.is_ok() { (button(seen, "/operator/snapshot", &[("snapshot", &row.name)], "Serve", &row.name)) }
+                    }
+                }
+            }
+            p.count { "A snapshot is verified before it is served; the one before stays if anything is wrong with it." }
+        }
+    }
+}
+
+fn errors(failures: &[Failed]) -> Markup {
+    html! {
+        section aria-labelledby="errors" {
+            h2 #errors { "Recent errors" }
+            @if failures.is_empty() { p { "None since the start." } } @else {
+                div.scroll tabindex="0" role="region" aria-labelledby="errors" {
+                    table {
+                        thead { tr { th scope="col" { "Time" } th scope="col" { "Status" } th scope="col" { "Operation" } th scope="col" { "Code" } th scope="col" { "Why" } th scope="col" { "Request" } } }
+                        tbody {
+                            @for failed in failures.iter().rev() {
+                                tr {
+                                    td { (day_and_time(crate::clock::UnixMillis(failed.at_millis))) }
+                                    td { (failed.status) } td { (failed.operation) } td { (failed.code.unwrap_or("–")) }
+                                    td { (failed.why.as_deref().unwrap_or("–")) } td { code { (failed.request) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn acts(acts: &[ActRecord]) -> Markup {
+    html! {
+        section aria-labelledby="acts" {
+            h2 #acts { "Newest administrative acts" }
+            div.scroll tabindex="0" role="region" aria-labelledby="acts" {
+                table {
+                    thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Act" } th scope="col" { "On" } } }
+                    tbody { @for act in acts.iter().rev() { tr { td { (act.at) } td { (act.actor) } td { (act.act) } td { (act.on) } } } }
+                }
+            }
+        }
+    }
+}

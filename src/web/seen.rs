@@ -1,0 +1,67 @@
+//! A request with who sent it, and whether its form is ours.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::browser::{Browser, is_from_here};
+use super::form::Form;
+use super::frame::{Page, Section};
+use super::response::{self, Keep};
+use super::shell::Shell;
+use super::trouble::Trouble;
+use super::visitor::Visitor;
+use crate::accounts::changes::{Act, SignedIn};
+use crate::door::{DoorAnswer, Visit};
+
+/// A request with who sent it.
+pub(super) struct Seen<'v> {
+    pub(super) visit: &'v Visit<'v>,
+    pub(super) visitor: Visitor,
+    pub(super) browser: Browser,
+    pub(super) act: Act,
+}
+
+impl<'v> Seen<'v> {
+    pub(super) fn of(shell: &Shell, visit: &'v Visit<'v>) -> Self {
+        let now = shell.service.now();
+        let visitor = Visitor::of(visit, shell.service.accounts(), now);
+        let mut browser = Browser::of(visit.headers);
+        let actor = match &visitor {
+            Visitor::Person(person) => person.account.to_string(),
+            Visitor::Anonymous => {
+                // A session that is over proves nothing, not even where a form came from.
+                browser.session = None;
+                "visitor".to_owned()
+            }
+        };
+        Self { visit, visitor, browser, act: Act { actor, at: now.wall } }
+    }
+
+    pub(super) fn person(&self) -> Result<&SignedIn, Trouble> {
+        match &self.visitor {
+            Visitor::Person(person) => Ok(person),
+            Visitor::Anonymous => Err(Trouble::SignInFirst),
+        }
+    }
+
+    /// The form, if it is ours.
+    pub(super) fn form(&self, shell: &Shell) -> Result<Form, Trouble> {
+        if !is_from_here(self.visit.headers, &shell.origin) {
+            return Err(Trouble::NotOurForm);
+        }
+        let form = Form::read(self.visit.headers, self.visit.body);
+        let form = form.map_err(|why| Trouble::Refused(why.to_owned()))?;
+        if self.browser.accepts(form.text("token")) { Ok(form) } else { Err(Trouble::NotOurForm) }
+    }
+
+    /// The hidden field that every form has.
+    pub(super) fn token_field(&self) -> Markup {
+        let token = self.browser.form_token().unwrap_or_default();
+        html! { input type="hidden" name="token" value=(token); }
+    }
+
+    pub(super) fn page(&self, status: StatusCode, title: &str, main: Markup) -> DoorAnswer {
+        let page = Page::new(title, Section::Other, main);
+        response::page(status, page.html(&self.visitor), Keep::Nowhere).into()
+    }
+}

@@ -1,0 +1,50 @@
+//! Buying a pack: by the operation `purchase`, as a program does.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::accounts::tier::PackName;
+use crate::api::call::{Asker, Call, Outcome, Progress};
+use crate::api::error::ApiError;
+use crate::api::parameters::Arguments;
+use crate::api::reply::{Body, Format};
+use crate::web::seen::Seen;
+use crate::web::shell::{Shell, row};
+use crate::web::trouble::Trouble;
+
+/// What the operation answers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Purchased {
+    pub(super) purchase: String,
+    pub(super) price_cents: u32,
+    pub(super) credits: u32,
+    pub(super) how_to_pay: String,
+    pub(super) checkout_url: Option<String>,
+}
+
+pub(super) async fn purchase(shell: &Shell, seen: &Seen<'_>, pack: PackName) -> Result<Purchased, Trouble> {
+    let mut arguments = Arguments::default();
+    arguments.body.insert("pack".to_owned(), Value::from(pack.tier().name()));
+    let progress = Progress::default();
+    let call = Call {
+        corpus: shell.service.corpus(),
+        operation: row("purchase")?,
+        asker: Asker::Person(seen.person()?),
+        arguments,
+        format: Some(Format::Json),
+        idempotency_key: Ok(None),
+        known_versions: None,
+        progress: &progress,
+    };
+    let outcome = shell.service.call(call).await;
+    seen.visit.progress.include(&progress);
+    let answer = match outcome {
+        Outcome::Answered(answer) => answer,
+        Outcome::Failed(failure) => return Err(failure.error.into()),
+        Outcome::Unchanged { .. } => return Err(Trouble::Failed("a purchase is unchanged".to_owned())),
+    };
+    let Body::Bytes(bytes) = answer.reply.body else { return Err(Trouble::Failed("a purchase is packed".to_owned())) };
+    let read = serde_json::from_slice(&bytes);
+    read.map_err(|error| ApiError::internal(format!("a page reads a purchase: {error}")).into())
+}

@@ -1,0 +1,159 @@
+//! Usage by day and operation, as an SVG of stacked columns and as the table of the same numbers.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::accounts::ledger::entry::EntryKind;
+use crate::accounts::views::EntryView;
+use crate::clock::Day;
+
+/// Operations with a colour of their own; the others share the last.
+const COLOURS: usize = 6;
+
+const HEIGHT: f64 = 120.0;
+const COLUMN: f64 = 16.0;
+
+/// Credits and units used, by operation and day.
+pub(super) struct Usage {
+    first: Day,
+    days: usize,
+    /// The most used first, each with one number a day.
+    operations: Vec<(String, Vec<i64>)>,
+}
+
+impl Usage {
+    pub(super) fn of(entries: &[EntryView], today: Day, days: usize) -> Self {
+        let first = Day(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1));
+        let mut by_operation: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| is_use(entry)) {
+            let place = entry.at.day().0.checked_sub(first.0).and_then(|place| usize::try_from(place).ok());
+            let Some(place) = place.filter(|place| *place < days) else { continue };
+            let name = entry.operation.clone().unwrap_or_else(|| "other".to_owned());
+            // A refund gives back what its call took.
+            by_operation.entry(name).or_insert_with(|| vec![0; days])[place] -= entry.credits;
+        }
+        let mut operations: Vec<_> = by_operation.into_iter().collect();
+        operations.sort_by_key(|(_, days)| std::cmp::Reverse(days.iter().sum::<i64>()));
+        Self { first, days, operations }
+    }
+
+    fn on(&self, place: usize) -> i64 {
+        self.operations.iter().map(|(_, days)| days[place].max(0)).sum()
+    }
+
+    fn day(&self, place: usize) -> Day {
+        Day(self.first.0 + i32::try_from(place).unwrap_or(0))
+    }
+}
+
+fn is_use(entry: &EntryView) -> bool {
+    entry.kind == EntryKind::Usage || (entry.kind == EntryKind::Refund && entry.operation.is_some())
+}
+
+pub(super) fn by_day(usage: &Usage) -> Markup {
+    let most = (0..usage.days).map(|place| usage.on(place)).max().unwrap_or(0);
+    if most <= 0 {
+        return html! { p { "Nothing was used." } };
+    }
+    let width = COLUMN * usage.days as f64;
+    let total: i64 = (0..usage.days).map(|place| usage.on(place)).sum();
+    html! {
+        figure.chart {
+            svg viewBox={ "0 0 " (width) " " (HEIGHT + 18.0) } role="img" aria-label={ (total) " credits and free units used in " (usage.days) " days; at most " (most) " on one day" } {
+                @for place in 0..usage.days {
+                    g {
+                        title { (usage.day(place)) ": " (usage.on(place)) }
+                        @for (colour, y, height) in stacked(usage, place, most) {
+                            rect class={ "c" (colour) } x=(COLUMN * place as f64 + 2.0) y=(y) width=(COLUMN - 4.0) height=(height) {}
+                        }
+                    }
+                }
+                line class="axis" x1="0" x2=(width) y1=(HEIGHT) y2=(HEIGHT) {}
+                text x="0" y=(HEIGHT + 14.0) { (usage.first) }
+                text x=(width) y=(HEIGHT + 14.0) text-anchor="end" { (usage.day(usage.days - 1)) }
+                text x="0" y="10" { (most) }
+            }
+            figcaption {
+                ul.legend {
+                    @for (place, (name, days)) in usage.operations.iter().enumerate() {
+                        li { span class={ "key c" (place.min(COLOURS - 1)) } aria-hidden="true" {} (name) ": " (days.iter().sum::<i64>()) }
+                    }
+                }
+                details {
+                    summary { "As a table" }
+                    div.scroll tabindex="0" role="region" aria-label="Usage by day and operation" {
+                        table {
+                            thead { tr { th scope="col" { "Day" } @for (name, _) in &usage.operations { th scope="col" { (name) } } } }
+                            tbody {
+                                @for place in (0..usage.days).rev().filter(|place| usage.on(*place) != 0) {
+                                    tr { th scope="row" { (usage.day(place)) } @for (_, days) in &usage.operations { td.number { (days[place]) } } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Colour, top and height of each part of a column, from the ground up.
+fn stacked(usage: &Usage, place: usize, most: i64) -> Vec<(usize, f64, f64)> {
+    let mut top = HEIGHT;
+    let mut parts = Vec::new();
+    for (colour, (_, days)) in usage.operations.iter().enumerate() {
+        let height = days[place].max(0) as f64 / most as f64 * (HEIGHT - 14.0);
+        if height > 0.0 {
+            top -= height;
+            parts.push((colour.min(COLOURS - 1), round(top), round(height)));
+        }
+    }
+    parts
+}
+
+fn round(pixels: f64) -> f64 {
+    (pixels * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accounts::ids::EntryNumber;
+
+    fn entry(day: i32, kind: EntryKind, operation: Option<&str>, credits: i64) -> EntryView {
+        EntryView {
+            id: EntryNumber(1),
+            at: Day(day).start(),
+            kind,
+            operation: operation.map(str::to_owned),
+            credits,
+            from_allotment: 0,
+            balance_after: 0,
+            key_prefix: None,
+            note: None,
+            actor: None,
+            previous: None,
+        }
+    }
+
+    #[test]
+    fn use_is_summed_by_day_and_operation_and_refunds_are_taken_off() {
+        let entries = [
+            entry(10, EntryKind::Usage, Some("search"), -5),
+            entry(10, EntryKind::Usage, Some("search"), -5),
+            entry(10, EntryKind::Refund, Some("search"), 5),
+            entry(9, EntryKind::Usage, Some("node"), -1),
+            entry(10, EntryKind::Purchase, None, 1000),
+            entry(3, EntryKind::Usage, Some("node"), -7),
+        ];
+        let usage = Usage::of(&entries, Day(10), 5);
+        assert_eq!(
+            usage.operations,
+            [("search".to_owned(), vec![0, 0, 0, 0, 5]), ("node".to_owned(), vec![0, 0, 0, 1, 0])]
+        );
+        let text = by_day(&usage).into_string();
+        assert_eq!(text.matches("<rect").count(), 2);
+        assert!(by_day(&Usage::of(&[], Day(10), 5)).into_string().contains("Nothing was used"));
+    }
+}

@@ -1,0 +1,254 @@
+//! Signing in, up and out, and one-time links. What goes wrong tells nobody who has an account.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::shared::{Shared, page_with_form};
+use crate::accounts::changes::{Act, EndSessions, LinkAnswer, LinkView, Proof, SignUp};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::key::LinkToken;
+use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
+use crate::door::DoorAnswer;
+use crate::web::browser::{end_session, set_session};
+use crate::web::form::Form;
+use crate::web::response::redirect;
+use crate::web::seen::Seen;
+use crate::web::trouble::Trouble;
+use crate::web::visitor::Visitor;
+
+/// The same for a wrong name and a wrong password.
+const NOT_KNOWN: &str = "This name and password do not fit. Check both; a forgotten password is renewed by a link that the \
+                         operator of this service makes.";
+
+pub(super) fn sign_in_page(shared: &Shared, seen: &Seen<'_>, problem: &str) -> DoorAnswer {
+    if let Visitor::Person(_) = seen.visitor {
+        return redirect("/settings").into();
+    }
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let came_back = seen.visit.query == Some("again");
+    page_with_form(seen, status, "Sign in", |token| {
+        html! {
+            h1 { "Sign in" }
+            (alert(problem))
+            @if came_back && problem.is_empty() {
+                p.banner role="alert" {
+                    "Your browser did not keep the sign-in. It keeps it over https, or on this machine over http; ask the "
+                    "operator to serve this address over https."
+                }
+            }
+            form.entry method="post" action="/settings/sign-in" {
+                (token)
+                (login_field())
+                label for="password" { "Password" }
+                input #password type="password" name="password" autocomplete="current-password" required maxlength="200";
+                button type="submit" { "Sign in" }
+            }
+            @match shared.sign_up {
+                SignUpPolicy::Invited => p { "Accounts are made by the operator of this service, who can send you a link." },
+                _ => p { "No account yet? " a href="/settings/sign-up" { "Sign up" } "." },
+            }
+        }
+    })
+}
+
+pub(super) async fn sign_in(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let (accounts, login) = (shared.accounts(), form.text("login").to_owned());
+    let (name, password) = (login.clone(), form.text("password").to_owned());
+    let proved = shared
+        .shell
+        .desk
+        .password_work(seen.visit.client, &name, move || Ok(accounts.prove(&login, &password)))
+        .await?;
+    match proved {
+        Some(proof) => signed_in(shared, seen, proof).await,
+        None => Ok(sign_in_page(shared, seen, NOT_KNOWN)),
+    }
+}
+
+/// Opens a session with a token that is always new, and ends the one that the browser had.
+pub(super) async fn signed_in(shared: &Shared, seen: &Seen<'_>, proof: Proof) -> Result<DoorAnswer, Trouble> {
+    let (accounts, act) = (shared.accounts(), Act { actor: proof.account().to_string(), ..seen.act.clone() });
+    let device = device(seen);
+    let before =
+        if let Visitor::Person(person) = &seen.visitor { Some((person.account, person.session)) } else { None };
+    let token = shared.shell.desk.work(move || {
+        if let Some((account, session)) = before {
+            accounts.end_sessions(account, EndSessions::One(session), &act)?;
+        }
+        accounts.open_session(proof, &device, &act, &mut SystemEntropy)
+    });
+    let token = token.await?;
+    let seconds = shared.shell.service.accounts().settings().session_millis / 1000;
+    // A page of our own that leads on: a browser that drops the cookie is told so there.
+    let mut answer: DoorAnswer = redirect("/settings?signed-in").into();
+    set_session(&mut answer.response, &token, seconds);
+    Ok(answer)
+}
+
+/// The kind of browser, as far as its owner will recognise it.
+fn device(seen: &Seen<'_>) -> String {
+    let agent = seen.visit.headers.get(::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let agent = agent.unwrap_or_default();
+    let find = |names: &[&'static str]| names.iter().find(|name| agent.contains(**name)).copied();
+    let browser = find(&["Firefox", "Edg", "OPR", "Chrome", "Safari", "curl"]).unwrap_or("a browser");
+    let system = find(&["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"]);
+    system.map_or(browser.to_owned(), |system| format!("{browser} on {system}"))
+}
+
+pub(super) fn sign_up_page(
+    shared: &Shared,
+    seen: &Seen<'_>,
+    problem: &str,
+    login: Option<&str>,
+) -> Result<DoorAnswer, Trouble> {
+    if shared.sign_up == SignUpPolicy::Invited {
+        return Err(Trouble::Nothing);
+    }
+    let status = if problem.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    Ok(page_with_form(seen, status, "Sign up", |token| {
+        html! {
+            h1 { "Sign up" }
+            (alert(problem))
+            @if shared.sign_up == SignUpPolicy::Approval {
+                p { "The operator of this service approves each account. Until then you can sign in, and search once you are approved." }
+            }
+            form.entry method="post" action="/settings/sign-up" {
+                (token)
+                label for="login" { "Name or e-mail address" }
+                input #login type="text" name="login" value=[login] autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
+                (new_password_field())
+                button type="submit" { "Sign up" }
+            }
+            p { "You have an account? " a href="/settings/sign-in" { "Sign in" } "." }
+        }
+    }))
+}
+
+pub(super) async fn sign_up(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    if shared.sign_up == SignUpPolicy::Invited {
+        return Err(Trouble::Nothing);
+    }
+    let name = form.text("login");
+    let wish = name.parse::<Login>().and_then(|login| {
+        let password = Password::new(form.text("password"))?;
+        Ok(SignUp { login, password, approve: shared.sign_up == SignUpPolicy::Open })
+    });
+    let wish = match wish {
+        Ok(wish) => wish,
+        Err(why) => return sign_up_page(shared, seen, &why, Some(name)),
+    };
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let made = shared
+        .shell
+        .desk
+        .password_work(seen.visit.client, name, move || refusable(accounts.sign_up(wish, &act, &mut SystemEntropy)));
+    match made.await? {
+        Ok(proof) => signed_in(shared, seen, proof).await,
+        Err(why) => sign_up_page(shared, seen, &why, Some(name)),
+    }
+}
+
+/// What can be corrected on the page is no error of it.
+fn refusable<T>(result: Result<T, ChangeError>) -> Result<Result<T, String>, ChangeError> {
+    match result {
+        Ok(done) => Ok(Ok(done)),
+        Err(ChangeError::Refused(why)) => Ok(Err(why)),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) async fn sign_out(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let (account, session) = (seen.person()?.account, seen.person()?.session);
+    shared.shell.desk.work(move || accounts.end_sessions(account, EndSessions::One(session), &act)).await?;
+    let mut answer: DoorAnswer = redirect("/settings/sign-in").into();
+    end_session(&mut answer.response);
+    Ok(answer)
+}
+
+async fn link_view(shared: &Shared, seen: &Seen<'_>, link: LinkToken) -> Result<LinkView, Trouble> {
+    let (accounts, now) = (shared.accounts(), seen.act.at);
+    let view = shared.shell.desk.work(move || accounts.link(&link, now)).await?;
+    view.ok_or(Trouble::Nothing)
+}
+
+/// Opening a link uses nothing up: programs that preview links may fetch it.
+pub(super) async fn link_page(
+    shared: &Shared,
+    seen: &Seen<'_>,
+    link: LinkToken,
+    problem: Option<&str>,
+) -> Result<DoorAnswer, Trouble> {
+    let view = link_view(shared, seen, link).await?;
+    let status = if problem.is_none() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let (title, words) = match &view {
+        LinkView::FirstOperator => (
+            "Make the operator's account",
+            "Whoever signs in with it runs this service: accounts, payments, snapshots.".to_owned(),
+        ),
+        LinkView::Invited { name, .. } => ("Choose how to sign in", format!("This is for the account of {name}.")),
+        LinkView::NewPassword { login } => {
+            ("Choose a new password", format!("It is for {login}. Every browser that is signed in will be signed out."))
+        }
+    };
+    let needs_login = !matches!(view, LinkView::NewPassword { .. });
+    Ok(page_with_form(seen, status, title, |token| {
+        html! {
+            h1 { (title) }
+            (alert(problem.unwrap_or_default()))
+            p { (words) }
+            form.entry method="post" {
+                (token)
+                @if needs_login { (login_field()) }
+                (new_password_field())
+                button type="submit" { "Save and sign in" }
+            }
+        }
+    }))
+}
+
+pub(super) async fn use_link(
+    shared: &Shared,
+    seen: &Seen<'_>,
+    link: LinkToken,
+    form: &Form,
+) -> Result<DoorAnswer, Trouble> {
+    let view = link_view(shared, seen, link.clone()).await?;
+    let needs_login = !matches!(view, LinkView::NewPassword { .. });
+    let answer = Password::new(form.text("password")).and_then(|password| {
+        let login = if needs_login { Some(form.text("login").parse::<Login>()?) } else { None };
+        Ok(LinkAnswer { login, password })
+    });
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(why) => return link_page(shared, seen, link, Some(&why)).await,
+    };
+    let (accounts, act, used) = (shared.accounts(), seen.act.clone(), link.clone());
+    let name = link.digest().to_hex();
+    let made = shared.shell.desk.password_work(seen.visit.client, &name, move || {
+        refusable(accounts.use_link(&used, answer, &act, &mut SystemEntropy))
+    });
+    match made.await? {
+        Ok(proof) => signed_in(shared, seen, proof.ok_or(Trouble::Nothing)?).await,
+        Err(why) => link_page(shared, seen, link, Some(&why)).await,
+    }
+}
+
+fn alert(problem: &str) -> Markup {
+    html! { @if !problem.is_empty() { p.banner role="alert" { (problem) } } }
+}
+
+fn login_field() -> Markup {
+    html! {
+        label for="login" { "Name or e-mail address" }
+        input #login type="text" name="login" autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
+    }
+}
+
+pub(super) fn new_password_field() -> Markup {
+    html! {
+        label for="new-password" { "New password, at least " (PASSWORD_CHARS_MIN) " characters" }
+        input #new-password type="password" name="password" autocomplete="new-password" required minlength=(PASSWORD_CHARS_MIN) maxlength="200";
+    }
+}

@@ -1,0 +1,124 @@
+//! The ledger of an account, page by page, and as CSV.
+
+use std::fmt::Write;
+
+use ::http::StatusCode;
+use ::http::header::{CONTENT_DISPOSITION, HeaderValue, LINK};
+use maud::html;
+
+use super::shared::Shared;
+use crate::accounts::ids::EntryNumber;
+use crate::accounts::views::EntryView;
+use crate::door::DoorAnswer;
+use crate::web::response::{self, Keep};
+use crate::web::seen::Seen;
+use crate::web::settings::overview::day_and_time;
+use crate::web::trouble::Trouble;
+
+const ON_A_PAGE: usize = 50;
+
+/// Entries in one file; a longer ledger comes in several.
+const IN_A_FILE: usize = 50_000;
+
+/// Entries from one on, newest first, and the one after them.
+async fn entries(
+    shared: &Shared,
+    seen: &Seen<'_>,
+    count: usize,
+) -> Result<(Vec<EntryView>, Option<EntryNumber>), Trouble> {
+    let person = seen.person()?;
+    let from = seen.visit.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
+    let from = from.transpose().map_err(|_| Trouble::Nothing)?.map(EntryNumber);
+    let (accounts, account) = (shared.accounts(), person.account);
+    let entries = shared.shell.desk.work(move || accounts.entries_from(account, from, count)).await?;
+    let next = entries.last().and_then(|entry| entry.previous).filter(|_| entries.len() == count);
+    Ok((entries, next))
+}
+
+pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    let (entries, next) = entries(shared, seen, ON_A_PAGE).await?;
+    let main = html! {
+        h1 { "Ledger" }
+        p { "What was given, bought and used, newest first. Free units of the month are used before credits." }
+        p { a href="/settings/ledger.csv" { "Export as CSV" } " · " a href="/settings" { "Back to the settings" } }
+        div.scroll tabindex="0" role="region" aria-label="Ledger" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Entry" } th scope="col" { "Time" } th scope="col" { "Kind" } th scope="col" { "For" }
+                        th scope="col" { "Credits" } th scope="col" { "Of these free" } th scope="col" { "Balance" } th scope="col" { "Key" }
+                    }
+                }
+                tbody {
+                    @for entry in &entries {
+                        tr {
+                            th scope="row" { (entry.id) }
+                            td { (day_and_time(entry.at)) }
+                            td { (entry.kind.name()) }
+                            td { (entry.operation.as_deref().or(entry.note.as_deref()).unwrap_or("–")) }
+                            td.number { (entry.credits) }
+                            td.number { (entry.from_allotment) }
+                            td.number { (entry.balance_after) }
+                            td { (entry.key_prefix.as_deref().unwrap_or("–")) }
+                        }
+                    }
+                }
+            }
+        }
+        @if entries.is_empty() { p { "There is nothing yet." } }
+        @if let Some(next) = next { p { a.button.quiet rel="next" href={ "/settings/ledger?from=" (next) } { "Earlier" } } }
+    };
+    Ok(seen.page(StatusCode::OK, "Ledger", main))
+}
+
+pub(super) async fn exported(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    let (entries, next) = entries(shared, seen, IN_A_FILE).await?;
+    let mut response =
+        response::text(StatusCode::OK, "text/csv; charset=utf-8", as_csv(&entries).into(), Keep::Nowhere);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"hornbook-ledger.csv\""));
+    if let Some(next) =
+        next.map(|next| HeaderValue::from_str(&format!("</settings/ledger.csv?from={next}>; rel=\"next\"")))
+    {
+        headers.extend(next.ok().map(|next| (LINK, next)));
+    }
+    Ok(response.into())
+}
+
+const COLUMNS: &str = "id,at,kind,operation,credits,fromAllotment,balanceAfter,keyPrefix,note\r\n";
+
+/// As RFC 4180 says.
+fn as_csv(entries: &[EntryView]) -> String {
+    let mut csv = COLUMNS.to_owned();
+    for entry in entries {
+        let (operation, key) = (quoted(entry.operation.as_deref()), quoted(entry.key_prefix.as_deref()));
+        let (id, at, kind, note) = (entry.id, entry.at, entry.kind.name(), quoted(entry.note.as_deref()));
+        let (credits, free, balance) = (entry.credits, entry.from_allotment, entry.balance_after);
+        // Writing to a string cannot fail.
+        let _ = write!(csv, "{id},{at},{kind},{operation},{credits},{free},{balance},{key},{note}\r\n");
+    }
+    csv
+}
+
+/// A text as a field. One that a spreadsheet would take for a formula is marked as text.
+fn quoted(text: Option<&str>) -> String {
+    let text = text.unwrap_or_default();
+    let mark = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    if mark.is_empty() && !text.contains([',', '"', '\r', '\n']) {
+        return text.to_owned();
+    }
+    format!("\"{mark}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_need_it_and_formulas_are_text() {
+        assert_eq!(quoted(Some("search")), "search");
+        assert_eq!(quoted(Some("a, \"b\"\n")), "\"a, \"\"b\"\"\n\"");
+        assert_eq!(quoted(Some("=cmd()")), "\"'=cmd()\"");
+        assert_eq!(quoted(None), "");
+    }
+}

@@ -1,0 +1,294 @@
+//! `/settings`: everything about an account on one page.
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use super::chart::{self, Usage};
+use super::entry::new_password_field;
+use super::shared::Shared;
+use crate::accounts::changes::{SessionView, SignedIn};
+use crate::accounts::key::KeyKind;
+use crate::accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
+use crate::accounts::scope::Scope;
+use crate::accounts::tier::{PackName, Tariff};
+use crate::accounts::views::{AccountView, EntryView, KeyView};
+use crate::clock::UnixMillis;
+use crate::door::DoorAnswer;
+use crate::web::frame::{Page, Section};
+use crate::web::response::{self, Keep, redirect};
+use crate::web::seen::Seen;
+use crate::web::trouble::Trouble;
+use crate::web::visitor::Visitor;
+
+/// Entries of the ledger that the charts look at, the newest.
+const CHARTED_MAX: usize = 20_000;
+const CHARTED_DAYS: usize = 30;
+
+struct Account {
+    view: AccountView,
+    keys: Vec<KeyView>,
+    purchases: Vec<PurchaseRecord>,
+    sessions: Vec<SessionView>,
+    entries: Vec<EntryView>,
+}
+
+pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    let Visitor::Person(person) = &seen.visitor else {
+        let lost = seen.visit.query == Some("signed-in");
+        return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
+    };
+    let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);
+    let account = shared.shell.desk.work(move || {
+        let mut purchases = accounts.purchases()?;
+        purchases.retain(|purchase| purchase.account == id);
+        let mut keys = accounts.keys(Some(id));
+        keys.retain(|key| key.record.kind != KeyKind::Web);
+        Ok(Account {
+            view: accounts.account(id, now)?,
+            keys,
+            purchases,
+            sessions: accounts.sessions(id, now.wall),
+            entries: accounts.recent_entries(id, CHARTED_MAX)?,
+        })
+    });
+    let account = account.await?;
+    let tariff = shared.accounts().settings().tariff;
+    let usage = Usage::of(&account.entries, now.wall.day(), CHARTED_DAYS);
+    let main = html! {
+        h1 { "Your account" }
+        (standing(person, &account.view))
+        (money(&account.view))
+        section aria-labelledby="usage" {
+            h2 #usage { "Usage in " (CHARTED_DAYS) " days" }
+            (chart::by_day(&usage))
+            @if account.entries.len() == CHARTED_MAX { p.count { "Of the newest " (CHARTED_MAX) " entries." } }
+            p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
+        }
+        (keys(seen, &account.keys, now.wall))
+        (packs(seen, &tariff, &account.purchases))
+        (password(seen))
+        (browsers(seen, person, &account.sessions))
+        (leaving(seen))
+    };
+    let page = Page::new("Your account", Section::Other, main);
+    Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
+}
+
+fn standing(person: &SignedIn, view: &AccountView) -> Markup {
+    html! {
+        @if view.record.status == AccountStatus::Pending {
+            p.banner role="status" {
+                strong { "Waiting for approval." } " The operator of this service looks at each new account. Searches and keys work once yours is approved."
+            }
+        }
+        dl {
+            dt { "Signed in as" } dd { (person.login) }
+            dt { "Account" } dd { code { (view.record.id) } }
+            dt { "Tier" } dd { (view.record.tier) ", " (view.limits.per_minute) " calls a minute, " (view.limits.per_day) " a day" }
+        }
+    }
+}
+
+fn money(view: &AccountView) -> Markup {
+    let used = view.monthly_units.saturating_sub(view.remaining.allotment);
+    html! {
+        section aria-labelledby="credits" {
+            h2 #credits { "Credits" }
+            dl {
+                dt { "Wallet" } dd { strong { (view.remaining.wallet) } " credits; they do not expire" }
+                dt { "This month" }
+                dd {
+                    (view.remaining.allotment) " of " (view.monthly_units) " free units left "
+                    @if view.monthly_units > 0 {
+                        meter min="0" max=(view.monthly_units) value=(used) aria-label="free units used" { (used) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
+    let is_live = |key: &&KeyView| {
+        key.record.revoked_at.is_none() && key.record.expires_at.is_none_or(|expires_at| now < expires_at)
+    };
+    html! {
+        section aria-labelledby="keys" {
+            h2 #keys { "Keys for programs" }
+            @if keys.iter().any(|key| is_live(&key)) {
+                div.scroll tabindex="0" role="region" aria-labelledby="keys" {
+                    table {
+                        thead { tr { th scope="col" { "Name" } th scope="col" { "Begins with" } th scope="col" { "Scopes" } th scope="col" { "Last used" } th scope="col" { "Ends" } th scope="col" { span.unseen { "Change" } } } }
+                        tbody {
+                            @for key in keys.iter().filter(is_live) {
+                                tr {
+                                    th scope="row" { (key.record.name) }
+                                    td { code { (key.record.prefix) "…" } }
+                                    td { (key.record.scopes) }
+                                    td { (key.last_used.map_or("never".to_owned(), day)) }
+                                    td { (key.record.expires_at.map_or("–".to_owned(), day)) }
+                                    td.actions {
+                                        (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Rotate", &key.record.name))
+                                        (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            } @else { p { "There is no key yet." } }
+            form.entry method="post" action="/settings/keys" {
+                (seen.token_field())
+                label for="key-name" { "Name of a new key" }
+                input #key-name type="text" name="name" required maxlength="100" placeholder="my program";
+                fieldset {
+                    legend { "It may be used for" }
+                    @for scope in Scope::ALL {
+                        label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; " " (scope.name()) }
+                    }
+                }
+                label for="key-days" { "Days until it ends (empty: it does not)" }
+                input #key-days type="number" name="days" min="1" max="65535";
+                button type="submit" { "Create a key" }
+            }
+        }
+    }
+}
+
+/// A button that changes one thing.
+pub(in crate::web) fn action(seen: &Seen<'_>, path: &str, field: &str, value: &str, word: &str, what: &str) -> Markup {
+    html! {
+        form method="post" action=(path) {
+            (seen.token_field())
+            input type="hidden" name=(field) value=(value);
+            button.quiet type="submit" { (word) span.unseen { " " (what) } }
+        }
+    }
+}
+
+fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Markup {
+    html! {
+        section aria-labelledby="packs" {
+            h2 #packs { "Packs of credits" }
+            ul.packs {
+                @for name in PackName::ALL {
+                    @let pack = tariff.pack(name);
+                    li {
+                        h3 { (name.tier()) }
+                        p { strong { (pack.credits) " credits" } ", " (dollars(pack.price_cents)) }
+                        p.count { (pack.limits.per_minute) " calls a minute, " (pack.limits.per_day) " a day" }
+                        (action(seen, "/settings/packs", "pack", name.tier().name(), "Buy", name.tier().name()))
+                    }
+                }
+            }
+            @if !purchases.is_empty() {
+                div.scroll tabindex="0" role="region" aria-label="Your purchases" {
+                    table {
+                        thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Asked for" } th scope="col" { "State" } } }
+                        tbody {
+                            @for purchase in purchases.iter().rev().take(20) {
+                                tr {
+                                    th scope="row" { code { (purchase.id) } }
+                                    td { (purchase.pack.tier()) }
+                                    td { (dollars(purchase.price_cents)) }
+                                    td { (day(purchase.requested_at)) }
+                                    td { (state_of(purchase.status)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const fn state_of(status: PurchaseStatus) -> &'static str {
+    match status {
+        PurchaseStatus::Requested => "waits for its payment",
+        PurchaseStatus::Paid => "paid",
+        PurchaseStatus::Cancelled => "cancelled",
+        PurchaseStatus::Refunded => "refunded",
+    }
+}
+
+fn current_password_field(id: &str) -> Markup {
+    html! {
+        label for=(id) { "Present password" }
+        input id=(id) type="password" name="current" autocomplete="current-password" required maxlength="200";
+    }
+}
+
+fn password(seen: &Seen<'_>) -> Markup {
+    html! {
+        section aria-labelledby="password" {
+            h2 #password { "Password" }
+            form.entry method="post" action="/settings/password" {
+                (seen.token_field())
+                (current_password_field("current-for-new"))
+                (new_password_field())
+                p.count { "Every browser is signed out; this one stays." }
+                button type="submit" { "Change the password" }
+            }
+        }
+    }
+}
+
+fn browsers(seen: &Seen<'_>, person: &SignedIn, sessions: &[SessionView]) -> Markup {
+    html! {
+        section aria-labelledby="browsers" {
+            h2 #browsers { "Signed-in browsers" }
+            ul.rows {
+                @for session in sessions {
+                    li {
+                        span {
+                            strong { (session.device) }
+                            @if session.id == person.session { " (this one)" }
+                            span.count { " since " (day(session.created_at)) ", last used " (day_and_time(session.last_seen_at)) }
+                        }
+                        @if session.id != person.session {
+                            (action(seen, "/settings/sessions", "session", &session.id.to_string(), "Sign out", &session.device))
+                        }
+                    }
+                }
+            }
+            div.actions {
+                form method="post" action="/settings/sign-out" { (seen.token_field()) button type="submit" { "Sign out here" } }
+                @if sessions.len() > 1 { (action(seen, "/settings/sessions", "session", "others", "Sign out all others", "")) }
+            }
+        }
+    }
+}
+
+fn leaving(seen: &Seen<'_>) -> Markup {
+    html! {
+        section aria-labelledby="leaving" {
+            h2 #leaving { "Delete the account" }
+            details {
+                summary { "What it means, and the form" }
+                p { "Your name, password, keys and sessions are removed. Credits that are left are lost. What was paid and used stays in the ledger, under a number." }
+                form.entry method="post" action="/settings/delete" {
+                    (seen.token_field())
+                    (current_password_field("current-for-leaving"))
+                    label.tick { input type="checkbox" name="sure" value="yes" required; " I am sure" }
+                    button type="submit" { "Delete my account" }
+                }
+            }
+        }
+    }
+}
+
+pub(in crate::web) fn dollars(cents: u32) -> String {
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+pub(in crate::web) fn day(at: UnixMillis) -> String {
+    at.day().to_string()
+}
+
+/// To the minute, in UTC.
+pub(in crate::web) fn day_and_time(at: UnixMillis) -> String {
+    let text = at.to_string();
+    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
+    format!("{day}, {} UTC", time.get(..5).unwrap_or_default())
+}

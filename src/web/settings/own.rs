@@ -1,0 +1,201 @@
+//! What people change about their own account. Whatever lets somebody else in, or cannot be undone, asks for the password.
+
+use ::http::StatusCode;
+use maud::html;
+
+use super::buying::{Purchased, purchase};
+use super::entry::signed_in;
+use super::shared::Shared;
+use crate::accounts::changes::{EndSessions, IssuedKey, KeyWish, Proof, SessionId};
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::KeyId;
+use crate::accounts::key::KeyKind;
+use crate::accounts::people::Password;
+use crate::accounts::records::KeyRecord;
+use crate::accounts::scope::ScopeSet;
+use crate::accounts::tier::PackName;
+use crate::door::DoorAnswer;
+use crate::web::assets::SETTINGS;
+use crate::web::browser::end_session;
+use crate::web::form::Form;
+use crate::web::frame::{Page, Section};
+use crate::web::response::{self, Keep, redirect};
+use crate::web::seen::Seen;
+use crate::web::settings::overview::dollars;
+use crate::web::trouble::Trouble;
+use crate::web::visitor::Visitor;
+
+/// Keys that an account may ever have made on its pages.
+const KEYS_MAX: usize = 200;
+
+/// A rotated key works for another day.
+const OVERLAP_MILLIS: u64 = 86_400_000;
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let account = seen.person()?.account;
+    check_room(shared, seen)?;
+    let scopes = form.all("scopes").collect::<Vec<_>>().join(",");
+    let scopes = if scopes.is_empty() {
+        return Err(Trouble::Refused("choose what the key may be used for".to_owned()));
+    } else {
+        scopes.parse::<ScopeSet>().map_err(Trouble::Refused)?
+    };
+    let days = match form.text("days") {
+        "" => None,
+        days => Some(days.parse::<u16>().ok().filter(|days| *days > 0))
+            .flatten()
+            .map(i64::from)
+            .map(Some)
+            .ok_or_else(|| Trouble::Refused("a key lasts for 1 to 65535 days, or without an end".to_owned()))?,
+    };
+    let wish = KeyWish {
+        account,
+        name: form.text("name").trim().to_owned(),
+        kind: KeyKind::Live,
+        scopes,
+        expires_at: days.map(|days| seen.act.at.plus_millis(days * MILLIS_PER_DAY)),
+    };
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let issued = shared.shell.desk.work(move || accounts.create_key(wish, &act, &mut SystemEntropy)).await?;
+    Ok(shown_once(seen, &issued))
+}
+
+pub(super) async fn rotate_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let key = own_key(shared, seen, form)?;
+    check_room(shared, seen)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    let issued =
+        shared.shell.desk.work(move || accounts.rotate_key(key, OVERLAP_MILLIS, &act, &mut SystemEntropy)).await?;
+    Ok(shown_once(seen, &issued))
+}
+
+pub(super) async fn revoke_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let key = own_key(shared, seen, form)?;
+    let (accounts, act) = (shared.accounts(), seen.act.clone());
+    shared.shell.desk.work(move || accounts.revoke_key(key, &act)).await?;
+    Ok(redirect("/settings#keys").into())
+}
+
+fn check_room(shared: &Shared, seen: &Seen<'_>) -> Result<(), Trouble> {
+    let keys = shared.accounts().keys(Some(seen.person()?.account)).len();
+    if keys < KEYS_MAX {
+        return Ok(());
+    }
+    Err(Trouble::Refused(format!("this account had {keys} keys, which is the most; ask the operator")))
+}
+
+/// The key that the form names, if it is one of theirs. Nobody learns whether others have it.
+fn own_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<KeyId, Trouble> {
+    let account = seen.person()?.account;
+    let id: KeyId = form.text("key").parse().map_err(Trouble::Refused)?;
+    let is_own = |record: KeyRecord| record.account == account && record.kind != KeyKind::Web;
+    let found = shared.accounts().key_record(id).ok();
+    found
+        .filter(|record| is_own(record.clone()))
+        .map(|_| id)
+        .ok_or_else(|| Trouble::Refused(format!("there is no key {id}")))
+}
+
+/// The one page on which the text of a key stands.
+fn shown_once(seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswer {
+    let key = issued.secret.reveal();
+    let main = html! {
+        h1 { "Your new key" }
+        p.banner { strong { "Copy it now." } " It is shown this once: only a hash of it is stored." }
+        p.secret {
+            code #new-key { (key) }
+            " " button.quiet type="button" data-copy="new-key" hidden { "Copy" }
+        }
+        dl {
+            dt { "Name" } dd { (issued.record.name) }
+            dt { "Scopes" } dd { (issued.record.scopes) }
+        }
+        @if let Some(replaced) = issued.record.replaces {
+            p { "It replaces " (replaced) ", which works for another day." }
+        }
+        h2 { "Use it" }
+        pre { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '/api/v1/search?q=security+deposit'" } }
+        p { a.button href="/settings#keys" { "I have copied it" } }
+    };
+    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Other, main) };
+    response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into()
+}
+
+/// Buys by the same operation as a program does.
+pub(super) async fn buy(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    seen.person()?;
+    let pack = PackName::parse(form.text("pack")).map_err(Trouble::Refused)?;
+    let Purchased { purchase, price_cents, credits, how_to_pay, checkout_url } =
+        purchase(&shared.shell, seen, pack).await?;
+    let main = html! {
+        h1 { "Your purchase" }
+        dl {
+            dt { "Number" } dd { code { (purchase) } }
+            dt { "Pack" } dd { (pack.tier()) ", " (credits) " credits" }
+            dt { "Price" } dd { (dollars(price_cents)) }
+        }
+        p.banner.mild role="status" { (how_to_pay) }
+        // A link, not a redirect: a form of this site leads nowhere else.
+        @if let Some(url) = &checkout_url { p { a.button href=(url) rel="noreferrer" { "Pay by card" } } }
+        p { a href="/settings" { "Back to the settings" } }
+    };
+    Ok(seen.page(StatusCode::OK, "Your purchase", main))
+}
+
+pub(super) async fn change_password(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let password = Password::new(form.text("password")).map_err(Trouble::Refused)?;
+    let act = seen.act.clone();
+    let changed = proved(shared, seen, form, move |accounts, proof| {
+        accounts.change_password(proof, &password, &act, &mut SystemEntropy)
+    });
+    signed_in(shared, seen, changed.await?).await
+}
+
+pub(super) async fn end_sessions(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    let person = seen.person()?;
+    let which = match form.text("session") {
+        "others" => EndSessions::OthersThan(person.session),
+        id => EndSessions::One(
+            SessionId::parse(id).ok_or_else(|| Trouble::Refused("there is no such browser".to_owned()))?,
+        ),
+    };
+    let (accounts, account, act) = (shared.accounts(), person.account, seen.act.clone());
+    shared.shell.desk.work(move || accounts.end_sessions(account, which, &act)).await?;
+    Ok(redirect("/settings#browsers").into())
+}
+
+pub(super) async fn delete(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
+    if form.text("sure") != "yes" {
+        return Err(Trouble::Refused("tick that you are sure; nothing was deleted".to_owned()));
+    }
+    let act = seen.act.clone();
+    proved(shared, seen, form, move |accounts, proof| accounts.delete_account(proof, &act)).await?;
+    let main = html! {
+        h1 { "Your account is deleted" }
+        p { "Your name, password and keys are gone. What was paid and used stays in the ledger, under a number." }
+    };
+    let page = Page::new("Deleted", Section::Other, main).html(&Visitor::Anonymous);
+    let mut answer: DoorAnswer = response::page(StatusCode::OK, page, Keep::Nowhere).into();
+    end_session(&mut answer.response);
+    Ok(answer)
+}
+
+/// Does what needs the present password again.
+async fn proved<T: Send + 'static>(
+    shared: &Shared,
+    seen: &Seen<'_>,
+    form: &Form,
+    then: impl FnOnce(&crate::accounts::Accounts, Proof) -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, Trouble> {
+    let person = seen.person()?;
+    let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());
+    let done = shared.shell.desk.password_work(seen.visit.client, person.login.as_str(), move || {
+        let wrong = || ChangeError::Refused("the present password is wrong; nothing was changed".to_owned());
+        let proof = accounts.prove_again(account, &current).ok_or_else(wrong)?;
+        then(&accounts, proof)
+    });
+    done.await
+}

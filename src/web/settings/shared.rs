@@ -1,0 +1,50 @@
+//! What the pages of `/settings` share.
+
+use std::sync::Arc;
+
+use ::http::StatusCode;
+use maud::{Markup, html};
+
+use crate::accounts::Accounts;
+use crate::accounts::entropy::SystemEntropy;
+use crate::accounts::key::LinkToken;
+use crate::accounts::people::SignUpPolicy;
+use crate::door::DoorAnswer;
+use crate::web::browser::{form_token, set_form_cookie};
+use crate::web::seen::Seen;
+use crate::web::shell::Shell;
+use crate::web::trouble::Trouble;
+
+pub(super) struct Shared {
+    pub(super) shell: Arc<Shell>,
+    pub(super) sign_up: SignUpPolicy,
+}
+
+impl Shared {
+    pub(super) const fn new(shell: Arc<Shell>, sign_up: SignUpPolicy) -> Self {
+        Self { shell, sign_up }
+    }
+
+    pub(super) fn accounts(&self) -> Arc<Accounts> {
+        Arc::clone(self.shell.service.accounts())
+    }
+}
+
+/// A page with a form for somebody who is not signed in; their browser gets a cookie that ties the form to it.
+pub(super) fn page_with_form(
+    seen: &Seen<'_>,
+    status: StatusCode,
+    title: &str,
+    main: impl FnOnce(Markup) -> Markup,
+) -> DoorAnswer {
+    if seen.browser.form_token().is_some() {
+        return seen.page(status, title, main(seen.token_field()));
+    }
+    let Ok(cookie) = LinkToken::generate(&mut SystemEntropy) else {
+        return Trouble::Failed("no randomness from the system".to_owned()).into_answer(&seen.visitor, seen.visit.id);
+    };
+    let field = html! { input type="hidden" name="token" value=(form_token(&cookie)); };
+    let mut answer = seen.page(status, title, main(field));
+    set_form_cookie(&mut answer.response, &cookie);
+    answer
+}

@@ -1,0 +1,87 @@
+//! Why a page for a signed-in person is not what they asked for.
+
+use ::http::StatusCode;
+use ::http::header::{HeaderValue, RETRY_AFTER};
+use maud::html;
+
+use super::frame::{Page, Section};
+use super::response::{self, Keep, redirect};
+use super::visitor::Visitor;
+use crate::accounts::error::ChangeError;
+use crate::api::error::ApiError;
+use crate::door::DoorAnswer;
+
+/// Where people sign in.
+pub(super) const SIGN_IN: &str = "/settings/sign-in";
+
+#[derive(Debug)]
+pub(super) enum Trouble {
+    SignInFirst,
+    /// A page that this person may not see, or that is not there: nobody learns which.
+    Nothing,
+    /// The form was sent from elsewhere, or is too old.
+    NotOurForm,
+    /// What is wrong, and what to do.
+    Refused(String),
+    TooFast {
+        seconds: u64,
+    },
+    Busy,
+    /// What went wrong, for the log.
+    Failed(String),
+    Api(Box<ApiError>),
+}
+
+impl From<ChangeError> for Trouble {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Refused(why) => Self::Refused(why),
+            ChangeError::NotFound { what, id } => Self::Refused(format!("there is no {what} {id}")),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<ApiError> for Trouble {
+    fn from(error: ApiError) -> Self {
+        Self::Api(Box::new(error))
+    }
+}
+
+impl Trouble {
+    pub(super) fn into_answer(self, visitor: &Visitor, request_id: &str) -> DoorAnswer {
+        let told = |status, title: &str, text: &str| -> DoorAnswer {
+            let main = html! {
+                h1 { (title) }
+                p.banner role="alert" { (text) }
+                p { a href="/settings" { "Back to the settings" } }
+            };
+            response::page(status, Page::new(title, Section::Other, main).html(visitor), Keep::Nowhere).into()
+        };
+        match self {
+            Self::SignInFirst => redirect(SIGN_IN).into(),
+            Self::Nothing => super::errors::not_found(visitor, request_id),
+            Self::NotOurForm => told(
+                StatusCode::FORBIDDEN,
+                "Not accepted",
+                "The form was sent from another site, or it is too old. Open its page here again and send it from there.",
+            ),
+            Self::Refused(why) => told(StatusCode::UNPROCESSABLE_ENTITY, "Not done", &why),
+            Self::TooFast { seconds } => {
+                let text = format!("Too many attempts. Try again in {seconds} seconds.");
+                let mut answer = told(StatusCode::TOO_MANY_REQUESTS, "Wait a moment", &text);
+                answer.response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+                answer
+            }
+            Self::Busy => {
+                told(StatusCode::SERVICE_UNAVAILABLE, "One moment", "The service is busy. Try again in a few seconds.")
+            }
+            Self::Failed(why) => {
+                let text = "Something went wrong. Look whether it was done before you try again.";
+                let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
+                DoorAnswer { internal: Some(why), ..answer }
+            }
+            Self::Api(error) => super::errors::answer(&error, visitor, request_id),
+        }
+    }
+}

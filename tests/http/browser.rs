@@ -1,0 +1,134 @@
+//! A browser as far as forms and cookies go.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use hornbook::accounts::people::SignUpPolicy;
+use hornbook::api::service::Service;
+use hornbook::http::Doors;
+use hornbook::web::settings::door::Settings;
+use hornbook::web::shell::{PageSettings, Shell};
+use hornbook::web::site::Site;
+
+use crate::house::{Answered, House, Opening, generous};
+
+pub(crate) const PASSWORD: &str = "correct horse";
+
+/// What a browser says of a form on a page of ours.
+pub(crate) const OURS: &[(&str, &str)] = &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://law.example")];
+
+pub(crate) const SESSION: &str = "__Host-hornbook-session";
+
+/// The pages of accounts, for people who sign up and wait.
+pub(crate) fn pages(service: &Arc<Service>) -> Doors {
+    let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
+    vec![Arc::new(Settings::new(Arc::clone(&shell), SignUpPolicy::Approval)), Arc::new(Site::new(shell))]
+}
+
+pub(crate) fn open_pages() -> House {
+    House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |_| ())
+}
+
+pub(crate) struct Browser<'h> {
+    house: &'h House,
+    pub(crate) cookies: BTreeMap<String, String>,
+    /// Of the forms of the last page.
+    pub(crate) token: String,
+}
+
+impl<'h> Browser<'h> {
+    pub(crate) fn new(house: &'h House) -> Self {
+        Self { house, cookies: BTreeMap::new(), token: String::new() }
+    }
+
+    /// With an account that waits for approval.
+    pub(crate) fn signed_up(house: &'h House, login: &str) -> Self {
+        let mut browser = Self::new(house);
+        browser.get("/settings/sign-up");
+        let answered = browser.post("/settings/sign-up", &[("login", login), ("password", PASSWORD)]);
+        assert_eq!(answered.status, 303, "{}", answered.text());
+        browser.get("/settings");
+        browser
+    }
+
+    /// And with one that is approved.
+    pub(crate) fn approved(house: &'h House, login: &str) -> Self {
+        let browser = Self::signed_up(house, login);
+        house.accounts.approve_account(browser.account(), &house.act()).unwrap();
+        browser
+    }
+
+    pub(crate) fn account(&self) -> hornbook::accounts::ids::AccountId {
+        let token = hornbook::accounts::key::LinkToken::parse(&self.cookies[SESSION]).unwrap();
+        self.house.accounts.session(&token, self.house.clock.now()).unwrap().account
+    }
+
+    pub(crate) fn sign_in(&mut self, login: &str, password: &str) -> Answered {
+        self.get("/settings/sign-in");
+        self.post("/settings/sign-in", &[("login", login), ("password", password)])
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> Answered {
+        let answered = self.house.raw(&self.head("GET", path, &[], None));
+        self.keep(answered)
+    }
+
+    /// Sends a form of the last page.
+    pub(crate) fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answered {
+        self.post_as(path, fields, OURS)
+    }
+
+    pub(crate) fn post_as(&mut self, path: &str, fields: &[(&str, &str)], headers: &[(&str, &str)]) -> Answered {
+        let token = self.token.clone();
+        let mut fields = fields.to_vec();
+        fields.push(("token", &token));
+        let body = encoded(&fields);
+        let answered = self.house.raw(&self.head("POST", path, headers, Some(&body)));
+        self.keep(answered)
+    }
+
+    fn head(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> String {
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: law.example\r\nConnection: close\r\n");
+        if !self.cookies.is_empty() {
+            let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let _ = write!(text, "Cookie: {}\r\n", cookies.join("; "));
+        }
+        for (name, value) in headers {
+            let _ = write!(text, "{name}: {value}\r\n");
+        }
+        if let Some(body) = body {
+            let length = body.len();
+            let _ = write!(text, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n");
+        }
+        text + "\r\n" + body.unwrap_or_default()
+    }
+
+    fn keep(&mut self, answered: Answered) -> Answered {
+        for cookie in answered.header("set-cookie").split(", ").filter(|cookie| !cookie.is_empty()) {
+            for attribute in ["; Path=/", "; Secure", "; HttpOnly", "; SameSite=Strict"] {
+                assert!(cookie.contains(attribute), "{cookie}");
+            }
+            assert!(!cookie.contains("Domain"), "{cookie}");
+            let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
+            match value {
+                "" => drop(self.cookies.remove(name)),
+                value => drop(self.cookies.insert(name.to_owned(), value.to_owned())),
+            }
+        }
+        let text = answered.text();
+        if let Some(token) = between(&text, "name=\"token\" value=\"", "\"") {
+            self.token = token.to_owned();
+        }
+        answered
+    }
+}
+
+pub(crate) fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
+    text.split_once(before)?.1.split_once(after).map(|(found, _)| found)
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let one = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+    fields.iter().map(|(name, value)| format!("{}={}", one(name), one(value))).collect::<Vec<_>>().join("&")
+}

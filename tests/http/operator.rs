@@ -1,0 +1,150 @@
+//! The operator's page: nothing for anybody else, and what its forms do.
+
+use std::sync::Arc;
+
+use hornbook::accounts::ids::AccountId;
+use hornbook::accounts::people::Role;
+use hornbook::accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
+use hornbook::accounts::tier::PackName;
+use hornbook::api::service::Service;
+use hornbook::http::Doors;
+use hornbook::metrics::Metrics;
+use hornbook::web::operator::door::Operator;
+use hornbook::web::operator::machinery::{Machinery, SnapshotRow};
+use hornbook::web::shell::{PageSettings, Shell};
+
+use crate::browser::{Browser, between, pages};
+use crate::house::{House, Opening, generous};
+
+/// A program without a data directory; `tests/cli/people.rs` has the real one.
+struct NoDirectory;
+
+impl Machinery for NoDirectory {
+    fn snapshots(&self) -> Vec<SnapshotRow> {
+        Vec::new()
+    }
+
+    fn report(&self) -> Option<String> {
+        None
+    }
+
+    fn serve_snapshot(&self, name: &str) -> Result<String, String> {
+        Err(format!("there is no snapshot '{name}'"))
+    }
+}
+
+fn doors(service: &Arc<Service>) -> Doors {
+    let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
+    let mut doors = pages(service);
+    doors.push(Arc::new(Operator::new(shell, Arc::new(Metrics::default()), Arc::new(NoDirectory))));
+    doors
+}
+
+fn open() -> House {
+    House::open_as(Opening { doors, ..Opening::usual(generous()) }, |_| ())
+}
+
+fn operator(house: &House) -> Browser<'_> {
+    let browser = Browser::approved(house, "root");
+    house.accounts.set_role(browser.account(), Role::Operator, &house.act()).unwrap();
+    browser
+}
+
+fn status(house: &House, id: AccountId) -> AccountStatus {
+    house.accounts.account(id, house.clock.now()).unwrap().record.status
+}
+
+#[test]
+fn to_others_there_is_nothing_here() {
+    let house = open();
+    let mut customer = Browser::approved(&house, "jane");
+    let waiting = Browser::signed_up(&house, "john").account();
+    assert_eq!(customer.get("/operator").status, 404);
+    assert_eq!(Browser::new(&house).get("/operator").status, 303);
+    customer.get("/settings");
+    let id = waiting.to_string();
+    for (path, fields) in [
+        ("/operator/account", &[("account", &*id), ("do", "approve")][..]),
+        ("/operator/invite", &[("name", "me"), ("operator", "yes")]),
+        ("/operator/snapshot", &[("snapshot", "a")]),
+    ] {
+        assert_eq!(customer.post(path, fields).status, 404, "{path}");
+    }
+    assert_eq!(status(&house, waiting), AccountStatus::Pending);
+    // A role that is taken away ends with the next request.
+    let mut former = operator(&house);
+    assert_eq!(former.get("/operator").status, 200);
+    house.accounts.set_role(former.account(), Role::Customer, &house.act()).unwrap();
+    assert_eq!(former.get("/operator").status, 404);
+}
+
+#[test]
+fn accounts_are_approved_invited_and_shut_out() {
+    let house = open();
+    let mut operator = operator(&house);
+    let jane = Browser::signed_up(&house, "jane").account();
+    let page = operator.get("/operator").text();
+    assert!(page.contains("waits") && page.contains("jane"), "{page}");
+    let act = |operator: &mut Browser<'_>, id: AccountId, what: &str| {
+        operator.post("/operator/account", &[("account", &id.to_string()), ("do", what)]).status
+    };
+    assert_eq!(act(&mut operator, jane, "approve"), 303);
+    assert_eq!(status(&house, jane), AccountStatus::Approved);
+    assert_eq!(act(&mut operator, jane, "disable"), 303);
+    assert_eq!(status(&house, jane), AccountStatus::Disabled);
+    let own = operator.account();
+    assert_eq!(act(&mut operator, own, "disable"), 422, "nobody could let them in again");
+    let page = operator.post("/operator/invite", &[("name", "Jo Doe")]).text();
+    let link = between(&page, "https://law.example", "<").unwrap().to_owned();
+    assert!(Browser::new(&house).get(&link).text().contains("Jo Doe"));
+    let acts = house.accounts.acts(50).unwrap();
+    let by_operator = acts.iter().filter(|act| act.actor == own.to_string()).map(|act| act.act.as_str());
+    let by_operator: Vec<&str> = by_operator.collect();
+    assert!(
+        by_operator.ends_with(&[
+            "account approve",
+            "account disable",
+            "account create",
+            "account approve",
+            "account link"
+        ]),
+        "{by_operator:?}"
+    );
+}
+
+#[test]
+fn payments_are_confirmed_once_and_orders_move_on() {
+    let house = open();
+    let mut operator = operator(&house);
+    let account = house.account(0);
+    let purchase = house.accounts.request_purchase(account, PackName::Starter, &house.act()).unwrap().id.to_string();
+    let page = operator.get("/operator").text();
+    assert!(page.contains(&purchase), "{page}");
+    let form = [("purchase", &*purchase), ("do", "confirm"), ("reference", "transfer 7")];
+    assert_eq!(operator.post("/operator/purchase", &form).status, 303);
+    assert_eq!(house.accounts.purchases().unwrap()[0].status, PurchaseStatus::Paid);
+    let credits = || house.accounts.account(account, house.clock.now()).unwrap().remaining.wallet;
+    let once = credits();
+    assert_eq!(operator.post("/operator/purchase", &form).status, 303, "the same payment again");
+    assert_eq!(credits(), once);
+    let wish = hornbook::accounts::changes::OrderWish {
+        account,
+        entity_name: "Acme <script> LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "DE".to_owned(),
+    };
+    let mut entropy = hornbook::accounts::entropy::SystemEntropy;
+    let (order, _) = house.accounts.create_order(wish, &house.act(), &mut entropy).unwrap();
+    let id = order.id.to_string();
+    let page = operator.get("/operator").text();
+    assert!(page.contains("Acme &lt;script&gt; LLC") && !page.contains("Acme <script>"));
+    let form = [("order", &*id), ("do", "confirm"), ("reference", "transfer 8")];
+    assert_eq!(operator.post("/operator/order", &form).status, 303);
+    let stage = || house.accounts.order(order.id).unwrap().unwrap().stage();
+    assert_eq!(stage(), OrderStage::Setup);
+    let form = [("order", &*id), ("do", "advance"), ("stage", "filing")];
+    assert_eq!(operator.post("/operator/order", &form).status, 303);
+    assert_eq!(stage(), OrderStage::Filing);
+    let back = [("order", &*id), ("do", "advance"), ("stage", "setup")];
+    assert_eq!(operator.post("/operator/order", &back).status, 422);
+}

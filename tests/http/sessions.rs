@@ -1,0 +1,200 @@
+//! Signing in over real connections: what other sites, thieves of cookies and the curious get.
+
+use crate::browser::{Browser, OURS, PASSWORD, SESSION, between, open_pages};
+
+#[test]
+fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
+    let house = open_pages();
+    let mut reader = Browser::new(&house);
+    for path in ["/", "/browse", "/settings"] {
+        reader.get(path);
+        assert!(reader.cookies.is_empty(), "{path}");
+    }
+    let mut browser = Browser::signed_up(&house, "jane@example.org");
+    let page = browser.get("/settings");
+    assert!(page.text().contains("Waiting for approval") && page.text().contains("jane@example.org"));
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert_eq!(browser.get("/settings/sign-in").status, 303, "who is signed in has no need to");
+    browser.get("/settings");
+    assert_eq!(browser.post("/settings/sign-out", &[]).header("location"), "/settings/sign-in");
+    assert!(!browser.cookies.contains_key(SESSION));
+    assert_eq!(browser.get("/settings").header("location"), "/settings/sign-in");
+    assert_eq!(browser.sign_in("JANE@example.org", PASSWORD).header("location"), "/settings?signed-in");
+    assert_eq!(browser.get("/settings?signed-in").status, 200);
+    // Over plain http elsewhere a browser drops the cookie, and the person is told why.
+    let mut dropping = Browser::new(&house);
+    assert_eq!(dropping.get("/settings?signed-in").header("location"), "/settings/sign-in?again");
+    assert!(dropping.get("/settings/sign-in?again").text().contains("did not keep the sign-in"));
+}
+
+#[test]
+fn forms_of_other_sites_and_forms_without_their_token_do_nothing() {
+    let house = open_pages();
+    let mut browser = Browser::approved(&house, "jane");
+    let account = browser.account();
+    let keys = || house.accounts.keys(Some(account)).len();
+    let (before, own) = (keys(), browser.token.clone());
+    let fields = &[("name", "stolen"), ("scopes", "search")];
+    for foreign in [
+        &[("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")][..],
+        &[("Sec-Fetch-Site", "same-site"), ("Origin", "https://other.law.example")],
+        &[("Sec-Fetch-Site", "none")],
+        &[("Origin", "https://evil.example")],
+        &[("Origin", "null")],
+        &[],
+    ] {
+        let answered = browser.post_as("/settings/keys", fields, foreign);
+        assert_eq!(answered.status, 403, "{foreign:?}");
+    }
+    let mut other = Browser::approved(&house, "mallory");
+    other.get("/settings");
+    for token in ["", "0", &"0".repeat(64), &other.token.clone()] {
+        browser.token = token.to_owned();
+        assert_eq!(browser.post("/settings/keys", fields).status, 403, "{token}");
+    }
+    // Signing somebody else in by a form of another site is refused as well.
+    let mut victim = Browser::new(&house);
+    assert_eq!(victim.post("/settings/sign-in", &[("login", "mallory"), ("password", PASSWORD)]).status, 403);
+    assert_eq!(keys(), before);
+    browser.token = own;
+    assert_eq!(browser.post("/settings/keys", fields).status, 200);
+    assert_eq!(keys(), before + 1);
+}
+
+#[test]
+fn reading_changes_nothing() {
+    let house = open_pages();
+    let mut browser = Browser::approved(&house, "jane");
+    let acts = || house.accounts.acts(1000).unwrap().len();
+    let before = acts();
+    for path in ["/settings", "/settings/ledger", "/settings/ledger.csv", "/settings/sign-in", "/settings/sign-up"] {
+        browser.get(path);
+    }
+    for path in ["/settings/sign-out", "/settings/keys", "/settings/keys/revoke", "/settings/delete", "/settings/packs"]
+    {
+        assert_eq!(browser.get(path).status, 405, "{path}");
+    }
+    assert_eq!(acts(), before);
+    assert_eq!(browser.get("/settings").status, 200, "still signed in");
+}
+
+#[test]
+fn a_session_that_was_planted_opens_nothing() {
+    let house = open_pages();
+    Browser::signed_up(&house, "jane");
+    let planted = "A".repeat(32);
+    let mut victim = Browser::new(&house);
+    victim.cookies.insert(SESSION.to_owned(), planted.clone());
+    victim.sign_in("jane", PASSWORD);
+    let given = victim.cookies[SESSION].clone();
+    assert_ne!(given, planted);
+    let mut thief = Browser::new(&house);
+    thief.cookies.insert(SESSION.to_owned(), planted);
+    assert_eq!(thief.get("/settings").status, 303);
+    // Signing in again gives another one and ends the one before.
+    victim.get("/settings");
+    victim.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
+    assert_ne!(victim.cookies[SESSION], given);
+    thief.cookies.insert(SESSION.to_owned(), given);
+    assert_eq!(thief.get("/settings").status, 303);
+    assert_eq!(victim.get("/settings").status, 200);
+}
+
+#[test]
+fn nobody_learns_who_has_an_account() {
+    let house = open_pages();
+    Browser::signed_up(&house, "jane");
+    let asked = |login: &str, password: &str| {
+        let mut browser = Browser::new(&house);
+        browser.get("/settings/sign-in");
+        let before = house.accounts.passwords_checked();
+        let answered = browser.post("/settings/sign-in", &[("login", login), ("password", password)]);
+        let work = house.accounts.passwords_checked() - before;
+        let text = answered.text().replace(&browser.token, "TOKEN");
+        assert!(!text.contains("jane"), "{text}");
+        (answered.status, text, work)
+    };
+    let wrong_password = asked("jane", "not hers at all");
+    assert_eq!((wrong_password.0, wrong_password.2), (422, 1));
+    for nobody in ["john", "jane@example.org", "no name", ""] {
+        assert_eq!(asked(nobody, "not hers at all"), wrong_password, "{nobody}");
+    }
+    // A link that never was answers like one that is used up.
+    let mut browser = Browser::new(&house);
+    let made = house.accounts.create_account("Jo".to_owned(), &house.act()).unwrap().id;
+    let mut entropy = hornbook::accounts::entropy::SystemEntropy;
+    let role = hornbook::accounts::people::Role::Customer;
+    let link = house.accounts.make_link(made, role, &house.act(), &mut entropy).unwrap().reveal();
+    let path = format!("/settings/link/{link}");
+    assert_eq!(browser.get(&path).status, 200);
+    assert_eq!(browser.get(&path).status, 200, "looking uses nothing up");
+    assert_eq!(browser.post(&path, &[("login", "jo"), ("password", PASSWORD)]).status, 303);
+    let gone = Browser::new(&house).get(&path);
+    let never = Browser::new(&house).get(&format!("/settings/link/{}", "A".repeat(32)));
+    assert_eq!((gone.status, never.status), (404, 404));
+    let plain = |answered: &crate::house::Answered| {
+        let text = answered.text();
+        between(&text, "<main", "</main>").unwrap().to_owned()
+    };
+    assert_eq!(plain(&gone), plain(&never));
+    assert!(!house.log().contains(&link), "a link is a secret, also in the log");
+}
+
+#[test]
+fn guesses_are_limited_by_name_and_by_address() {
+    let house = open_pages();
+    Browser::signed_up(&house, "jane");
+    let mut statuses = Vec::new();
+    let mut browser = Browser::new(&house);
+    browser.get("/settings/sign-in");
+    for guess in 0..8 {
+        let password = format!("guess number {guess}");
+        statuses.push(browser.post("/settings/sign-in", &[("login", "jane"), ("password", &password)]).status);
+    }
+    assert!(statuses.starts_with(&[422, 422]) && statuses.ends_with(&[429]), "{statuses:?}");
+    let refused = browser.post("/settings/sign-in", &[("login", "jane"), ("password", PASSWORD)]);
+    assert_eq!(refused.status, 429, "also the right one");
+    assert!(refused.number("retry-after") >= 1);
+    // A name that nobody has is limited alike.
+    let of_nobody: Vec<u16> = (0..8)
+        .map(|_| browser.post("/settings/sign-in", &[("login", "john"), ("password", "guess number x")]).status)
+        .collect();
+    assert!(of_nobody.ends_with(&[429]), "{of_nobody:?}");
+    let many: Vec<u16> = (0..20)
+        .map(|name| {
+            let login = format!("name{name}");
+            browser.post("/settings/sign-in", &[("login", &login), ("password", "guess number x")]).status
+        })
+        .collect();
+    assert!(many.ends_with(&[429]), "an address may not try many names: {many:?}");
+}
+
+#[test]
+fn a_new_password_signs_every_other_browser_out() {
+    let house = open_pages();
+    let mut browser = Browser::signed_up(&house, "jane");
+    let mut other = Browser::new(&house);
+    other.sign_in("jane", PASSWORD);
+    assert_eq!(other.get("/settings").status, 200);
+    let before = browser.cookies[SESSION].clone();
+    let wrong = browser.post("/settings/password", &[("current", "not hers at all"), ("password", "battery staple")]);
+    assert_eq!(wrong.status, 422);
+    assert_eq!(other.get("/settings").status, 200);
+    let done = browser.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    assert_ne!(browser.cookies[SESSION], before);
+    assert_eq!((browser.get("/settings").status, other.get("/settings").status), (200, 303));
+    assert_eq!(other.sign_in("jane", PASSWORD).status, 422);
+    assert_eq!(other.sign_in("jane", "battery staple").status, 303);
+}
+
+#[test]
+fn what_is_no_form_is_refused() {
+    let house = open_pages();
+    let mut browser = Browser::signed_up(&house, "jane");
+    let mut headers = OURS.to_vec();
+    headers.push(("Content-Type", "application/json"));
+    let refused = browser.post_as("/settings/sign-out", &[], &headers).status;
+    assert!(matches!(refused, 400 | 422), "{refused}");
+    assert_eq!(browser.get("/settings").status, 200);
+}
