@@ -4,52 +4,50 @@ use redb::{Database, ReadableDatabase};
 
 use super::error::{DamageKind, StateError};
 use super::mark::Mark;
-use super::medium::Medium;
-use super::schema::{Table, opening};
+use super::table::Table;
 use super::transaction::Reading;
 
 /// The record in which the ledger keeps its length and last hash; its first 40 bytes are a [`Mark`].
 pub(crate) const HEAD_KEY: &[u8] = b"ledger";
 
 /// redb's own check: every page against its checksum, the allocator against the trees.
-pub(super) fn integrity(database: &mut Database, medium: &dyn Medium) -> Result<(), StateError> {
+pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), StateError> {
     let before = head(database)?;
     // `false` says that something was repaired. A wrong allocator is harmless; a fall back to the commit before is not.
-    database.check_integrity().map_err(|e| opening(medium, e))?;
+    database.check_integrity().map_err(|e| StateError::opening(place, e))?;
     if head(database)? == before {
         return Ok(());
     }
     let what = "its newest commit is unreadable and an older one was about to take its place".to_owned();
-    Err(StateError::damaged(medium, DamageKind::Inconsistent(what)))
+    Err(StateError::damaged(place, DamageKind::Inconsistent(what)))
 }
 
 /// The same for a file of an older format, which may lack tables.
-pub(super) fn every_record_there_is(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+pub(super) fn every_record_there_is(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
         if reading.has(table)? {
-            reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, medium))?;
+            reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, place))?;
         }
     }
     Ok(())
 }
 
 /// Ours: every record of every table against the checksum it ends in.
-pub(super) fn every_record(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
+pub(super) fn every_record(database: &Database, place: &str) -> Result<(), StateError> {
     let reading = reading(database)?;
     for table in Table::ALL {
-        reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, medium))?;
+        reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| placed(e, place))?;
     }
     Ok(())
 }
 
 /// A ledger shorter than the witness remembers is not the one that was acknowledged.
-pub(super) fn not_older_than_mark(database: &Database, medium: &dyn Medium) -> Result<(), StateError> {
-    let Some(marked) = medium.mark()? else { return Ok(()) };
+pub(super) fn not_older_than_mark(database: &Database, marked: Mark, place: &str) -> Result<(), StateError> {
     let head = head(database)?.unwrap_or(Mark { entries: 0, hash: [0; 32] });
     let rewritten = head.entries == marked.entries && head.hash != marked.hash;
     if head.entries < marked.entries || rewritten {
-        let place = medium.describe();
+        let place = place.to_owned();
         return Err(StateError::OlderThanMark { place, entries: head.entries, marked: marked.entries });
     }
     Ok(())
@@ -67,9 +65,9 @@ fn reading(database: &Database) -> Result<Reading, StateError> {
     database.begin_read().map(Reading::new).map_err(|e| StateError::storage("read the state file", e.into()))
 }
 
-fn placed(error: StateError, medium: &dyn Medium) -> StateError {
+fn placed(error: StateError, place: &str) -> StateError {
     match error {
-        StateError::Damaged { what, .. } => StateError::damaged(medium, what),
+        StateError::Damaged { what, .. } => StateError::damaged(place, what),
         other => other,
     }
 }

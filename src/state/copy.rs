@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use redb::Builder;
 
-use super::medium::{create_private, publish};
+use super::error::StateError;
+use super::files::{MARK_FILE, STATE_FILE, create_data_directory, create_private, publish};
+use super::lock::DataLock;
+use super::mark::MarkFile;
+use super::medium::{FileMedium, Medium};
+use super::schema::create_schema;
+use super::store::State;
+use super::table::Table;
 use super::transaction::{Reading, Writing};
-use super::{
-    DataLock, FileMedium, MARK_FILE, MarkFile, Medium, STATE_FILE, State, StateError, Table, create_data_directory,
-    create_schema,
-};
 
 /// Writes one consistent moment to a new file beside `to` and returns its path; [`finish`] checks and names it.
 /// Copied record by record: the pages of a live file do not hold still for a plain copy.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::medium::Medium;
 use crate::hex;
 
 #[derive(Debug)]
@@ -12,7 +11,7 @@ pub enum StateError {
     /// Another process owns the data directory.
     InUse { path: PathBuf, pid: Option<u32> },
     /// Written by a newer Hornbook.
-    TooNew { place: String, found: u32 },
+    TooNew { place: String, found: u32, newest: u32 },
     /// The bytes are not what was written.
     Damaged { place: String, what: DamageKind },
     /// The file is whole but older than what was acknowledged.
@@ -48,13 +47,31 @@ impl StateError {
         Self::File { doing, path: path.to_owned(), source }
     }
 
-    pub(crate) fn damaged(medium: &dyn Medium, what: DamageKind) -> Self {
-        Self::Damaged { place: medium.describe(), what }
+    pub(crate) fn damaged(place: &str, what: DamageKind) -> Self {
+        Self::Damaged { place: place.to_owned(), what }
     }
 
     pub(crate) fn bad_record(table: &'static str, key: &[u8]) -> Self {
         let what = DamageKind::Record { table, key: hex::encode(key) };
         Self::Damaged { place: "the state file".to_owned(), what }
+    }
+
+    /// What redb says when it cannot open a file, in our words.
+    pub(super) fn opening(place: &str, error: redb::DatabaseError) -> Self {
+        use redb::DatabaseError as E;
+        match error {
+            E::DatabaseAlreadyOpen => Self::InUse { path: place.into(), pid: None },
+            E::UpgradeRequired(found) => Self::damaged(place, DamageKind::Engine(format!("engine format {found}"))),
+            E::RepairAborted => Self::damaged(place, DamageKind::Engine("the repair was aborted".to_owned())),
+            E::Storage(redb::StorageError::Corrupted(what)) => Self::damaged(place, DamageKind::Engine(what)),
+            // A file cut short reads as an early end.
+            E::Storage(redb::StorageError::Io(e))
+                if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
+            {
+                Self::damaged(place, DamageKind::Engine(e.to_string()))
+            }
+            other => Self::storage("open the state file", other.into()),
+        }
     }
 
     /// Whether freeing space on the disk is the remedy.
@@ -82,11 +99,10 @@ impl fmt::Display for StateError {
             Self::InUse { path, pid: None } => {
                 write!(f, "cannot open {}: another process has it open; stop that process first", path.display())
             }
-            Self::TooNew { place, found } => write!(
+            Self::TooNew { place, found, newest } => write!(
                 f,
-                "cannot open {place}: it has state format {found}, this hornbook reads up to {}; run the newer hornbook, \
-                 or 'hornbook restore' a backup made before the upgrade",
-                super::SCHEMA_VERSION
+                "cannot open {place}: it has state format {found}, this hornbook reads up to {newest}; run the newer \
+                 hornbook, or 'hornbook restore' a backup made before the upgrade"
             ),
             Self::Damaged { place, what } => write!(
                 f,

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use super::medium::own_like_directory;
-use super::{LOCK_FILE, StateError};
+use super::error::StateError;
+use super::files::{LOCK_FILE, own_like_directory};
 
 /// Held as long as the data directory is ours; the system releases it when the process ends, however it ends.
 pub struct DataLock {

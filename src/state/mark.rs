@@ -10,9 +10,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::StateError;
 use super::codec::{seal, unseal};
-use super::medium::own_like_directory;
+use super::error::StateError;
+use super::files::own_like_directory;
 
 /// How many ledger entries there are, and the hash of the last of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,16 +1,17 @@
 //! Storage of the state: a file in the data directory, or a replacement in tests.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use redb::{Builder, Database};
 
+use super::error::StateError;
+use super::files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory, create_private, publish};
 use super::mark::{Mark, MarkFile};
 use super::owed::OwedFile;
+use super::schema;
 use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
-use super::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, StateError, schema};
 
 /// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
@@ -97,7 +98,10 @@ impl FileMedium {
 
 impl Medium for FileMedium {
     fn open(&self) -> Result<Database, StateError> {
-        Builder::new().set_cache_size(CACHE_BYTES).open(&self.path).map_err(|e| schema::opening(self, e))
+        Builder::new()
+            .set_cache_size(CACHE_BYTES)
+            .open(&self.path)
+            .map_err(|e| StateError::opening(&self.describe(), e))
     }
 
     fn describe(&self) -> String {
@@ -141,34 +145,6 @@ impl Medium for FileMedium {
     }
 }
 
-/// Creates the data directory for its owner alone, unless it is there already.
-pub fn create_data_directory(data: &Path) -> Result<(), StateError> {
-    let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
-    created.map_err(|e| StateError::file("create the data directory", data, e))
-}
-
-/// A file made in a directory belongs to whom the directory belongs: a command run as root must not lock the service's
-/// user out. Who may not give files away owns the directory, or could not have written to it.
-pub(super) fn own_like_directory(file: &File, path: &Path) {
-    if let (Ok(directory), Ok(found)) = (std::fs::metadata(parent_of(path)), file.metadata())
-        && (directory.uid(), directory.gid()) != (found.uid(), found.gid())
-    {
-        let _ = std::os::unix::fs::fchown(file, Some(directory.uid()), Some(directory.gid()));
-    }
-}
-
-/// An empty file in the place of any that is there, readable by its owner alone: a state holds names and orders.
-pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
-    match std::fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StateError::file("replace", path, e)),
-        _ => {}
-    }
-    let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
-    let file = created.map_err(|e| StateError::file("create", path, e))?;
-    own_like_directory(&file, path);
-    Ok(file)
-}
-
 /// Creates a state file so that it exists with its schema or not at all: redb's own first milliseconds leave a file
 /// that does not open when the process is killed in them.
 fn create_whole(path: &Path) -> Result<(), StateError> {
@@ -180,19 +156,4 @@ fn create_whole(path: &Path) -> Result<(), StateError> {
     schema::create_schema(&database)?;
     drop(database);
     publish(&temporary, path)
-}
-
-/// Makes a finished temporary file the real one, durably: its bytes first, then its name.
-pub(crate) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
-    File::open(temporary).and_then(|f| f.sync_all()).map_err(|e| StateError::file("sync", temporary, e))?;
-    std::fs::rename(temporary, path).map_err(|e| StateError::file("rename into place", path, e))?;
-    sync_parent(path).map_err(|e| StateError::file("sync the directory of", path, e))
-}
-
-fn sync_parent(path: &Path) -> io::Result<()> {
-    File::open(parent_of(path))?.sync_all()
-}
-
-fn parent_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -14,9 +14,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::StateError;
 use super::codec::{seal, unseal};
-use super::medium::own_like_directory;
+use super::error::StateError;
+use super::files::own_like_directory;
 
 /// Room for the debits of one commit.
 const RESERVED_BYTES: usize = 128 << 10;

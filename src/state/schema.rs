@@ -1,10 +1,10 @@
-//! The tables of the state file, its format number, and the steps from older formats to this one.
+//! The format number of the state file, and the steps from older formats to this one.
 
-use redb::{Database, ReadableDatabase, TableDefinition};
+use redb::{Database, ReadableDatabase};
 
 use super::check;
 use super::error::{DamageKind, StateError};
-use super::medium::Medium;
+use super::table::Table;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
@@ -42,113 +42,6 @@ fn add_people(writing: &mut Writing) -> Result<(), StateError> {
     writing.empty(Table::Sessions)
 }
 
-/// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Table {
-    /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
-    Meta,
-    /// Account number -> account, JSON.
-    Accounts,
-    /// Key number -> key, JSON.
-    Keys,
-    /// Account number -> posted balance and newest ledger entry.
-    Wallets,
-    /// Account number, month -> allotment units used.
-    Allotments,
-    /// Key number -> calls per day, last use.
-    Counters,
-    /// First entry number -> block of ledger entries.
-    Ledger,
-    /// Step, day, account -> sums of usage entries that were rolled up.
-    ArchivedDays,
-    /// Step, entry number -> an entry that is no usage, kept whole by a roll-up.
-    ArchivedEntries,
-    /// Operation code -> name.
-    Operations,
-    /// Purchase number -> purchase, JSON.
-    Purchases,
-    /// Order id -> formation order, JSON.
-    Orders,
-    /// Token digest -> session, JSON.
-    Sessions,
-    /// Key number, digest -> the debit that an idempotency key made.
-    Idempotency,
-    /// Time, key number, digest -> nothing; the order in which idempotency records expire.
-    IdempotencyAges,
-    /// Number -> administrative act, JSON.
-    Acts,
-    /// Checkout id -> a payment provider's page and what became of it, JSON.
-    Checkouts,
-    /// Token digest -> draft of a formation order, JSON with the intake sealed.
-    Drafts,
-    /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
-    DraftAges,
-    /// Account number -> its person with name, role and hashed password, JSON.
-    People,
-    /// Name to sign in -> account number.
-    Logins,
-    /// Token digest -> one-time link, JSON.
-    Links,
-}
-
-impl Table {
-    pub const ALL: [Self; 22] = [
-        Self::Meta,
-        Self::Accounts,
-        Self::Keys,
-        Self::Wallets,
-        Self::Allotments,
-        Self::Counters,
-        Self::Ledger,
-        Self::ArchivedDays,
-        Self::ArchivedEntries,
-        Self::Operations,
-        Self::Purchases,
-        Self::Orders,
-        Self::Sessions,
-        Self::Idempotency,
-        Self::IdempotencyAges,
-        Self::Acts,
-        Self::Checkouts,
-        Self::Drafts,
-        Self::DraftAges,
-        Self::People,
-        Self::Logins,
-        Self::Links,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Meta => "meta",
-            Self::Accounts => "accounts",
-            Self::Keys => "keys",
-            Self::Wallets => "wallets",
-            Self::Allotments => "allotments",
-            Self::Counters => "counters",
-            Self::Ledger => "ledger",
-            Self::ArchivedDays => "archived_days",
-            Self::ArchivedEntries => "archived_entries",
-            Self::Operations => "operations",
-            Self::Purchases => "purchases",
-            Self::Orders => "orders",
-            Self::Sessions => "sessions",
-            Self::Idempotency => "idempotency",
-            Self::IdempotencyAges => "idempotency_ages",
-            Self::Acts => "acts",
-            Self::Checkouts => "checkouts",
-            Self::Drafts => "drafts",
-            Self::DraftAges => "draft_ages",
-            Self::People => "people",
-            Self::Logins => "logins",
-            Self::Links => "links",
-        }
-    }
-
-    pub(super) const fn definition(self) -> TableDefinition<'static, &'static [u8], &'static [u8]> {
-        TableDefinition::new(self.name())
-    }
-}
-
 /// Gives an empty database every table and its format number. Opening never does this: a database without a schema is
 /// one that lost it.
 pub fn create_schema(database: &Database) -> Result<(), StateError> {
@@ -160,25 +53,23 @@ pub fn create_schema(database: &Database) -> Result<(), StateError> {
     writing.commit()
 }
 
-/// Refuses newer formats and damage, and brings older formats up to the one after the last step.
-pub(super) fn check_and_migrate(
-    database: &mut Database,
-    medium: &dyn Medium,
-    steps: &[Step],
-) -> Result<(), StateError> {
+/// Refuses newer formats and damage, and brings older formats up to the one after the last step. `place` names the file.
+pub(super) fn check_and_migrate(database: &mut Database, place: &str, steps: &[Step]) -> Result<(), StateError> {
     let newest = steps.len() + 1;
     let found = match format(database)? {
-        None | Some(0) => return Err(StateError::damaged(medium, DamageKind::NoSchema)),
-        Some(found) if found as usize > newest => return Err(StateError::TooNew { place: medium.describe(), found }),
+        None | Some(0) => return Err(StateError::damaged(place, DamageKind::NoSchema)),
+        Some(found) if found as usize > newest => {
+            return Err(StateError::TooNew { place: place.to_owned(), found, newest: newest as u32 });
+        }
         Some(found) => found as usize,
     };
     // Nothing is written before everything was checked: a migration would finish what damage began.
-    check::integrity(database, medium)?;
+    check::integrity(database, place)?;
     if found < newest {
-        check::every_record_there_is(database, medium)?;
+        check::every_record_there_is(database, place)?;
         migrate(database, &steps[found - 1..], newest as u32)?;
     }
-    check::every_record(database, medium)
+    check::every_record(database, place)
 }
 
 /// All steps in one transaction: a crash leaves the old format, never one in between.
@@ -202,28 +93,14 @@ fn format(database: &Database) -> Result<Option<u32>, StateError> {
     Ok(Some(u32::from_le_bytes(bytes)))
 }
 
-/// What redb says when it cannot open a file, in our words.
-pub(super) fn opening(medium: &dyn Medium, error: redb::DatabaseError) -> StateError {
-    use redb::DatabaseError as E;
-    match error {
-        E::DatabaseAlreadyOpen => StateError::InUse { path: medium.describe().into(), pid: None },
-        E::UpgradeRequired(found) => StateError::damaged(medium, DamageKind::Engine(format!("engine format {found}"))),
-        E::RepairAborted => StateError::damaged(medium, DamageKind::Engine("the repair was aborted".to_owned())),
-        E::Storage(redb::StorageError::Corrupted(what)) => StateError::damaged(medium, DamageKind::Engine(what)),
-        // A file cut short reads as an early end.
-        E::Storage(redb::StorageError::Io(e))
-            if matches!(e.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof) =>
-        {
-            StateError::damaged(medium, DamageKind::Engine(e.to_string()))
-        }
-        other => StateError::storage("open the state file", other.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{FileMedium, STATE_FILE, State};
+    use super::super::{FileMedium, Medium, STATE_FILE, State};
     use super::*;
+
+    fn open_database(data: &std::path::Path) -> Database {
+        FileMedium::standalone(&data.join(STATE_FILE)).open().unwrap()
+    }
 
     #[test]
     fn a_newer_format_is_refused_with_both_numbers() {
@@ -245,10 +122,9 @@ mod tests {
     const FAIL: Step = |_| Err(StateError::bad_record("meta", b"trail"));
 
     /// A file of format 1.
-    fn fresh(data: &std::path::Path) -> (Database, FileMedium) {
+    fn fresh(data: &std::path::Path) -> Database {
         drop(State::open(data).unwrap());
-        let medium = FileMedium::standalone(&data.join(STATE_FILE));
-        let database = medium.open().unwrap();
+        let database = open_database(data);
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &1u32.to_le_bytes()).unwrap();
         writing.put(Table::Idempotency, b"record of format 1", b"with more fields").unwrap();
@@ -256,26 +132,25 @@ mod tests {
         let writing = database.begin_write().unwrap();
         assert!(writing.delete_table(Table::Acts.definition()).unwrap());
         writing.commit().unwrap();
-        (database, medium)
+        database
     }
 
     #[test]
     fn a_file_of_format_1_gets_an_audit_log_and_loses_its_idempotency_records() {
         let data = tempfile::tempdir().unwrap();
-        let (database, _) = fresh(data.path());
-        drop(database);
+        drop(fresh(data.path()));
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Acts).unwrap(), reading.count(Table::Idempotency).unwrap()), (0, 0));
-        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
+        drop((reading, state));
+        assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
 
     #[test]
     fn a_file_of_format_3_gets_tables_for_drafts() {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
-        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
-        let database = medium.open().unwrap();
+        let database = open_database(data.path());
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
         writing.put(Table::Orders, b"an order of format 3", b"stays").unwrap();
@@ -288,15 +163,15 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let reading = state.read().unwrap();
         assert_eq!((reading.count(Table::Drafts).unwrap(), reading.count(Table::Orders).unwrap()), (0, 1));
-        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
+        drop((reading, state));
+        assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
 
     #[test]
     fn a_file_of_format_4_gets_tables_for_people_and_loses_its_sessions() {
         let data = tempfile::tempdir().unwrap();
         drop(State::open(data.path()).unwrap());
-        let medium = FileMedium::standalone(&data.path().join(STATE_FILE));
-        let database = medium.open().unwrap();
+        let database = open_database(data.path());
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
         writing.put(Table::Accounts, &[0, 0, 0, 1], b"an account of format 4").unwrap();
@@ -312,7 +187,8 @@ mod tests {
         let reading = state.read().unwrap();
         let counts = [Table::Accounts, Table::Sessions, Table::People, Table::Logins, Table::Links];
         assert_eq!(counts.map(|table| reading.count(table).unwrap()), [1, 0, 0, 0, 0]);
-        assert_eq!(format(&state.database).unwrap(), Some(SCHEMA_VERSION));
+        drop((reading, state));
+        assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {
@@ -322,11 +198,11 @@ mod tests {
     #[test]
     fn older_formats_pass_through_every_step_that_is_due() {
         let data = tempfile::tempdir().unwrap();
-        let (mut database, medium) = fresh(data.path());
+        let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
         writing.open_table(Table::Acts.definition()).unwrap();
         writing.commit().unwrap();
-        let mut open = |steps: &[Step]| check_and_migrate(&mut database, &medium, steps);
+        let mut open = |steps: &[Step]| check_and_migrate(&mut database, "the file", steps);
         open(&[APPEND, APPEND]).unwrap();
         open(&[APPEND, APPEND]).unwrap();
         open(&[APPEND, APPEND, APPEND]).unwrap();
@@ -338,24 +214,24 @@ mod tests {
     #[test]
     fn a_step_may_add_a_table_that_the_older_format_lacked() {
         let data = tempfile::tempdir().unwrap();
-        let (mut database, medium) = fresh(data.path());
+        let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
         assert!(writing.delete_table(Table::Sessions.definition()).unwrap());
         writing.commit().unwrap();
-        assert!(check_and_migrate(&mut database, &medium, &[]).is_err());
+        assert!(check_and_migrate(&mut database, "the file", &[]).is_err());
         let add: Step = |writing| writing.create(Table::Sessions).and_then(|()| writing.create(Table::Acts));
-        check_and_migrate(&mut database, &medium, &[add]).unwrap();
+        check_and_migrate(&mut database, "the file", &[add]).unwrap();
         assert_eq!(format(&database).unwrap(), Some(2));
     }
 
     #[test]
     fn a_damaged_older_format_is_refused_before_anything_is_written() {
         let data = tempfile::tempdir().unwrap();
-        let (mut database, medium) = fresh(data.path());
+        let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
         writing.open_table(Table::Wallets.definition()).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
         writing.commit().unwrap();
-        let error = check_and_migrate(&mut database, &medium, &[APPEND]).unwrap_err().to_string();
+        let error = check_and_migrate(&mut database, "the file", &[APPEND]).unwrap_err().to_string();
         assert!(error.contains("table wallets"), "{error}");
         assert_eq!((format(&database).unwrap(), trail(&database)), (Some(1), None));
     }

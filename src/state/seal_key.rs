@@ -5,9 +5,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::StateError;
 use super::codec::{seal, unseal};
-use super::medium::{create_private, publish};
+use super::error::StateError;
+use super::files::{create_private, publish};
 
 pub const SEAL_KEY_BYTES: usize = 32;
 

@@ -7,7 +7,7 @@ use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMe
 
 use super::codec::{seal, unseal};
 use super::error::StateError;
-use super::schema::Table;
+use super::table::Table;
 
 const WRITING: &str = "write to the state file";
 const READING: &str = "read the state file";

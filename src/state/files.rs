@@ -1,0 +1,57 @@
+//! The files of a data directory: their names, and how they are made, owned and put in place.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::error::StateError;
+
+pub const STATE_FILE: &str = "state.redb";
+pub const MARK_FILE: &str = "state.mark";
+pub const OWED_FILE: &str = "state.owed";
+pub const SEAL_KEY_FILE: &str = "state.key";
+pub(super) const LOCK_FILE: &str = "state.lock";
+
+/// Creates the data directory for its owner alone, unless it is there already.
+pub fn create_data_directory(data: &Path) -> Result<(), StateError> {
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(data);
+    created.map_err(|e| StateError::file("create the data directory", data, e))
+}
+
+/// A file made in a directory belongs to whom the directory belongs: a command run as root must not lock the service's
+/// user out. Who may not give files away owns the directory, or could not have written to it.
+pub(super) fn own_like_directory(file: &File, path: &Path) {
+    if let (Ok(directory), Ok(found)) = (std::fs::metadata(parent_of(path)), file.metadata())
+        && (directory.uid(), directory.gid()) != (found.uid(), found.gid())
+    {
+        let _ = std::os::unix::fs::fchown(file, Some(directory.uid()), Some(directory.gid()));
+    }
+}
+
+/// An empty file in the place of any that is there, readable by its owner alone: a state holds names and orders.
+pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StateError::file("replace", path, e)),
+        _ => {}
+    }
+    let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+    let file = created.map_err(|e| StateError::file("create", path, e))?;
+    own_like_directory(&file, path);
+    Ok(file)
+}
+
+/// Makes a finished temporary file the real one, durably: its bytes first, then its name.
+pub(super) fn publish(temporary: &Path, path: &Path) -> Result<(), StateError> {
+    File::open(temporary).and_then(|f| f.sync_all()).map_err(|e| StateError::file("sync", temporary, e))?;
+    std::fs::rename(temporary, path).map_err(|e| StateError::file("rename into place", path, e))?;
+    sync_parent(path).map_err(|e| StateError::file("sync the directory of", path, e))
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    File::open(parent_of(path))?.sync_all()
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,71 @@
+//! An open state file, checked before anything reads it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redb::{Database, ReadableDatabase};
+
+use super::error::{DamageKind, StateError};
+use super::medium::{FileMedium, Medium};
+use super::transaction::{Reading, Writing};
+use super::{check, schema};
+
+/// An open and checked state file.
+pub struct State {
+    database: Database,
+    medium: Arc<dyn Medium>,
+    /// Set when the file is to be closed: long readings give up.
+    is_abandoned: Arc<AtomicBool>,
+}
+
+impl State {
+    /// Opens the state of a data directory, creating it on first use.
+    pub fn open(data: &Path) -> Result<Self, StateError> {
+        let medium = FileMedium::in_directory(data)?;
+        let medium: Arc<dyn Medium> = Arc::new(medium);
+        Self::open_medium(&medium)
+    }
+
+    /// Opens and checks what the medium holds.
+    pub fn open_medium(medium: &Arc<dyn Medium>) -> Result<Self, StateError> {
+        // Damaged bytes can trip assertions inside the storage engine; for the operator that is damage like any other.
+        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(Arc::clone(medium))));
+        opened.unwrap_or_else(|panic| {
+            Err(StateError::damaged(&medium.describe(), DamageKind::Panicked(panic_text(&*panic))))
+        })
+    }
+
+    fn open_unguarded(medium: Arc<dyn Medium>) -> Result<Self, StateError> {
+        let (mut database, place) = (medium.open()?, medium.describe());
+        schema::check_and_migrate(&mut database, &place, &schema::STEPS)?;
+        if let Some(marked) = medium.mark()? {
+            check::not_older_than_mark(&database, marked, &place)?;
+        }
+        Ok(Self { database, medium, is_abandoned: Arc::default() })
+    }
+
+    pub(crate) fn write(&self) -> Result<Writing, StateError> {
+        Writing::begin(&self.database)
+    }
+
+    pub(crate) fn read(&self) -> Result<Reading, StateError> {
+        let transaction = self.database.begin_read().map_err(|e| StateError::storage("start reading", e.into()))?;
+        Ok(Reading::new(transaction).until(&self.is_abandoned))
+    }
+
+    /// Makes readings under way give up at their next record.
+    pub(crate) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
+    }
+
+    pub fn medium(&self) -> &Arc<dyn Medium> {
+        &self.medium
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
+}

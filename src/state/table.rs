@@ -1,0 +1,110 @@
+//! The tables of the state file.
+
+use redb::TableDefinition;
+
+/// One table. Keys are big-endian bytes, so that their order is the order of the numbers; values are sealed records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
+    Meta,
+    /// Account number -> account, JSON.
+    Accounts,
+    /// Key number -> key, JSON.
+    Keys,
+    /// Account number -> posted balance and newest ledger entry.
+    Wallets,
+    /// Account number, month -> allotment units used.
+    Allotments,
+    /// Key number -> calls per day, last use.
+    Counters,
+    /// First entry number -> block of ledger entries.
+    Ledger,
+    /// Step, day, account -> sums of usage entries that were rolled up.
+    ArchivedDays,
+    /// Step, entry number -> an entry that is no usage, kept whole by a roll-up.
+    ArchivedEntries,
+    /// Operation code -> name.
+    Operations,
+    /// Purchase number -> purchase, JSON.
+    Purchases,
+    /// Order id -> formation order, JSON.
+    Orders,
+    /// Token digest -> session, JSON.
+    Sessions,
+    /// Key number, digest -> the debit that an idempotency key made.
+    Idempotency,
+    /// Time, key number, digest -> nothing; the order in which idempotency records expire.
+    IdempotencyAges,
+    /// Number -> administrative act, JSON.
+    Acts,
+    /// Checkout id -> a payment provider's page and what became of it, JSON.
+    Checkouts,
+    /// Token digest -> draft of a formation order, JSON with the intake sealed.
+    Drafts,
+    /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
+    DraftAges,
+    /// Account number -> its person with name, role and hashed password, JSON.
+    People,
+    /// Name to sign in -> account number.
+    Logins,
+    /// Token digest -> one-time link, JSON.
+    Links,
+}
+
+impl Table {
+    pub const ALL: [Self; 22] = [
+        Self::Meta,
+        Self::Accounts,
+        Self::Keys,
+        Self::Wallets,
+        Self::Allotments,
+        Self::Counters,
+        Self::Ledger,
+        Self::ArchivedDays,
+        Self::ArchivedEntries,
+        Self::Operations,
+        Self::Purchases,
+        Self::Orders,
+        Self::Sessions,
+        Self::Idempotency,
+        Self::IdempotencyAges,
+        Self::Acts,
+        Self::Checkouts,
+        Self::Drafts,
+        Self::DraftAges,
+        Self::People,
+        Self::Logins,
+        Self::Links,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::Accounts => "accounts",
+            Self::Keys => "keys",
+            Self::Wallets => "wallets",
+            Self::Allotments => "allotments",
+            Self::Counters => "counters",
+            Self::Ledger => "ledger",
+            Self::ArchivedDays => "archived_days",
+            Self::ArchivedEntries => "archived_entries",
+            Self::Operations => "operations",
+            Self::Purchases => "purchases",
+            Self::Orders => "orders",
+            Self::Sessions => "sessions",
+            Self::Idempotency => "idempotency",
+            Self::IdempotencyAges => "idempotency_ages",
+            Self::Acts => "acts",
+            Self::Checkouts => "checkouts",
+            Self::Drafts => "drafts",
+            Self::DraftAges => "draft_ages",
+            Self::People => "people",
+            Self::Logins => "logins",
+            Self::Links => "links",
+        }
+    }
+
+    pub(super) const fn definition(self) -> TableDefinition<'static, &'static [u8], &'static [u8]> {
+        TableDefinition::new(self.name())
+    }
+}
