@@ -12,8 +12,8 @@ use std::time::Duration;
 use ring::hmac;
 use serde_json::json;
 
-use crate::accounts::audit::ActRecord;
 use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
+use crate::accounts::records::ActRecord;
 use crate::client::{ClientError, Limits, Request, Server, send_once};
 use crate::clock::Clock;
 use crate::hex;

@@ -8,20 +8,21 @@
 
 use std::sync::Arc;
 
+use super::Accounts;
 use super::changes::{CREDITS_MAX, SignedIn};
 use super::directory::{KeyState, lock};
 use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency, Replaying};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
+use super::job::{Placed, Post, PostKind, Posting};
 use super::key::PlainKey;
 use super::pace::PaceLeft;
 use super::purse::{Hold, MonthlyUnits, Remaining};
 use super::queue::Queued;
 use super::scope::ScopeSet;
+use super::shared::Shared;
 use super::ticket::{Ticket, ticket};
 use super::tier::Tier;
-use super::writer::{Placed, Post, PostKind, Posting};
-use super::{Accounts, Shared};
 use crate::clock::Now;
 
 impl Accounts {
@@ -146,10 +147,13 @@ impl Paced {
         let units = MonthlyUnits { month, limit };
         let claim = match idempotency {
             None => None,
-            Some(idempotency) => match Claim::take(&shared, key.id, idempotency, now.wall)? {
-                Claimed::First(claim) => Some(claim),
-                Claimed::Replay(replaying) => return Ok(Reserved::Replay(Replay { replaying, key, units, left })),
-            },
+            Some(idempotency) => {
+                let horizon_millis = shared.settings.retry_horizon_millis();
+                match Claim::take(&shared.retries, horizon_millis, key.id, idempotency, now.wall)? {
+                    Claimed::First(claim) => Some(claim),
+                    Claimed::Replay(replaying) => return Ok(Reserved::Replay(Replay { replaying, key, units, left })),
+                }
+            }
         };
         let held = key.account.purse.hold(cost.0, units);
         let (hold, remaining) = held.map_err(|remaining| Refusal::Credits { cost, remaining })?;

@@ -8,11 +8,10 @@
 //! need not wait for the disk either.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
 
-use super::Shared;
 use super::directory::lock;
 use super::error::Refusal;
 use super::ids::{Credits, EntryNumber, KeyId};
@@ -153,7 +152,7 @@ impl Retries {
 
 /// The right to be the one debit of an idempotency key; dropped, it is free again.
 pub(crate) struct Claim {
-    shared: Arc<Shared>,
+    retries: Arc<Mutex<Retries>>,
     record: RecordKey,
     request: [u8; 16],
     at: UnixMillis,
@@ -165,17 +164,18 @@ pub(crate) enum Claimed {
 }
 
 impl Claim {
+    /// `horizon_millis` is how long a charged call is answered again.
     pub(crate) fn take(
-        shared: &Arc<Shared>,
+        retries: &Arc<Mutex<Retries>>,
+        horizon_millis: i64,
         api_key: KeyId,
         idempotency: Idempotency,
         now: UnixMillis,
     ) -> Result<Claimed, Refusal> {
         let record = record_key(api_key, idempotency.key);
         let request = idempotency.request;
-        let horizon_millis = shared.settings.retry_horizon_millis();
-        let mut retries = lock(&shared.retries);
-        let slot = retries.slots.entry(record).or_default();
+        let mut known_retries = lock(retries);
+        let slot = known_retries.slots.entry(record).or_default();
         let known = match &mut slot.under_way {
             Some(other) if other.request != request => return Err(Refusal::OtherRequest),
             Some(other) => Some(other.answered.as_mut().ok_or(Refusal::SameRequestUnderWay)?),
@@ -186,16 +186,16 @@ impl Claim {
                 return Err(Refusal::OtherRequest);
             }
             let charged = charged.replay()?;
-            return Ok(Claimed::Replay(Replaying { shared: Arc::clone(shared), record, charged, is_counted: false }));
+            return Ok(Claimed::Replay(Replaying { retries: Arc::clone(retries), record, charged, is_counted: false }));
         }
         slot.under_way = Some(UnderWay { request, answered: None });
-        Ok(Claimed::First(Self { shared: Arc::clone(shared), record, request, at: now }))
+        Ok(Claimed::First(Self { retries: Arc::clone(retries), record, request, at: now }))
     }
 
     /// The call was answered before its commit; from here on a retry is answered again.
     pub(crate) fn answered(&self, cost: Credits) {
         let charged = Charged { request: self.request, at: self.at, cost, entry: None, replays: 0 };
-        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record)
+        if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record)
             && let Some(under_way) = &mut slot.under_way
         {
             under_way.answered = Some(charged);
@@ -219,7 +219,7 @@ impl Claim {
 
     /// The commit that stored this record is durable.
     pub(crate) fn is_stored(&self, record: &IdempotencyRecord) {
-        let mut retries = lock(&self.shared.retries);
+        let mut retries = lock(&self.retries);
         let under_way = retries.slots.get(&self.record).and_then(|slot| slot.under_way.as_ref());
         let replays = under_way.and_then(|under_way| under_way.answered).map_or(0, |charged| charged.replays);
         retries.record(self.record, Charged::of(record, replays));
@@ -227,7 +227,7 @@ impl Claim {
 
     /// The commit that took the record back is durable.
     pub(crate) fn is_forgotten(&self) {
-        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record) {
+        if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record) {
             slot.charged = None;
         }
     }
@@ -235,7 +235,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let mut retries = lock(&self.shared.retries);
+        let mut retries = lock(&self.retries);
         if let Some(slot) = retries.slots.get_mut(&self.record) {
             slot.under_way = None;
             if slot.charged.is_none() {
@@ -247,7 +247,7 @@ impl Drop for Claim {
 
 /// One of the replays that a charged call has. Dropped before its work begins, it is given back.
 pub(crate) struct Replaying {
-    shared: Arc<Shared>,
+    retries: Arc<Mutex<Retries>>,
     record: RecordKey,
     pub(crate) charged: Charged,
     is_counted: bool,
@@ -270,7 +270,7 @@ impl Drop for Replaying {
         if self.is_counted {
             return;
         }
-        if let Some(slot) = lock(&self.shared.retries).slots.get_mut(&self.record) {
+        if let Some(slot) = lock(&self.retries).slots.get_mut(&self.record) {
             let answered = slot.under_way.as_mut().and_then(|under_way| under_way.answered.as_mut());
             for charged in answered.into_iter().chain(&mut slot.charged) {
                 charged.replays = charged.replays.saturating_sub(1);

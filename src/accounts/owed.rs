@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::idempotency;
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
+use super::job::Post;
 use super::ledger::entry::{Draft, Entry, EntryKind, Reference};
 use super::ledger::load::{Posted, block_entries};
 use super::ledger::poster::Poster;
-use super::writer::Post;
 use crate::clock::UnixMillis;
 use crate::state::codec::{Decoder, Encoder, Malformed};
 use crate::state::{Medium, State, StateError, Table};

@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::error::LedgerError;
-use super::writer::{Job, Post};
+use super::job::{Change, Job, Post};
+use super::settings::Durability;
 use crate::clock::SteadyMicros;
 
 /// More waiting debits than this are refused.
@@ -19,16 +20,6 @@ const REGATHER: Duration = Duration::from_micros(400);
 const WINDOW: Duration = Duration::from_millis(20);
 /// No debit older than this may be in memory only.
 const WINDOW_MAX_MICROS: u64 = 50_000;
-
-/// When a debit is answered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// After the commit that holds it reached the disk.
-    Strict,
-    /// At once; a crash forgets at most 50 ms of debits, in the customers' favour.
-    Window,
-}
 
 pub(crate) struct Queue {
     state: Mutex<Waiting>,
@@ -55,7 +46,7 @@ struct Waiting {
 
 pub(crate) enum Batch {
     Posts(Vec<Post>),
-    Change(super::writer::Change),
+    Change(Change),
     Stop,
 }
 
@@ -119,7 +110,7 @@ impl Queue {
         self.wake(&waiting);
     }
 
-    pub(crate) fn change(&self, change: super::writer::Change) -> Result<(), LedgerError> {
+    pub(crate) fn change(&self, change: Change) -> Result<(), LedgerError> {
         let mut waiting = self.lock();
         if let Some(error) = waiting.closed {
             return Err(error);

@@ -1,5 +1,5 @@
-//! The stored records of accounts, keys, purchases and orders: JSON, so that fields can be added. Counters
-//! and idempotency records change with every call and are bytes.
+//! The stored records of accounts, keys, purchases, orders and administrative acts: JSON, so that fields can be added.
+//! Counters and idempotency records change with every call and are bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -327,6 +327,18 @@ pub(crate) fn read_all_json<T: DeserializeOwned>(reading: &Reading, table: Table
         Ok(true)
     })?;
     Ok(records)
+}
+
+/// One line of the audit log.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ActRecord {
+    /// RFC 3339, UTC.
+    pub at: String,
+    pub actor: String,
+    /// In the words of the command line.
+    pub act: String,
+    /// What it was done to, with amounts and reasons.
+    pub on: String,
 }
 
 /// How often a key was used on its last days, and when last.

@@ -5,102 +5,27 @@
 //! refuses everything, reopens the file, repays what the file holds of that, takes over what the file says, and goes on.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::Shared;
-use super::directory::{AccountState, Directory, KeyState, lock, read_counters, read_stored};
+use super::directory::{lock, read_counters, read_stored};
 use super::error::{ChangeError, LedgerError};
-use super::idempotency::{self, Claim};
-use super::ids::{Credits, EntryNumber};
+use super::idempotency;
+use super::ids::EntryNumber;
+use super::job::{After, Change, Job, Post, PostKind, Posting, RunChange};
 use super::ledger::entry::{Draft, EntryKind, Reference};
 use super::ledger::load::{Head, Posted};
 use super::ledger::poster::{Changes, Poster};
 use super::owed::{self, OwedRefund};
-use super::purse::{Hold, MonthlyUnits};
 use super::queue::Batch;
-use super::ticket::Promise;
-use crate::clock::{Month, UnixMillis};
+use super::shared::Shared;
+use crate::clock::Month;
 use crate::state::{Mark, State, StateError, Table};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// So much must fit again after the disk was full.
 const HEADROOM_BYTES: usize = 256 << 10;
-
-pub(crate) enum Job {
-    Post(Post),
-    Change(Change),
-}
-
-impl Job {
-    pub(super) fn into_post(self) -> Option<Post> {
-        match self {
-            Self::Post(post) => Some(post),
-            Self::Change(_) => None,
-        }
-    }
-}
-
-/// A debit or the refund of one.
-pub(crate) struct Post {
-    pub(crate) kind: PostKind,
-    pub(crate) account: Arc<AccountState>,
-    pub(crate) key: Arc<KeyState>,
-    pub(crate) operation: &'static str,
-    pub(crate) cost: Credits,
-    pub(crate) at: UnixMillis,
-    pub(crate) hold: Hold,
-    pub(crate) units: MonthlyUnits,
-    /// The debit's number once it has one; its refund finds it here.
-    pub(crate) placed: Placed,
-    /// A debit stores its idempotency record, a refund takes it back. Shared with the caller: until the call has ended,
-    /// well or badly, a copy of the request must not be answered from the record.
-    pub(crate) claim: Option<Arc<Claim>>,
-    pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PostKind {
-    Debit,
-    Refund,
-}
-
-/// What the ledger says about a call after its debit.
-#[derive(Clone, Copy)]
-pub(crate) struct Posting {
-    pub(crate) number: EntryNumber,
-    pub(crate) wallet: i64,
-    pub(crate) allotment: u32,
-}
-
-/// Where a debit stands in the ledger; zero until it does.
-#[derive(Clone, Default)]
-pub(crate) struct Placed(Arc<AtomicU64>);
-
-impl Placed {
-    pub(super) fn get(&self) -> Option<EntryNumber> {
-        let number = self.0.load(Ordering::Acquire);
-        (number > 0).then_some(EntryNumber(number))
-    }
-
-    fn set(&self, number: Option<EntryNumber>) {
-        self.0.store(number.map_or(0, |number| number.0), Ordering::Release);
-    }
-}
-
-/// What a change does to the directory once it is durable.
-pub(crate) type After = Box<dyn FnOnce(&mut Directory) + Send>;
-
-/// Checks and makes a change in the writer's transaction.
-pub(crate) type RunChange = Box<dyn FnOnce(&mut Poster<'_>) -> Result<After, ChangeError> + Send>;
-
-/// An administrative change.
-pub(crate) struct Change {
-    pub(crate) run: RunChange,
-    pub(crate) promise: Promise<Result<(), ChangeError>>,
-}
 
 pub(crate) struct Writer {
     shared: Arc<Shared>,

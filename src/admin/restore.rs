@@ -10,13 +10,12 @@ use serde_json::{Value, json};
 
 use super::AdminError;
 use super::invocation::Invocation;
-use crate::accounts::audit::ActRecord;
 use crate::accounts::changes::forget_person;
 use crate::accounts::ids::AccountId;
 use crate::accounts::ledger::load::{Posted, read_wallets};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::ledger::verify::verify_state;
-use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, put_json, read_all_json};
+use crate::accounts::records::{AccountRecord, AccountStatus, ActRecord, KeyRecord, put_json, read_all_json};
 use crate::clock::UnixMillis;
 use crate::state::{STATE_FILE, State, StateError, Table};
 

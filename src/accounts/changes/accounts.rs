@@ -1,17 +1,16 @@
 //! Creates, approves and disables accounts.
 
+use super::act::{Act, audit, check_amount, check_text, note};
 use super::credits::correction;
-use super::keys::new_key;
+use super::keys::{IssuedKey, KeyWish, new_key};
+use super::run::{account, last_ids, nothing_more, put_account, updated};
 use super::sessions::end_sessions_of;
-use super::{
-    Act, IssuedKey, KeyWish, account, check_amount, check_text, last_ids, note, nothing_more, put_account,
-    record as audit, updated,
-};
 use crate::accounts::Accounts;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::job::After;
 use crate::accounts::key::{KeyKind, PlainKey};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
@@ -19,7 +18,6 @@ use crate::accounts::purse::Purse;
 use crate::accounts::records::{AccountRecord, AccountStatus, CounterRecord, LAST_IDS_KEY, put_json};
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::Tier;
-use crate::accounts::writer::After;
 use crate::clock::UnixMillis;
 use crate::state::Table;
 

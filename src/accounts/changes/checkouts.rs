@@ -1,66 +1,20 @@
-//! Pages on which a payment provider takes payments for us, and what it reports of these payments.
-//!
-//! Reports come late, repeated and in any order, and some come again after a crash. So a report is never a step: it is
-//! merged into what is known of the payment, and the ledger then follows from that. Merging the same twice changes nothing.
+//! Pages on which a payment provider takes payments for us: one for each purchase by card, and for each order while it
+//! is open.
 
-use super::credits::correction;
-use super::orders::{put_order, random_uuid, settle};
-use super::purchases::{credit, purchase, put_purchase};
-use super::{Act, account, check_text, note, nothing_more, record as audit, updated};
+use super::act::{Act, audit, check_text};
+use super::orders::random_uuid;
+use super::run::nothing_more;
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
-use crate::accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
-use crate::accounts::ledger::entry::{EntryKind, Reference};
+use crate::accounts::ids::{AccountId, CheckoutId, OrderId};
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{
-    AccountRecord, CheckoutPage, CheckoutRecord, DisputeRecord, DisputeState, OrderRecord, Payable, PurchaseStatus,
-    from_json, get_json, put_json,
-};
-use crate::accounts::writer::After;
+use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, from_json, get_json, put_json};
 use crate::clock::UnixMillis;
 use crate::state::Table;
 
-/// What a payment provider reports. Amounts are in the smallest unit of the currency.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PaymentReport {
-    /// The money arrived.
-    Paid {
-        checkout: CheckoutId,
-        session: String,
-        payment: String,
-        amount: u64,
-        /// As in ISO 4217, in lower case.
-        currency: String,
-    },
-    /// The page was closed, or the money did not arrive.
-    NotPaid { checkout: CheckoutId, session: String },
-    /// So much went back to the payer, over all refunds.
-    Refunded { checkout: CheckoutId, payment: String, amount: u64 },
-    /// The payer claims the money back through the bank. Without an amount it is all of it.
-    Disputed { payment: String, dispute: String, amount: Option<u64>, state: DisputeState },
-}
-
-/// What came of a report.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ReportResult {
-    Applied,
-    /// It says nothing new.
-    Known,
-    /// It is kept, and the operator has to look at it: the text says why.
-    Problem(String),
-    /// It names no checkout of ours.
-    Unknown,
-}
-
 /// A provider's page is open for a day; an older one is not handed out any more.
 const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
-
-/// Prices are in this currency.
-const CURRENCY: &str = "usd";
-
-/// What a change does in memory: the account with new credits, if any.
-type Effect = Option<(AccountRecord, i64)>;
 
 impl Accounts {
     /// A checkout for an order that waits for its payment: the latest, if its page is still open.
@@ -113,233 +67,9 @@ impl Accounts {
             Ok((record, nothing_more()))
         })
     }
-
-    /// Merges what the payment provider reports into what is known of the payment.
-    pub fn report_payment(&self, report: PaymentReport, act: &Act) -> Result<ReportResult, ChangeError> {
-        let act = act.clone();
-        self.change(move |poster| {
-            let found = match &report {
-                PaymentReport::Paid { checkout: id, .. }
-                | PaymentReport::NotPaid { checkout: id, .. }
-                | PaymentReport::Refunded { checkout: id, .. } => checkout(poster, *id)?,
-                PaymentReport::Disputed { payment, .. } => checkout_paid_by(poster, payment)?,
-            };
-            let Some(mut record) = found else { return Ok((ReportResult::Unknown, nothing_more())) };
-            let before = record.clone();
-            let (result, effect) = apply(poster, &mut record, report, &act)?;
-            if record != before {
-                put_checkout(poster, &record)?;
-            }
-            let after: After = effect.map_or_else(nothing_more, |(account, credits)| updated(account, credits));
-            Ok((result, after))
-        })
-    }
 }
 
-fn apply(
-    poster: &mut Poster<'_>,
-    record: &mut CheckoutRecord,
-    report: PaymentReport,
-    act: &Act,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    match report {
-        PaymentReport::Paid { session, payment, amount, currency, .. } => {
-            if !is_of_page(record, &session) {
-                return problem(
-                    poster,
-                    record,
-                    act,
-                    format!("page {session} was paid, which is not the one of this checkout"),
-                );
-            }
-            if record.payment.as_ref() == Some(&payment) {
-                return Ok((ReportResult::Known, None));
-            }
-            if let Some(paid) = &record.payment {
-                let text = format!("it was paid twice, by {paid} and {payment}; refund one of them");
-                return problem(poster, record, act, text);
-            }
-            check_text("payment reference", &payment)?;
-            record.payment = Some(payment);
-            if amount != u64::from(record.amount_cents) || currency != CURRENCY {
-                let (due, of) = (record.amount_cents, CURRENCY);
-                return problem(
-                    poster,
-                    record,
-                    act,
-                    format!("{amount} {currency} were paid, not {due} {of}; refund it"),
-                );
-            }
-            paid(poster, record, act)
-        }
-        PaymentReport::NotPaid { session, .. } => {
-            if !is_of_page(record, &session) || record.payment.is_some() {
-                return Ok((ReportResult::Known, None));
-            }
-            not_paid(poster, record, act)
-        }
-        PaymentReport::Refunded { payment, amount, .. } => {
-            if record.payment.as_ref().is_some_and(|paid| *paid != payment) {
-                // Of a second payment, which was reported as a problem when it came.
-                return Ok((ReportResult::Known, None));
-            }
-            let cents = u32::try_from(amount).unwrap_or(u32::MAX).min(record.amount_cents);
-            if cents <= record.refunded_cents {
-                return Ok((ReportResult::Known, None));
-            }
-            record.refunded_cents = cents;
-            reversed(poster, record, act, &format!("{cents} of {} cents were refunded", record.amount_cents))
-        }
-        PaymentReport::Disputed { dispute, amount, state, .. } => {
-            let cents = amount.map_or(record.amount_cents, |amount| u32::try_from(amount).unwrap_or(u32::MAX));
-            check_text("dispute", &dispute)?;
-            match record.disputes.iter_mut().find(|known| known.id == dispute) {
-                // A dispute that has ended stays so: its beginning may be reported after its end.
-                Some(known) if known.state != DisputeState::Open || state == DisputeState::Open => {
-                    return Ok((ReportResult::Known, None));
-                }
-                Some(known) => known.state = state,
-                None => record.disputes.push(DisputeRecord { id: dispute.clone(), cents, state }),
-            }
-            let state = match state {
-                DisputeState::Open => "open",
-                DisputeState::Won => "won",
-                DisputeState::Lost => "lost",
-            };
-            reversed(poster, record, act, &format!("dispute {dispute} is {state}"))
-        }
-    }
-}
-
-/// The provider made one page for a checkout. A report may come before we have noted which.
-fn is_of_page(record: &CheckoutRecord, session: &str) -> bool {
-    record.page.as_ref().is_none_or(|page| page.session == session)
-}
-
-fn problem(
-    poster: &mut Poster<'_>,
-    record: &mut CheckoutRecord,
-    act: &Act,
-    text: String,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    if record.problem.as_ref() == Some(&text) {
-        return Ok((ReportResult::Known, None));
-    }
-    audit(poster, act, "payment problem", format!("{} of {}: {text}", named(record.pays), record.account))?;
-    record.problem = Some(text.clone());
-    Ok((ReportResult::Problem(text), None))
-}
-
-fn paid(
-    poster: &mut Poster<'_>,
-    record: &mut CheckoutRecord,
-    act: &Act,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    let id = match record.pays {
-        Payable::Purchase(id) => id,
-        Payable::Order(id) => return order_paid(poster, record, id, act),
-    };
-    let mut bought = purchase(poster, id)?;
-    if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
-        let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
-        return problem(poster, record, act, text);
-    }
-    // Also if it was cancelled meanwhile: the money is here.
-    let account = credit(poster, &mut bought, record.payment.clone(), act)?;
-    audit(poster, act, "purchase paid", format!("{id} of {}, {} credits", bought.account, bought.credits))?;
-    // What was refunded or disputed before we heard of the payment.
-    let back = reverse(poster, record, id, act, "reported before the payment")?;
-    Ok((ReportResult::Applied, Some((account, i64::from(bought.credits.0) + back))))
-}
-
-fn order_paid(
-    poster: &mut Poster<'_>,
-    record: &mut CheckoutRecord,
-    id: OrderId,
-    act: &Act,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
-    let Some(mut ordered) = found else {
-        let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
-        return problem(poster, record, act, text);
-    };
-    if ordered.payment.is_some() {
-        let text = format!("it was paid by {}, though it was paid before; refund it", payment_of(record));
-        return problem(poster, record, act, text);
-    }
-    settle(&mut ordered, record.payment.clone(), act);
-    put_order(poster, &ordered)?;
-    audit(poster, act, "order paid", format!("{id} of {}", ordered.account))?;
-    Ok((ReportResult::Applied, None))
-}
-
-fn not_paid(
-    poster: &mut Poster<'_>,
-    record: &CheckoutRecord,
-    act: &Act,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    let Payable::Purchase(id) = record.pays else { return Ok((ReportResult::Known, None)) };
-    let mut wanted = purchase(poster, id)?;
-    if wanted.status != PurchaseStatus::Requested {
-        return Ok((ReportResult::Known, None));
-    }
-    wanted.status = PurchaseStatus::Cancelled;
-    wanted.settled_at = Some(act.at);
-    put_purchase(poster, &wanted)?;
-    audit(poster, act, "purchase cancel", format!("{id} of {}", wanted.account))?;
-    Ok((ReportResult::Applied, None))
-}
-
-/// Part of the payment went back, or came back to us.
-fn reversed(
-    poster: &mut Poster<'_>,
-    record: &mut CheckoutRecord,
-    act: &Act,
-    why: &str,
-) -> Result<(ReportResult, Effect), ChangeError> {
-    let Payable::Purchase(id) = record.pays else { return problem(poster, record, act, why.to_owned()) };
-    let credits = reverse(poster, record, id, act, why)?;
-    let effect = if credits == 0 { None } else { Some((account(poster, record.account)?, credits)) };
-    Ok((ReportResult::Applied, effect))
-}
-
-/// Makes the ledger agree with what of the payment is still ours. Returns what the wallet gains.
-fn reverse(
-    poster: &mut Poster<'_>,
-    record: &CheckoutRecord,
-    id: PurchaseId,
-    act: &Act,
-    why: &str,
-) -> Result<i64, ChangeError> {
-    let mut bought = purchase(poster, id)?;
-    let is_paid_by_this = record.payment.is_some() && bought.payment_reference == record.payment;
-    // A purchase that the operator refunded has no credits left to take.
-    if !is_paid_by_this || bought.status == PurchaseStatus::Refunded {
-        return Ok(0);
-    }
-    let target = record.reversed_credits(bought.credits);
-    let credits = i64::from(bought.reversed.0) - i64::from(target.0);
-    if credits != 0 {
-        // Credits that come back are the customer's again, as if bought.
-        let kind = if credits < 0 { EntryKind::Refund } else { EntryKind::Purchase };
-        let note = note(act, format!("pack {}: {why}", bought.pack.tier()))?;
-        poster.append(correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
-        let what = if credits < 0 { "purchase refund" } else { "purchase restore" };
-        audit(poster, act, what, format!("{id} of {}, {credits} credits: {why}", bought.account))?;
-    }
-    bought.reversed = target;
-    if record.refunded_cents >= record.amount_cents {
-        bought.status = PurchaseStatus::Refunded;
-    }
-    put_purchase(poster, &bought)?;
-    Ok(credits)
-}
-
-fn payment_of(record: &CheckoutRecord) -> &str {
-    record.payment.as_deref().unwrap_or("an unknown payment")
-}
-
-fn named(pays: Payable) -> String {
+pub(super) fn named(pays: Payable) -> String {
     match pays {
         Payable::Purchase(id) => id.to_string(),
         Payable::Order(id) => id.to_string(),
@@ -389,24 +119,10 @@ fn checkouts_of(poster: &Poster<'_>, pays: Payable) -> Result<Vec<CheckoutRecord
     Ok(found)
 }
 
-fn checkout(poster: &Poster<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
+pub(super) fn checkout(poster: &Poster<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {
     Ok(get_json(&poster.writing, Table::Checkouts, id.0.as_bytes())?)
 }
 
-fn put_checkout(poster: &mut Poster<'_>, record: &CheckoutRecord) -> Result<(), ChangeError> {
+pub(super) fn put_checkout(poster: &mut Poster<'_>, record: &CheckoutRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Checkouts, record.id.0.as_bytes(), record)?)
-}
-
-/// The checkout behind a payment. Disputes are rare, so that looking through all is good enough.
-fn checkout_paid_by(poster: &Poster<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
-    let mark = memchr::memmem::Finder::new(payment);
-    let mut found = None;
-    poster.writing.scan(Table::Checkouts, &[], &mut |key, payload| {
-        if mark.find(payload).is_some() {
-            let record: CheckoutRecord = from_json(Table::Checkouts, key, payload)?;
-            found = Some(record).filter(|record| record.payment.as_deref() == Some(payment));
-        }
-        Ok(found.is_none())
-    })?;
-    Ok(found)
 }

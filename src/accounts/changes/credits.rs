@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Act, account, check_amount, note, record as audit, updated};
+use super::act::{Act, audit, check_amount, note};
+use super::run::{account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::directory::AccountState;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits, EntryNumber};
+use crate::accounts::job::After;
 use crate::accounts::ledger::entry::{Draft, EntryKind, Note, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::purse::Hold;
-use crate::accounts::writer::After;
 use crate::clock::UnixMillis;
 
 impl Accounts {

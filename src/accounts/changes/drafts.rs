@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::act::{Act, audit, check_text};
 use super::orders::{owner_of_order, put_order, random_uuid, tracking_token, unpaid_orders};
-use super::{Act, account, check_text, nothing_more, record as audit};
+use super::run::{account, nothing_more};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, DraftId, OrderId};

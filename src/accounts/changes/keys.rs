@@ -1,6 +1,7 @@
 //! Creates, rotates and revokes API keys. A rotated key has the scopes of the old one; scopes are never widened.
 
-use super::{Act, account, check_text, last_ids, record as audit};
+use super::act::{Act, audit, check_text};
+use super::run::{account, last_ids};
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::entropy::Entropy;

@@ -2,19 +2,21 @@
 //! makes a link hands it over.
 
 use super::accounts::{approve, new_account};
-use super::people::{Proof, add_person, new_person, replace_password};
-use super::{Act, account, nothing_more, record as audit};
+use super::act::{Act, audit};
+use super::people::{add_person, new_person, replace_password};
+use super::proof::Proof;
+use super::run::{account, nothing_more};
 use crate::accounts::Accounts;
 use crate::accounts::directory::AccountState;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, Credits};
+use crate::accounts::job::After;
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
 use crate::accounts::purse::Purse;
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
-use crate::accounts::writer::After;
 use crate::clock::UnixMillis;
 use crate::state::{StateError, Table, Writing};
 
@@ -123,7 +125,7 @@ impl Accounts {
                 LinkPurpose::FirstOperator => make_operator(poster, chosen, grant, &act)?,
                 LinkPurpose::SignIn { account, role } => give_sign_in(poster, account, role, chosen, &act)?,
             };
-            let proof = Proof { account: person.account, passwords: person.passwords };
+            let proof = Proof::of(&person);
             Ok((Some(proof), after))
         })
     }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::act::{Act, audit, check_text};
 use super::payments::refuse_counted;
-use super::{Act, account, check_text, nothing_more, put_account, record as audit, updated};
+use super::run::{account, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;

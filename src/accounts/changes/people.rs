@@ -1,15 +1,18 @@
 //! People: signing up, changing a password, a role, and leaving.
 
 use super::accounts::{approve, new_account};
-use super::keys::new_key;
+use super::act::{Act, audit};
+use super::keys::{KeyWish, new_key};
+use super::proof::{Proof, person_of, proved};
+use super::run::{account, put_account};
 use super::sessions::end_sessions_of;
-use super::{Act, KeyWish, account, put_account, record as audit};
 use crate::accounts::Accounts;
 use crate::accounts::blocking;
 use crate::accounts::directory::{AccountState, Directory};
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
+use crate::accounts::job::After;
 use crate::accounts::key::{KeyDigest, KeyKind};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
@@ -18,7 +21,6 @@ use crate::accounts::records::{
     AccountStatus, CounterRecord, KeyRecord, OrderRecord, OrderStage, from_json, get_json, put_json,
 };
 use crate::accounts::scope::ScopeSet;
-use crate::accounts::writer::After;
 use crate::state::{StateError, Table, Writing};
 
 /// A person who wants an account.
@@ -28,24 +30,6 @@ pub struct SignUp {
     pub password: Password,
     /// Let in at once, or wait for the operator.
     pub approve: bool,
-}
-
-/// That somebody proved to be the person of an account: by the password, a link, or signing up. It opens a session, unless
-/// the password changed since.
-#[derive(Clone, Copy, Debug)]
-pub struct Proof {
-    pub(super) account: AccountId,
-    pub(super) passwords: u32,
-}
-
-impl Proof {
-    pub fn account(&self) -> AccountId {
-        self.account
-    }
-
-    fn of(person: &PersonRecord) -> Self {
-        Self { account: person.account, passwords: person.passwords }
-    }
 }
 
 impl Accounts {
@@ -255,19 +239,6 @@ pub(super) fn replace_password(
         directory.register.put_person(changed);
     };
     Ok((person, Box::new(after)))
-}
-
-pub(super) fn person_of(poster: &Poster<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
-    get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
-}
-
-/// The person as proved, unless the password changed since.
-pub(super) fn proved(poster: &Poster<'_>, proof: Proof) -> Result<PersonRecord, ChangeError> {
-    let person = person_of(poster, proof.account)?;
-    if person.passwords == proof.passwords {
-        return Ok(person);
-    }
-    Err(ChangeError::Refused("the password was changed a moment ago; sign in again".to_owned()))
 }
 
 /// Removes name and password of an account, if it has a person.

@@ -2,12 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
+use super::act::{Act, audit, check_amount, check_text, note};
 use super::checkouts::{new_checkout_id, open_checkout};
 use super::credits::correction;
 use super::payments::refuse_counted;
-use super::{
-    Act, account, check_amount, check_text, last_ids, note, nothing_more, put_account, record as audit, updated,
-};
+use super::run::{account, last_ids, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;

@@ -1,18 +1,18 @@
 //! Signed-in browsers: a session begins with a proof, and ends with its time, its owner's word, or a new password.
 
-use super::people::{Proof, proved};
-use super::{Act, record as audit};
+use super::act::{Act, audit};
+use super::proof::{Proof, proved};
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::AccountId;
+use crate::accounts::job::After;
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::register::{SessionState, session_digest};
 use crate::accounts::people::{Login, Role, SessionRecord};
 use crate::accounts::records::{AccountStatus, from_json, put_json};
-use crate::accounts::writer::After;
 use crate::clock::{Now, UnixMillis};
 use crate::hex;
 use crate::state::{StateError, Table, Writing};

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::accounts::audit::ActRecord;
 use crate::accounts::ids::{AccountId, EntryNumber};
-use crate::accounts::records::{get_json, put_json};
+use crate::accounts::records::{ActRecord, get_json, put_json};
 use crate::clock::Month;
 use crate::state::{StateError, Table, Writing};
 

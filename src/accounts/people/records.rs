@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Login, StoredPassword};
+use super::login::Login;
+use super::password::StoredPassword;
 use crate::accounts::ids::{AccountId, KeyId};
 use crate::clock::UnixMillis;
 

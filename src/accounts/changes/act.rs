@@ -1,0 +1,55 @@
+//! Who makes a change, when and why; what of it goes into the audit log, and the limits of what is typed.
+
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::Credits;
+use crate::accounts::ledger::entry::Note;
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::records::ActRecord;
+use crate::clock::UnixMillis;
+
+/// Amounts beyond this are slips of the finger; an entry could not hold much more.
+pub const CREDITS_MAX: u32 = 1_000_000_000;
+
+const NAME_CHARS_MAX: usize = 200;
+
+/// Who makes a change, when.
+#[derive(Clone, Debug)]
+pub struct Act {
+    pub actor: String,
+    pub at: UnixMillis,
+}
+
+pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
+    let chars = text.chars().count();
+    if (1..=NAME_CHARS_MAX).contains(&chars) && !text.trim().is_empty() {
+        return Ok(());
+    }
+    Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
+}
+
+/// Puts an act into the audit log, in the transaction of its change.
+pub(in crate::accounts) fn audit(
+    poster: &mut Poster<'_>,
+    act: &Act,
+    what: &'static str,
+    on: impl Into<String>,
+) -> Result<(), ChangeError> {
+    check_text("actor", &act.actor)?;
+    let (at, actor) = (act.at.to_string(), act.actor.clone());
+    poster.record_act(ActRecord { at, actor, act: what.to_owned(), on: on.into() });
+    Ok(())
+}
+
+/// Who did it and why, for the ledger.
+pub(super) fn note(act: &Act, reason: String) -> Result<Note, ChangeError> {
+    check_text("actor", &act.actor)?;
+    check_text("reason", &reason)?;
+    Ok(Note { actor: act.actor.clone(), reason })
+}
+
+pub(super) fn check_amount(credits: Credits) -> Result<(), ChangeError> {
+    if (1..=CREDITS_MAX).contains(&credits.0) {
+        return Ok(());
+    }
+    Err(ChangeError::Refused(format!("the amount is {credits}; give between 1 and {CREDITS_MAX} credits")))
+}

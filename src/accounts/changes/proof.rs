@@ -1,0 +1,39 @@
+//! The proof that somebody is the person of an account, and what it still proves when it is used.
+
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::AccountId;
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::people::PersonRecord;
+use crate::accounts::records::get_json;
+use crate::state::Table;
+
+/// That somebody proved to be the person of an account: by the password, a link, or signing up. It opens a session, unless
+/// the password changed since.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof {
+    account: AccountId,
+    passwords: u32,
+}
+
+impl Proof {
+    pub fn account(&self) -> AccountId {
+        self.account
+    }
+
+    pub(super) fn of(person: &PersonRecord) -> Self {
+        Self { account: person.account, passwords: person.passwords }
+    }
+}
+
+pub(super) fn person_of(poster: &Poster<'_>, id: AccountId) -> Result<PersonRecord, ChangeError> {
+    get_json(&poster.writing, Table::People, &id.to_key())?.ok_or_else(|| ChangeError::not_found("person", id))
+}
+
+/// The person as proved, unless the password changed since.
+pub(super) fn proved(poster: &Poster<'_>, proof: Proof) -> Result<PersonRecord, ChangeError> {
+    let person = person_of(poster, proof.account)?;
+    if person.passwords == proof.passwords {
+        return Ok(person);
+    }
+    Err(ChangeError::Refused("the password was changed a moment ago; sign in again".to_owned()))
+}

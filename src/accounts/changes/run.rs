@@ -1,0 +1,72 @@
+//! Runs a change on the writer's thread: what it reads and writes of accounts, and what it does in memory once it is
+//! durable.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::accounts::error::{ChangeError, LedgerError};
+use crate::accounts::ids::AccountId;
+use crate::accounts::job::{After, Change};
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
+use crate::accounts::shared::Shared;
+use crate::accounts::ticket::ticket;
+use crate::accounts::{Accounts, blocking};
+use crate::state::Table;
+
+impl Accounts {
+    pub(crate) fn change<T: Send + Sync + 'static>(
+        &self,
+        run: impl FnOnce(&mut Poster<'_>) -> Result<(T, After), ChangeError> + Send + 'static,
+    ) -> Result<T, ChangeError> {
+        self.shared.change(run)
+    }
+}
+
+impl Shared {
+    /// Runs a change on the writer's thread and waits until it is durable and in effect.
+    pub(crate) fn change<T: Send + Sync + 'static>(
+        &self,
+        run: impl FnOnce(&mut Poster<'_>) -> Result<(T, After), ChangeError> + Send + 'static,
+    ) -> Result<T, ChangeError> {
+        blocking::assert_allowed();
+        let made = Arc::new(OnceLock::new());
+        let makes = Arc::clone(&made);
+        let (promise, ticket) = ticket();
+        let run = Box::new(move |poster: &mut Poster<'_>| {
+            let (value, after) = run(poster)?;
+            // Empty until here: a change runs once.
+            let _ = makes.set(value);
+            Ok(after)
+        });
+        self.queue.change(Change { run, promise })?;
+        ticket.wait().unwrap_or(Err(ChangeError::Ledger(LedgerError::Closed)))?;
+        let made = Arc::into_inner(made).and_then(OnceLock::into_inner);
+        made.ok_or(ChangeError::Ledger(LedgerError::Closed))
+    }
+}
+
+pub(super) fn last_ids(poster: &Poster<'_>) -> Result<LastIds, ChangeError> {
+    Ok(get_json(&poster.writing, Table::Meta, LAST_IDS_KEY)?.unwrap_or_default())
+}
+
+pub(super) fn account(poster: &Poster<'_>, id: AccountId) -> Result<AccountRecord, ChangeError> {
+    get_json(&poster.writing, Table::Accounts, &id.to_key())?.ok_or_else(|| ChangeError::not_found("account", id))
+}
+
+pub(super) fn put_account(poster: &mut Poster<'_>, record: &AccountRecord) -> Result<(), ChangeError> {
+    Ok(put_json(&mut poster.writing, Table::Accounts, &record.id.to_key(), record)?)
+}
+
+/// The account's record and purse follow what was committed.
+pub(super) fn updated(record: AccountRecord, credits: i64) -> After {
+    Box::new(move |directory| {
+        if let Some(state) = directory.account(record.id) {
+            state.purse.top_up(credits);
+            state.replace(record);
+        }
+    })
+}
+
+pub(in crate::accounts) fn nothing_more() -> After {
+    Box::new(|_| {})
+}

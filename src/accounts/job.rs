@@ -1,0 +1,86 @@
+//! What the writer is asked to do, and what it answers: debits and refunds of calls, administrative changes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::directory::{AccountState, Directory, KeyState};
+use super::error::{ChangeError, LedgerError};
+use super::idempotency::Claim;
+use super::ids::{Credits, EntryNumber};
+use super::ledger::poster::Poster;
+use super::purse::{Hold, MonthlyUnits};
+use super::ticket::Promise;
+use crate::clock::UnixMillis;
+
+pub(crate) enum Job {
+    Post(Post),
+    Change(Change),
+}
+
+impl Job {
+    pub(super) fn into_post(self) -> Option<Post> {
+        match self {
+            Self::Post(post) => Some(post),
+            Self::Change(_) => None,
+        }
+    }
+}
+
+/// A debit or the refund of one.
+pub(crate) struct Post {
+    pub(crate) kind: PostKind,
+    pub(crate) account: Arc<AccountState>,
+    pub(crate) key: Arc<KeyState>,
+    pub(crate) operation: &'static str,
+    pub(crate) cost: Credits,
+    pub(crate) at: UnixMillis,
+    pub(crate) hold: Hold,
+    pub(crate) units: MonthlyUnits,
+    /// The debit's number once it has one; its refund finds it here.
+    pub(crate) placed: Placed,
+    /// A debit stores its idempotency record, a refund takes it back. Shared with the caller: until the call has ended,
+    /// well or badly, a copy of the request must not be answered from the record.
+    pub(crate) claim: Option<Arc<Claim>>,
+    pub(crate) promise: Option<Promise<Result<Posting, LedgerError>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PostKind {
+    Debit,
+    Refund,
+}
+
+/// What the ledger says about a call after its debit.
+#[derive(Clone, Copy)]
+pub(crate) struct Posting {
+    pub(crate) number: EntryNumber,
+    pub(crate) wallet: i64,
+    pub(crate) allotment: u32,
+}
+
+/// Where a debit stands in the ledger; zero until it does.
+#[derive(Clone, Default)]
+pub(crate) struct Placed(Arc<AtomicU64>);
+
+impl Placed {
+    pub(super) fn get(&self) -> Option<EntryNumber> {
+        let number = self.0.load(Ordering::Acquire);
+        (number > 0).then_some(EntryNumber(number))
+    }
+
+    pub(super) fn set(&self, number: Option<EntryNumber>) {
+        self.0.store(number.map_or(0, |number| number.0), Ordering::Release);
+    }
+}
+
+/// What a change does to the directory once it is durable.
+pub(crate) type After = Box<dyn FnOnce(&mut Directory) + Send>;
+
+/// Checks and makes a change in the writer's transaction.
+pub(crate) type RunChange = Box<dyn FnOnce(&mut Poster<'_>) -> Result<After, ChangeError> + Send>;
+
+/// An administrative change.
+pub(crate) struct Change {
+    pub(crate) run: RunChange,
+    pub(crate) promise: Promise<Result<(), ChangeError>>,
+}

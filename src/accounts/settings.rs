@@ -1,0 +1,65 @@
+//! What an operator chooses: prices and limits, durability, how long things are kept.
+
+use super::people::PasswordWork;
+use super::tier::Tariff;
+
+/// What an operator chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub tariff: Tariff,
+    pub durability: Durability,
+    /// Usage entries older than this many days become daily rows; none keeps them for ever.
+    pub rollup_after_days: Option<u32>,
+    /// How long a charged call is answered again to the same idempotency key.
+    pub retry_horizon_sec: u32,
+    /// How long a draft of a formation order waits for a person.
+    pub draft_days: u32,
+    /// How long a browser stays signed in that is not used.
+    pub session_idle_millis: i64,
+    /// And however much it is used.
+    pub session_millis: i64,
+    pub password_work: PasswordWork,
+}
+
+/// A week.
+pub const SESSION_IDLE_HOURS: u32 = 7 * 24;
+
+/// A month.
+pub const SESSION_DAYS: u32 = 30;
+
+/// Two weeks.
+pub const DRAFT_DAYS: u32 = 14;
+
+/// Ten minutes.
+pub const RETRY_HORIZON_SEC: u32 = 600;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tariff: Tariff::CONTRACT,
+            durability: Durability::Strict,
+            rollup_after_days: None,
+            retry_horizon_sec: RETRY_HORIZON_SEC,
+            draft_days: DRAFT_DAYS,
+            session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
+            session_millis: i64::from(SESSION_DAYS) * 86_400_000,
+            password_work: PasswordWork::DEFAULT,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn retry_horizon_millis(&self) -> i64 {
+        i64::from(self.retry_horizon_sec) * 1000
+    }
+}
+
+/// When a debit is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// After the commit that holds it reached the disk.
+    Strict,
+    /// At once; a crash forgets at most 50 ms of debits, in the customers' favour.
+    Window,
+}

@@ -1,0 +1,100 @@
+//! What calls, changes and the writer share: the directory in memory, the queue, the open file.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use super::blocking;
+use super::directory::{Directory, lock};
+use super::entropy::Entropy;
+use super::error::ChangeError;
+use super::idempotency::Retries;
+use super::queue::Queue;
+use super::records::ActRecord;
+use super::sealing::SealKey;
+use super::settings::Settings;
+use crate::state::{Medium, Reading, SEAL_KEY_BYTES, State, StateError};
+
+/// Hears of an administrative act once it is durable.
+pub(super) type TellAct = dyn Fn(&ActRecord) + Send + Sync;
+
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) directory: RwLock<Directory>,
+    pub(crate) queue: Queue,
+    /// Empty while the writer reopens the file.
+    pub(crate) store: RwLock<Option<State>>,
+    pub(crate) medium: Arc<dyn Medium>,
+    pub(crate) retries: Arc<Mutex<Retries>>,
+    /// Read or made when it is first needed.
+    seal_key: Mutex<Option<Arc<SealKey>>>,
+    /// Checked or stored.
+    pub(super) passwords_checked: AtomicU64,
+    trouble: Mutex<Option<String>>,
+    pub(super) tell_act: OnceLock<Box<TellAct>>,
+}
+
+impl Shared {
+    pub(super) fn new(settings: Settings, directory: Directory, retries: Retries, state: State) -> Self {
+        Self {
+            settings,
+            directory: RwLock::new(directory),
+            queue: Queue::new(settings.durability),
+            medium: Arc::clone(state.medium()),
+            store: RwLock::new(Some(state)),
+            retries: Arc::new(Mutex::new(retries)),
+            seal_key: Mutex::default(),
+            passwords_checked: AtomicU64::new(0),
+            trouble: Mutex::default(),
+            tell_act: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn directory(&self) -> RwLockReadGuard<'_, Directory> {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn store(&self) -> RwLockReadGuard<'_, Option<State>> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads one consistent moment of the file. While the file is being repaired, this waits.
+    pub(crate) fn with_reading<T>(
+        &self,
+        read: impl FnOnce(&Reading) -> Result<T, StateError>,
+    ) -> Result<T, StateError> {
+        blocking::assert_allowed();
+        let store = self.store();
+        let closed =
+            || StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) };
+        read(&store.as_ref().ok_or_else(closed)?.read()?)
+    }
+
+    /// The key of what is sealed, made now if there is none yet.
+    pub(crate) fn seal_key(&self, entropy: &mut dyn Entropy) -> Result<Arc<SealKey>, ChangeError> {
+        blocking::assert_allowed();
+        let mut known = lock(&self.seal_key);
+        if let Some(key) = &*known {
+            return Ok(Arc::clone(key));
+        }
+        let bytes = match self.medium.seal_key()? {
+            Some(bytes) => bytes,
+            None => {
+                let mut bytes = [0; SEAL_KEY_BYTES];
+                entropy.fill(&mut bytes).map_err(ChangeError::Entropy)?;
+                self.medium.keep_seal_key(&bytes)?;
+                bytes
+            }
+        };
+        let key = Arc::new(SealKey::new(bytes));
+        *known = Some(Arc::clone(&key));
+        Ok(key)
+    }
+
+    pub(super) fn last_trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+
+    pub(crate) fn note_trouble(&self, error: &StateError) {
+        *lock(&self.trouble) = Some(error.to_string());
+    }
+}
