@@ -9,7 +9,7 @@ use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
 use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME, bytes_below};
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
-use hornbook_corpus::vectors::{SpaceName, VectorRows};
+use hornbook_corpus::vectors::VectorRows;
 
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::error::BuildError;
@@ -26,6 +26,7 @@ use crate::plan::{Plan, PlannedSource};
 use crate::progress::Progress;
 use crate::publish::{WorkFolder, point_current};
 use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
+use crate::reuse::ReusableGraph;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
@@ -395,7 +396,8 @@ impl Context<'_> {
         Ok(tags.into_iter().collect())
     }
 
-    /// Builds the graph, or copies that of the earlier snapshot if it was built in the same way over the same vectors.
+    /// Builds the graph. That of the earlier snapshot is copied if the vectors are the same, and its links are taken over if
+    /// most of them are.
     fn graph(
         &self,
         dir: &Path,
@@ -407,33 +409,29 @@ impl Context<'_> {
         let rows = VectorRows::open(dir, &space)?;
         let options = GraphOptions::default();
         let recipe = options.recipe(probes);
-        if let Some(report) = earlier.and_then(|earlier| self.copy_graph(earlier, dir, &space, &recipe)) {
+        let earlier = earlier.and_then(|dir| ReusableGraph::find(dir, &space, &options));
+        if let Some(report) = earlier.as_ref().and_then(|earlier| earlier.copy_to(dir, &space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
             self.options.progress.say("graph: copied from the earlier snapshot, whose vectors are the same");
             return Ok(report);
         }
+        let earlier = earlier.and_then(|earlier| earlier.open(&space));
         let mut stage =
             self.options.progress.stage("building the graph", "chunks", Some(u64::from(rows.chunk_count())));
-        let stats = build_graph(&rows, probes, &options, &mut |done, _| stage.set(u64::from(done)))?;
+        let stats = build_graph(&rows, probes, &options, earlier.as_ref(), &mut |done, _| stage.set(u64::from(done)))?;
         stage.finish();
-        Ok(GraphReport { chunks: stats.chunks, points: stats.points, mended: stats.links_added, recipe })
-    }
-
-    fn copy_graph(&self, earlier: &Path, dir: &Path, space: &SpaceName, recipe: &str) -> Option<GraphReport> {
-        let manifest = Manifest::open(earlier).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
-        let entry = |name: &str| manifest.files.iter().find(|file| file.path == name);
-        let hash = |path: &Path| {
-            let mut hasher = blake3::Hasher::new();
-            hasher.update_mmap(path).ok()?;
-            Some(hasher.finalize().to_hex().to_string())
-        };
-        let same_vectors = hash(&dir.join(space.vectors_file()))? == entry(&space.vectors_file())?.blake3;
-        let graph = earlier.join(space.graph_file());
-        let graph_is_whole = same_vectors && hash(&graph)? == entry(&space.graph_file())?.blake3;
-        let report: Report = serde_json::from_slice(&fs::read(earlier.join(REPORT_FILE_NAME)).ok()?).ok()?;
-        let built = report.graph.filter(|built| graph_is_whole && built.recipe == recipe)?;
-        fs::copy(graph, dir.join(space.graph_file())).ok()?;
-        Some(built)
+        if stats.inserted > 0 {
+            let kept = stats.points - stats.inserted.min(stats.points);
+            reused.push(format!("the links of {kept} of {} points of the graph", stats.points));
+        }
+        Ok(GraphReport {
+            chunks: stats.chunks,
+            points: stats.points,
+            mended: stats.links_added,
+            inserted: stats.inserted,
+            recipe,
+            options: options.hash(),
+        })
     }
 
     fn catalogue_sources(&self) -> Vec<Source> {

@@ -353,10 +353,10 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
     let of_wordings = content.wordings.iter().map(|wording| &wording.layout);
     let of_notes = content.notes.iter().map(|note| &note.layout);
     writers.layouts.push(std::iter::once(&content.layout).chain(of_wordings).chain(of_notes))?;
-    write_chunks(node, ordinal, &record, writers)?;
+    let chunks = write_chunks(node, ordinal, &record, writers)?;
     write_keywords(node, writers)?;
     if content.text.is_some() && ordinal.0.is_multiple_of(writers.probe_every) {
-        writers.probes.push(&node.heading_vector.0);
+        writers.probes.push(chunks.start, &node.heading_vector.0);
     }
     writers.token_sets.push_context(&node.context_set);
     writers.tags.push(&node.tags);
@@ -419,7 +419,7 @@ fn write_chunks(
     ordinal: NodeOrdinal,
     record: &NodeRecord,
     writers: &mut Writers,
-) -> Result<(), CompileError> {
+) -> Result<OrdinalRange, CompileError> {
     let spans: Vec<Span> =
         std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)).collect();
     let placed = node
@@ -427,12 +427,12 @@ fn write_chunks(
         .iter()
         .map(|chunk| Span { offset: spans[chunk.part].offset + chunk.offset as u64, length: chunk.length });
     let placed: Vec<Span> = placed.collect();
-    writers.chunks.push_node(ordinal, &placed)?;
+    let range = writers.chunks.push_node(ordinal, &placed)?;
     for chunk in &node.chunks {
         writers.vectors.push(&chunk.vector.0)?;
         writers.token_sets.push_chunk(&chunk.token_set)?;
     }
-    Ok(())
+    Ok(range)
 }
 
 fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), KeywordError> {

@@ -7,6 +7,7 @@
 
 mod around;
 mod bridge;
+mod carry;
 mod collapse;
 mod connect;
 mod error;
@@ -23,7 +24,9 @@ use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, Kernel, VectorRows};
 
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
-use collapse::collapse;
+pub use carry::EarlierGraph;
+use carry::{Carried, carry};
+use collapse::{Clusters, collapse};
 use connect::{Links, connect};
 pub use error::GraphBuildError;
 pub use refine::RefineOptions;
@@ -72,6 +75,11 @@ impl GraphOptions {
         hasher.update(format!("{self:?}").as_bytes()).update(&probes.bytes());
         hasher.finalize().to_hex().to_string()
     }
+
+    /// A hash: only the links of graphs with equal ones can be taken over.
+    pub fn hash(&self) -> String {
+        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
+    }
 }
 
 /// What was built.
@@ -85,16 +93,20 @@ pub struct GraphStats {
     /// Chunks that were nearly equal to a point.
     pub collapsed_near: u32,
     pub links: u64,
+    /// Points that were inserted into the links of an earlier graph, over all builds since it was built as a whole.
+    pub inserted: u32,
     /// Links added because a walk could not have reached or left a point without them.
     pub links_added: u32,
 }
 
 /// Writes `graph-<space>.bin` next to the vectors. `probes` are likely queries as vectors of the same embedding; there may be
-/// none. `progress` receives how many chunks are done, and how many there are.
+/// none. What did not change is taken over from `earlier`. `progress` receives how many chunks are done, and how many there
+/// are.
 pub fn build_graph(
     rows: &VectorRows,
     probes: &Probes,
     options: &GraphOptions,
+    earlier: Option<&EarlierGraph>,
     progress: &mut dyn FnMut(u32, u32),
 ) -> Result<GraphStats, GraphBuildError> {
     let total = rows.chunk_count();
@@ -104,7 +116,8 @@ pub fn build_graph(
     while start < total {
         let shard = OrdinalRange::new(start, start.saturating_add(options.shard_chunks_max.max(1)).min(total));
         let mut shard_progress = |done: u32| progress(shard.start + done, total);
-        build_shard(&ShardRows::new(rows, shard), probes, options, &mut writer, &mut stats, &mut shard_progress)?;
+        let rows = ShardRows::new(rows, shard);
+        build_shard(&rows, probes, options, earlier, &mut writer, &mut stats, &mut shard_progress)?;
         start = shard.end;
     }
     writer.finish()?;
@@ -116,19 +129,20 @@ fn build_shard(
     shard: &ShardRows<'_>,
     probes: &Probes,
     options: &GraphOptions,
+    earlier: Option<&EarlierGraph>,
     writer: &mut GraphWriter,
     stats: &mut GraphStats,
     progress: &mut dyn FnMut(u32),
 ) -> Result<(), GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
-    // Linking takes half of the time, the rest goes in a few large steps.
-    let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
-    let (links, entries) = link(shard, &clusters.points, options, &mut |done| progress(done / 2));
-    let room = options.bridge.rounds * options.bridge.links_max;
-    let mut links = refine(shard, &clusters.points, &links, &options.refine, room);
-    progress(eighths(5));
-    bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
-    progress(eighths(7));
+    let carried = earlier.and_then(|earlier| Some((earlier, carry(shard, &clusters, earlier, options)?)));
+    let (mut links, entries) = match carried {
+        Some((earlier, carried)) => {
+            stats.inserted += earlier.inserted() + carried.inserted.len() as u32;
+            link_inserted(shard, &clusters, carried, probes, options)
+        }
+        None => link_all(shard, &clusters, probes, options, progress),
+    };
     stats.links_added += connect(shard, &clusters.points, &mut links)?;
     writer.begin_shard(shard.chunks.len(), &entries);
     for chunk in shard.chunks.iter() {
@@ -141,6 +155,43 @@ fn build_shard(
     stats.points += clusters.points.len() as u32;
     stats.shards += 1;
     Ok(())
+}
+
+/// Links all points of a shard; also gives those that searches may start from.
+fn link_all(
+    shard: &ShardRows<'_>,
+    clusters: &Clusters,
+    probes: &Probes,
+    options: &GraphOptions,
+    progress: &mut dyn FnMut(u32),
+) -> (Links, Vec<u32>) {
+    // Linking takes half of the time, the rest goes in a few large steps.
+    let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
+    let (links, entries) = link(shard, &clusters.points, options, &mut |done| progress(done / 2));
+    let room = options.bridge.rounds * options.bridge.links_max;
+    let mut links = refine(shard, &clusters.points, &links, &options.refine, room);
+    progress(eighths(5));
+    bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
+    progress(eighths(7));
+    (links, entries)
+}
+
+/// Links what the headings of the inserted points ask for; all other links were taken over.
+fn link_inserted(
+    shard: &ShardRows<'_>,
+    clusters: &Clusters,
+    carried: Carried,
+    probes: &Probes,
+    options: &GraphOptions,
+) -> (Links, Vec<u32>) {
+    let Carried { mut links, entries, inserted } = carried;
+    let point_of = clusters.points_by_chunk(shard.chunks);
+    let is_new = |chunk: u32| {
+        let is_here = shard.chunks.contains(chunk);
+        is_here && inserted.binary_search(&point_of[(chunk - shard.chunks.start) as usize]).is_ok()
+    };
+    bridge(shard, &clusters.points, &entries, &probes.of_chunks(is_new), &options.bridge, &mut links);
+    (links, entries)
 }
 
 /// Links the points by hnsw_rs; also gives the points that searches may start from.
@@ -183,6 +234,18 @@ fn highest(mut levels: Vec<(Reverse<u8>, u32, u32)>) -> Vec<u32> {
     let mut entries: Vec<u32> = levels.iter().take(count).map(|&(.., chunk)| chunk).collect();
     entries.sort_unstable();
     entries
+}
+
+/// Entries that were kept, and a scattered selection of the points where they have become too few.
+fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
+    kept.sort_unstable();
+    kept.dedup();
+    let missing = points.len().isqrt().clamp(1, ENTRIES_MAX).saturating_sub(kept.len());
+    let mut others: Vec<u32> = points.iter().copied().filter(|point| kept.binary_search(point).is_err()).collect();
+    others.sort_unstable_by_key(|&point| (scattered(point), point));
+    kept.extend(others.into_iter().take(missing));
+    kept.sort_unstable();
+    kept
 }
 
 /// A fixed shuffle of the ordinals: neighbours in the text land far apart.

@@ -22,6 +22,7 @@ pub mod progress;
 mod publish;
 mod references;
 pub mod report;
+mod reuse;
 pub mod source_files;
 pub mod spool;
 mod stage_clock;

@@ -146,8 +146,12 @@ pub struct GraphReport {
     pub chunks: u32,
     pub points: u32,
     pub mended: u32,
+    /// Points that were inserted into the graph of an earlier snapshot since it was built as a whole.
+    pub inserted: u32,
     /// A hash of how the graph was built: its options and the queries it was prepared for.
     pub recipe: String,
+    /// A hash of its options alone.
+    pub options: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

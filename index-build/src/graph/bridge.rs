@@ -35,6 +35,8 @@ const STARTS: usize = 4;
 pub struct Probes {
     dims: usize,
     codes: Vec<i8>,
+    /// The first chunk of what each one is the heading of.
+    chunks: Vec<u32>,
 }
 
 impl Probes {
@@ -42,18 +44,19 @@ impl Probes {
     /// If `dims` is zero.
     pub fn new(dims: usize) -> Self {
         assert!(dims > 0, "probes of no dimensions");
-        Self { dims, codes: Vec::new() }
+        Self { dims, codes: Vec::new(), chunks: Vec::new() }
     }
 
-    /// Adds a probe; a zero vector asks nothing and is left out.
+    /// Adds the heading of what begins with a chunk; a zero vector asks nothing and is left out.
     ///
     /// # Panics
     /// If the vector has another number of dimensions.
-    pub fn push(&mut self, vector: &[f32]) {
+    pub fn push(&mut self, chunk: u32, vector: &[f32]) {
         assert_eq!(vector.len(), self.dims, "a probe of another embedding");
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         if largest > 0.0 {
             let scale = f32::from(i8::MAX) / largest;
+            self.chunks.push(chunk);
             self.codes.extend(vector.iter().map(|value| (value * scale).round() as i8));
         }
     }
@@ -62,8 +65,18 @@ impl Probes {
         self.codes.iter().map(|code| code.cast_unsigned()).collect()
     }
 
+    /// Only those of some chunks.
+    pub(super) fn of_chunks(&self, wanted: impl Fn(u32) -> bool) -> Self {
+        let mut some = Self::new(self.dims);
+        for (&chunk, codes) in self.chunks.iter().zip(self.codes.chunks_exact(self.dims)).filter(|(c, _)| wanted(**c)) {
+            some.chunks.push(chunk);
+            some.codes.extend_from_slice(codes);
+        }
+        some
+    }
+
     pub fn len(&self) -> usize {
-        self.codes.len() / self.dims
+        self.chunks.len()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher};
 
+use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::vectors::NEAR_MAX;
 
 use super::rows::ShardRows;
@@ -34,6 +35,21 @@ impl Clusters {
 
     pub(super) fn equal(&self, chunk: u32) -> &[u32] {
         self.equal.get(&chunk).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Clusters {
+    /// By place of the chunk in its shard: the point that it belongs to.
+    pub(super) fn points_by_chunk(&self, chunks: OrdinalRange) -> Vec<u32> {
+        let place = |chunk: u32| (chunk - chunks.start) as usize;
+        let mut point_of: Vec<u32> = chunks.iter().collect();
+        for &point in &self.points {
+            for &member in std::iter::once(&point).chain(self.near(point)) {
+                point_of[place(member)] = point;
+                self.equal(member).iter().for_each(|&equal| point_of[place(equal)] = point);
+            }
+        }
+        point_of
     }
 }
 
@@ -67,8 +83,12 @@ pub(super) fn collapse(shard: &ShardRows<'_>, near_cosine_min: f32) -> Clusters 
 }
 
 fn hash_of_row(shard: &ShardRows<'_>, chunk: u32) -> u64 {
+    hash_of_codes(shard.rows.codes(chunk))
+}
+
+pub(super) fn hash_of_codes(codes: &[i8]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    shard.rows.codes(chunk).iter().for_each(|&code| hasher.write_i8(code));
+    codes.iter().for_each(|&code| hasher.write_i8(code));
     hasher.finish()
 }
 

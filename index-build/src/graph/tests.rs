@@ -57,13 +57,13 @@ fn build_with_probes(
     options: &GraphOptions,
 ) -> (VectorIndex, GraphStats) {
     let mut probes = Probes::new(DIMS);
-    asked.iter().for_each(|probe| probes.push(probe));
+    asked.iter().for_each(|probe| probes.push(0, probe));
     let mut writer = VectorWriter::create(dir, &space(), DIMS).unwrap();
     vectors.iter().for_each(|vector| writer.push(vector).unwrap());
     writer.finish().unwrap();
     let rows = VectorRows::open(dir, &space()).unwrap();
     let mut last = 0;
-    let stats = build_graph(&rows, &probes, options, &mut |done, total| {
+    let stats = build_graph(&rows, &probes, options, None, &mut |done, total| {
         assert!(last <= done && done <= total, "progress went from {last} to {done} of {total}");
         last = done;
     });
@@ -220,4 +220,70 @@ fn zero_vectors_and_no_vectors_build() {
     let (index, stats) = build(dir.path(), &[vec![0.0; DIMS], unit(&[1.0; DIMS]), vec![0.0; DIMS]], &small());
     assert_eq!((stats.points, stats.collapsed_equal), (2, 1));
     assert_whole_and_in_reach(&index);
+}
+
+/// How many of the ten nearest vectors searches find, of all there are.
+fn recall(index: &VectorIndex, queries: &[Vec<f32>]) -> f64 {
+    let all = OrdinalRange::new(0, index.rows().chunk_count());
+    let found = queries.iter().map(|query| {
+        let exact = index.nearest_exact(query, all, 10);
+        let found = index.nearest(query, all, 10, Effort::default());
+        exact.iter().filter(|one| found.iter().any(|other| other.chunk == one.chunk)).count() as f64
+            / exact.len() as f64
+    });
+    found.sum::<f64>() / queries.len() as f64
+}
+
+/// Builds the graph over `after`, taking over what is there of the graph over `before`.
+fn carried(before: &[Vec<f32>], after: &[Vec<f32>], inserted: u32) -> (VectorIndex, GraphStats) {
+    let (old, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    build(old.path(), before, &GraphOptions::default());
+    let earlier = EarlierGraph::open(old.path(), &space(), inserted).unwrap();
+    let mut writer = VectorWriter::create(new.path(), &space(), DIMS).unwrap();
+    after.iter().for_each(|vector| writer.push(vector).unwrap());
+    writer.finish().unwrap();
+    let rows = VectorRows::open(new.path(), &space()).unwrap();
+    let mut probes = Probes::new(DIMS);
+    (0..).zip(after).step_by(7).for_each(|(chunk, vector)| probes.push(chunk, vector));
+    let stats = build_graph(&rows, &probes, &GraphOptions::default(), Some(&earlier), &mut |_, _| {}).unwrap();
+    (VectorIndex::open(new.path(), &space()).unwrap(), stats)
+}
+
+#[test]
+fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
+    let mut numbers = Numbers(11);
+    let before = numbers.clustered(300, 10, 0.4);
+    // Some law goes, some comes in between, some is new altogether.
+    let mut after: Vec<Vec<f32>> =
+        before.iter().enumerate().filter(|(n, _)| n % 23 != 0).map(|(_, v)| v.clone()).collect();
+    for (place, vector) in numbers.clustered(20, 10, 0.4).into_iter().enumerate() {
+        after.insert(place * 13, vector);
+    }
+    let (index, stats) = carried(&before, &after, 0);
+    assert_eq!(stats.inserted, 200);
+    assert_whole_and_in_reach(&index);
+    let queries: Vec<Vec<f32>> = after.iter().step_by(17).cloned().collect();
+    let dir = tempfile::tempdir().unwrap();
+    let (new, _) = build(dir.path(), &after, &GraphOptions::default());
+    let (taken_over, built) = (recall(&index, &queries), recall(&new, &queries));
+    assert!(taken_over >= built - 0.01 && taken_over > 0.97, "{taken_over} where a new graph has {built}");
+    // The new points themselves are found.
+    let of_new: Vec<Vec<f32>> = (0..200).map(|n| after[n * 13].clone()).collect();
+    assert!(recall(&index, &of_new) > 0.97);
+}
+
+#[test]
+fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
+    let mut numbers = Numbers(13);
+    let before = numbers.clustered(100, 5, 0.4);
+    let mut after = before.clone();
+    after.extend(numbers.clustered(40, 5, 0.4));
+    assert_eq!(carried(&before, &after, 0).1.inserted, 0);
+    // Few, but with those of the builds before too many.
+    let few: Vec<Vec<f32>> = before.iter().cloned().chain(numbers.clustered(4, 5, 0.4)).collect();
+    assert_eq!(carried(&before, &few, 0).1.inserted, 20);
+    assert_eq!(carried(&before, &few, 80).1.inserted, 100);
+    assert_eq!(carried(&before, &few, 90).1.inserted, 0);
+    // Nothing in common.
+    assert_eq!(carried(&numbers.clustered(100, 5, 0.4), &before, 0).1.inserted, 0);
 }

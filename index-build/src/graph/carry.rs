@@ -1,0 +1,151 @@
+//! Takes over the links of an earlier graph, so that a build with few changes links only what is new.
+//!
+//! A point whose row was a point before keeps its links to those that are points still. Every other point is inserted:
+//! it searches its neighbours in the links so far, and is linked with the best of them both ways. The result is a graph
+//! as good as a new one as long as few points are inserted; the builder counts them over the builds and starts anew
+//! when they are many.
+
+use std::collections::HashMap;
+
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::vectors::{GraphFile, GraphView, RowsView, SpaceName, VectorRows};
+
+use super::GraphOptions;
+use super::around::{Around, Seen};
+use super::collapse::{Clusters, hash_of_codes};
+use super::connect::Links;
+use super::entries;
+use super::refine::choose;
+use super::rows::ShardRows;
+
+/// One point in so many may be inserted.
+const INSERTED_SHARE: u32 = 5;
+/// How many entries a new point starts its search from.
+const STARTS: usize = 4;
+
+/// The vectors and graph of an earlier snapshot, built with the same options.
+#[derive(Debug)]
+pub struct EarlierGraph {
+    rows: VectorRows,
+    graph: GraphFile,
+    /// How many points were inserted since the graph was built as a whole.
+    inserted: u32,
+}
+
+impl EarlierGraph {
+    pub fn open(dir: &std::path::Path, space: &SpaceName, inserted: u32) -> Result<Self, SectionFileError> {
+        let rows = VectorRows::open(dir, space)?;
+        let graph = GraphFile::open(&rows)?;
+        Ok(Self { rows, graph, inserted })
+    }
+
+    pub(super) fn inserted(&self) -> u32 {
+        self.inserted
+    }
+}
+
+/// The links of a shard, most of them taken over.
+pub(super) struct Carried {
+    pub(super) links: Links,
+    pub(super) entries: Vec<u32>,
+    /// The points that were inserted, ascending.
+    pub(super) inserted: Vec<u32>,
+}
+
+/// None if so many points are new that the shard had better be built as a whole.
+pub(super) fn carry(
+    shard: &ShardRows<'_>,
+    clusters: &Clusters,
+    earlier: &EarlierGraph,
+    options: &GraphOptions,
+) -> Option<Carried> {
+    let (old_rows, old) = (earlier.rows.view(), earlier.graph.view());
+    let kept = KeptPoints::find(shard, clusters, &old_rows, &old);
+    let inserted: Vec<u32> = clusters.points.iter().copied().filter(|&point| !kept.has(shard, point)).collect();
+    let too_many =
+        (inserted.len() as u32).saturating_add(earlier.inserted) > clusters.points.len() as u32 / INSERTED_SHARE;
+    if too_many || inserted.len() == clusters.points.len() {
+        return None;
+    }
+    let room = options.bridge.rounds * options.bridge.links_max;
+    let mut links = Links::new(shard.chunks, options.refine.links_max + room);
+    for (before, now) in kept.pairs() {
+        for now_end in old.links(before).iter().filter_map(|&end| kept.now(end)) {
+            links.add(now, now_end);
+        }
+    }
+    let old_entries = old.shards().flat_map(|shard| shard.entries.iter().copied());
+    let entries = entries(old_entries.filter_map(|entry| kept.now(entry)).collect(), &clusters.points);
+    let mut around = Around::new(shard.chunks);
+    for &point in &inserted {
+        insert(shard, point, &entries, options, &mut around, &mut links);
+    }
+    Some(Carried { links, entries, inserted })
+}
+
+fn insert(
+    shard: &ShardRows<'_>,
+    point: u32,
+    entries: &[u32],
+    options: &GraphOptions,
+    around: &mut Around,
+    links: &mut Links,
+) {
+    let mut starts: Vec<Seen> = entries.iter().map(|&entry| (shard.cosine(point, entry), entry)).collect();
+    starts.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
+    around.look(links, &starts, options.ef_construction, |other| shard.cosine(point, other));
+    let mut seen: Vec<Seen> = around.nearest().filter(|near| near.1 != point).collect();
+    for other in choose(shard, &mut seen, options.refine.links_max, options.refine.stretch) {
+        links.add(point, other);
+        links.add(other, point);
+    }
+}
+
+/// The points of an earlier graph that are, or belong to, points of the new one.
+struct KeptPoints {
+    /// By old chunk: the new point.
+    now: Vec<u32>,
+    /// By place of the new chunk in its shard: whether it is the new point of an old one.
+    is_kept: Vec<bool>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl KeptPoints {
+    fn find(shard: &ShardRows<'_>, clusters: &Clusters, old_rows: &RowsView<'_>, old: &GraphView<'_>) -> Self {
+        let place = |chunk: u32| (chunk - shard.chunks.start) as usize;
+        let mut by_row: HashMap<u64, u32> = HashMap::with_capacity(shard.chunks.len() as usize);
+        for chunk in shard.chunks.iter() {
+            by_row.entry(hash_of_codes(shard.rows.codes(chunk))).or_insert(chunk);
+        }
+        let point_of = clusters.points_by_chunk(shard.chunks);
+        let old_chunks = old.shards().last().map_or(0, |shard| shard.chunks.end);
+        let mut kept = Self { now: vec![NONE; old_chunks as usize], is_kept: vec![false; shard.chunks.len() as usize] };
+        for before in 0..old_chunks {
+            if old.links(before).is_empty() {
+                continue;
+            }
+            let codes = old_rows.codes(before);
+            let same = by_row.get(&hash_of_codes(codes)).filter(|&&chunk| shard.rows.codes(chunk) == codes);
+            if let Some(&chunk) = same {
+                let point = point_of[place(chunk)];
+                kept.now[before as usize] = point;
+                kept.is_kept[place(point)] = true;
+            }
+        }
+        kept
+    }
+
+    fn has(&self, shard: &ShardRows<'_>, point: u32) -> bool {
+        self.is_kept[(point - shard.chunks.start) as usize]
+    }
+
+    fn now(&self, before: u32) -> Option<u32> {
+        self.now.get(before as usize).copied().filter(|&now| now != NONE)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..).zip(&self.now).filter(|(_, now)| **now != NONE).map(|(before, &now)| (before, now))
+    }
+}
