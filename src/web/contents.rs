@@ -9,10 +9,10 @@ use serde::Deserialize;
 use super::frame::{Page, Section};
 use super::law::address;
 use super::letters::Letters;
+use super::pager;
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
 use crate::api::error::ApiError;
-use crate::api::reply::Pages;
 use crate::door::DoorAnswer;
 
 const BROWSE_PATH: &str = "/browse";
@@ -113,7 +113,7 @@ pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option
     let children: Children<'_> = news.read()?;
     Ok(html! {
         ul.links.tree { @for child in &children.nodes { li { (entry(child)) } } }
-        @if let Some(pages) = news.pages { (pager(pages)) }
+        @if let Some(pages) = news.pages { (pager::of(pages, "?page=")) }
     })
 }
 
@@ -124,20 +124,6 @@ fn entry(child: &Child<'_>) -> Markup {
             span.citation { (Letters(citation)) } " " span.heading { (Letters(heading)) }
             @if *child_count > 0 { " " span.count { (child_count) } }
             @if *status != "in force" { " " span.gone { (status) } }
-        }
-    }
-}
-
-/// Links to the pages of a list, on the page itself.
-pub(super) fn pager(pages: Pages) -> Markup {
-    let Pages { page, last } = pages;
-    html! {
-        @if last > 1 {
-            nav.pager aria-label="Pages" {
-                @if page > 1 { a rel="prev" href={ "?page=" (page - 1) } { "Previous" } }
-                span { "Page " (page) " of " (last) }
-                @if page < last { a rel="next" href={ "?page=" (page + 1) } { "Next" } }
-            }
         }
     }
 }

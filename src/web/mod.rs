@@ -2,7 +2,8 @@
 //!
 //! `shell` is what all pages share and the way of their calls into the service, `visitor` who asks; `frame` is head, header
 //! and footer of every page, `response` its headers, `assets` the stylesheet and the scripts, `files` their door, `errors` what is shown when
-//! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them; `letters` puts text of others into pages.
+//! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them, `coverage` what is loaded,
+//! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages.
 //!
 //! `review` is the page on which a person accepts a company formation that a program prepared, `pages` its HTML,
 //! `answer` its headers, `payments` how an accepted order is paid.
@@ -11,14 +12,17 @@ mod answer;
 mod assets;
 mod browser;
 mod contents;
+mod coverage;
 mod desk;
 mod errors;
 pub mod files;
 mod form;
 mod frame;
+mod indexing;
 mod law;
 mod letters;
 pub mod operator;
+mod pager;
 mod pages;
 pub mod payments;
 mod response;

@@ -1,4 +1,5 @@
-//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage.
+//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage, and what
+//! search engines read.
 
 use std::sync::Arc;
 
@@ -6,7 +7,9 @@ use ::http::Response;
 use bytes::Bytes;
 
 use super::contents;
+use super::coverage;
 use super::errors;
+use super::indexing;
 use super::law;
 use super::search;
 use super::shell::{Opened, Shell};
@@ -40,6 +43,11 @@ impl Site {
             ["law", "cite", citation @ ..] if !citation.is_empty() => {
                 law::by_citation(opened, &citation.join("/")).await
             }
+            ["coverage"] => coverage::answer(opened).await,
+            ["robots.txt"] => Ok(indexing::robots(opened)),
+            ["sitemap.xml"] => Ok(indexing::index(opened)),
+            ["sitemap", name] => indexing::of_body(opened, name).await,
+            ["law", id, "references"] => law::references::answer(opened, id).await,
             ["law", id] => law::by_id(opened, id).await,
             _ => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
         }
@@ -48,7 +56,9 @@ impl Site {
 
 impl Door for Site {
     fn is_at(&self, path: &str) -> bool {
-        matches!(path.split('/').nth(1), Some("" | "suggest" | "law" | "browse" | "coverage"))
+        let first = path.split('/').nth(1);
+        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage"))
+            || (self.shell.is_indexed && matches!(first, Some("robots.txt" | "sitemap.xml" | "sitemap")))
     }
 
     fn methods(&self, _path: &str) -> Methods {

@@ -23,6 +23,7 @@ mod open_rate;
 mod operations;
 mod operator;
 mod packing;
+mod pages;
 mod payments;
 mod proxied;
 mod refusals;

@@ -1,4 +1,4 @@
-// Reading pages: copying and printing. Everything else works without this file.
+// Reading pages: copying, printing and previews of references. Everything else works without this file.
 (function () {
   "use strict";
   document.querySelectorAll("button[data-copy]").forEach(function (button) {
@@ -16,4 +16,35 @@
     button.hidden = false;
     button.addEventListener("click", function () { window.print(); });
   });
+
+  // What a reference leads to, beside it. The page has it already: looking costs nothing.
+  var shown = null, of = null;
+  function hide() {
+    if (shown) shown.remove();
+    if (of) of.removeAttribute("aria-describedby");
+    shown = of = null;
+  }
+  function show(link) {
+    var known = document.getElementById(link.dataset.preview);
+    if (of === link || !known) return;
+    hide();
+    of = link;
+    shown = document.createElement("div");
+    shown.id = "preview";
+    shown.setAttribute("role", "tooltip");
+    known.childNodes.forEach(function (part) { shown.append(part.cloneNode(true)); });
+    document.body.append(shown);
+    link.setAttribute("aria-describedby", "preview");
+    var place = link.getBoundingClientRect(), size = shown.getBoundingClientRect();
+    var above = place.bottom + size.height + 12 > innerHeight && place.top > size.height + 12;
+    shown.style.left = Math.max(8, Math.min(place.left, innerWidth - size.width - 8)) + scrollX + "px";
+    shown.style.top = (above ? place.top - size.height - 6 : place.bottom + 6) + scrollY + "px";
+  }
+  document.querySelectorAll("a.ref[data-preview]").forEach(function (link) {
+    link.addEventListener("mouseenter", function () { show(link); });
+    link.addEventListener("focus", function () { show(link); });
+    link.addEventListener("mouseleave", hide);
+    link.addEventListener("blur", hide);
+  });
+  document.addEventListener("keydown", function (event) { if (event.key === "Escape") hide(); });
 })();

@@ -1,19 +1,26 @@
-//! The places where a text cites provisions that are held: they become links.
+//! The places where a text cites provisions that are held: they become links, with a preview of what they lead to.
 
 use std::ops::Range;
 
-use super::reply::Provision;
-use crate::api::corpus::Corpus;
-use crate::api::error::ApiError;
 use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::NodeRecord;
 
-/// So many links a page has at most.
+use super::reply::Provision;
+use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::error::ApiError;
+
+/// So many links a text has at most, and so many of them a preview.
 const MENTIONS_MAX: usize = 2_000;
+const PREVIEWS_MAX: usize = 40;
+
+/// Characters of a provision in a preview.
+const BEGINNING_CHARS: usize = 220;
 
 /// In the order of the text; they do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
     places: Vec<Mention>,
+    previews: Vec<Preview>,
 }
 
 #[derive(Debug)]
@@ -22,23 +29,51 @@ pub(super) struct Mention {
     pub(super) id: String,
     /// Of the subdivision, `#a-1`; empty without one.
     pub(super) anchor: String,
-    /// Citation and heading of what is cited.
-    pub(super) title: String,
+    /// Its place among the previews.
+    pub(super) preview: Option<usize>,
+}
+
+/// What a reference leads to.
+#[derive(Debug)]
+pub(super) struct Preview {
+    node: NodeOrdinal,
+    pub(super) citation: String,
+    pub(super) heading: String,
+    pub(super) beginning: String,
 }
 
 impl Mentions {
     pub(super) fn of(corpus: &Corpus, provision: &Provision<'_>) -> Result<Self, ApiError> {
+        let mut mentions = Self::default();
         if provision.references.out.total == 0 {
-            return Ok(Self::default());
+            return Ok(mentions);
         }
-        let found = corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?;
-        let place = |(bytes, node, subdivision): (Range<usize>, NodeOrdinal, Vec<Box<str>>)| {
-            let link = corpus.link(node)?;
+        for (bytes, node, subdivision) in
+            corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
+        {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", subdivision.join("-")) };
-            let title = format!("{} {}", link.citation, link.heading);
-            Ok(Mention { bytes, id: link.id.0.to_string(), anchor, title })
-        };
-        Ok(Self { places: found.into_iter().map(place).collect::<Result<_, ApiError>>()? })
+            let (id, preview) = (corpus.node_id(node)?.0.to_string(), mentions.preview(corpus, node)?);
+            mentions.places.push(Mention { bytes, id, anchor, preview });
+        }
+        Ok(mentions)
+    }
+
+    /// The place of a provision's preview, which is made at its first mention.
+    fn preview(&mut self, corpus: &Corpus, node: NodeOrdinal) -> Result<Option<usize>, ApiError> {
+        let known = self.previews.iter().position(|preview| preview.node == node);
+        if known.is_some() || self.previews.len() == PREVIEWS_MAX {
+            return Ok(known);
+        }
+        let NodeLink { citation, heading, .. } = corpus.link(node)?;
+        let record: NodeRecord = corpus.snapshot().nodes.get(node)?;
+        let text = corpus.snapshot().texts.get(record.text)?;
+        let (citation, heading) = (citation.to_owned(), heading.chars().take(BEGINNING_CHARS).collect());
+        self.previews.push(Preview { node, citation, heading, beginning: beginning(text) });
+        Ok(Some(self.previews.len() - 1))
+    }
+
+    pub(super) fn previews(&self) -> &[Preview] {
+        &self.previews
     }
 
     /// Those within a range of the text.
@@ -46,5 +81,15 @@ impl Mentions {
         let from = self.places.partition_point(|mention| mention.bytes.start < bytes.start);
         let to = self.places.partition_point(|mention| mention.bytes.end <= bytes.end);
         self.places.get(from..to).unwrap_or_default()
+    }
+}
+
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(BEGINNING_CHARS) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let words = &text[..end];
+            format!("{}…", words.rsplit_once(' ').map_or(words, |(words, _)| words))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading pages: a provision or container of the law, by its id or by a citation.
 //!
-//! `reply` is a provision as the operation answers it, `lines` its structure, `mentions` what its text cites, `page` sets
-//! it, `citations` are its forms to copy, `metadata` is what machines read of the page; `address` is where pages are, `cited` what
+//! `reply` is a provision as the operation answers it, `lines` its structure, `mentions` what its text cites, `text`
+//! sets a text and `page` the whole, `citations` are its forms to copy, `references` lists all that it cites or that cite it, `metadata` is what machines read of the page; `address` is where pages are, `cited` what
 //! a citation names.
 
 pub(super) mod address;
@@ -11,11 +11,16 @@ mod lines;
 mod mentions;
 mod metadata;
 mod page;
+pub(super) mod references;
 pub(super) mod reply;
+mod text;
 
 use std::sync::Arc;
 
 use ::http::StatusCode;
+use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::layout::LayoutRef;
+use uuid::Uuid;
 
 use super::assets::{READING, VERSION};
 use super::contents;
@@ -23,6 +28,7 @@ use super::frame::{Page, Section};
 use super::letters::visible;
 use super::response::{self, Keep};
 use super::shell::{Ask, News, Opened, Told};
+use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::reply::Format;
 use crate::door::DoorAnswer;
@@ -71,7 +77,8 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
         _ => None,
     };
     let mentions = Mentions::of(&corpus, &provision)?;
-    let setting = Setting { provision: &provision, mentions, contents, base_url };
+    let layouts = layouts(&corpus, &provision);
+    let setting = Setting { provision: &provision, mentions, layouts, contents, base_url };
     let title = visible(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
     let page = Page {
@@ -80,6 +87,13 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
         ..Page::new(title, Section::Contents, setting.main())
     };
     Ok(page.html(&opened.visitor))
+}
+
+fn layouts<'c>(corpus: &'c Corpus, provision: &Provision<'_>) -> Vec<Option<LayoutRef<'c>>> {
+    let id = Uuid::try_parse(provision.id).ok();
+    let Some(node) = id.and_then(|id| corpus.snapshot().ordinal(NodeId(id))) else { return Vec::new() };
+    let parts = 1 + provision.wordings.len() + provision.notes.len();
+    (0..parts).map(|part| corpus.snapshot().layouts.of_part(node, part)).collect()
 }
 
 /// Of a window. Headings may be as long as a provision.

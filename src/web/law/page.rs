@@ -1,36 +1,35 @@
 //! A provision as a page of a book.
 
-use std::ops::Range;
-
+use hornbook_corpus::layout::LayoutRef;
 use maud::{Markup, Render, html};
 
 use super::address::path;
 use super::citations;
 use super::cited::CitationAnswer;
-use super::lines::{self, Line};
 use super::mentions::Mentions;
 use super::reply::{Link, List, Note, Provision, Wording};
-use crate::web::letters::{Letters, visible};
+use super::text::LawText;
+use crate::web::letters::Letters;
 
-/// From so many bytes a text has contents of its own, and is drawn part by part.
-const LONG_BYTES: usize = 20 << 10;
-
-/// Words of a subdivision that stand in the contents of a long text.
-const CONTENTS_CHARS: usize = 60;
+/// Shorter notes are shown without being asked for.
+const OPEN_NOTE_BYTES: usize = 2_000;
 
 /// A provision that is being set.
 pub(super) struct Setting<'p> {
     pub(super) provision: &'p Provision<'p>,
     pub(super) mentions: Mentions,
+    /// How its text, its other wordings and its notes are set, in this order.
+    pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
     /// What lies in a container.
     pub(super) contents: Option<Markup>,
     /// How clients see the service, without a slash at its end.
     pub(super) base_url: &'p str,
 }
 
-impl Setting<'_> {
+impl<'p> Setting<'p> {
     pub(super) fn main(&self) -> Markup {
         let provision = self.provision;
+        let text = LawText::whole(&provision.text, self.layout(0), &self.mentions);
         html! {
             (crumbs(provision))
             article.law {
@@ -40,68 +39,81 @@ impl Setting<'_> {
                 }
                 (standing(provision))
                 (self.tools())
-                (self.text())
+                @if !provision.text.is_empty() { (text.contents()) (text.html()) }
                 @if let Some(contents) = &self.contents { (contents) }
                 @if let Some(credit) = &provision.source_credit { p.credit { (Letters(credit)) } }
-                @for wording in &provision.wordings { (other_wording(wording)) }
-                @if !provision.notes.is_empty() { (notes(&provision.notes)) }
+                (self.footnotes(text.footnotes()))
+                @for (wording, place) in provision.wordings.iter().zip(1..) { (self.other_wording(wording, place)) }
+                (self.notes(text.footnotes()))
             }
             (neighbours(provision))
             (references(provision))
             (self.provenance())
+            (self.previews())
         }
     }
 
-    /// The text by its subdivisions, with contents where it is long.
-    fn text(&self) -> Markup {
-        let text = &*self.provision.text;
-        if text.is_empty() {
-            return html! {};
-        }
-        let lines = lines::of(text);
-        let is_long = text.len() >= LONG_BYTES;
-        html! {
-            @if is_long { (contents(&lines)) }
-            div.text.long[is_long] {
-                @for part in parts(&lines, is_long) {
-                    section { @for line in part { (self.line(line)) } }
-                }
-            }
-        }
+    fn layout(&self, part: usize) -> Option<LayoutRef<'p>> {
+        self.layouts.get(part).copied().flatten()
     }
 
-    fn line(&self, line: &Line<'_>) -> Markup {
-        let (own, outer) = match line.anchors.split_last() {
-            Some((own, outer)) => (Some(own), outer),
-            None => (None, &[][..]),
-        };
+    fn other_wording(&self, wording: &Wording<'_>, place: usize) -> Markup {
+        let Wording { label, effective_from, effective_to, text } = wording;
         html! {
-            p id=[own] data-depth=[(line.depth > 0).then_some(line.depth)] {
-                @for anchor in outer { span id=(anchor) {} }
-                @if !line.label.is_empty() {
-                    @match own {
-                        Some(own) => { a.label href={ "#" (own) } { (line.label) } " " }
-                        None => { span.label { (line.label) } " " }
+            section.wording id=[(place == 1).then_some("wordings")] {
+                h2 { (Letters(label)) }
+                @if effective_from.is_some() || effective_to.is_some() {
+                    p.also {
+                        @if let Some(from) = effective_from { "From " (from) " " }
+                        @if let Some(to) = effective_to { "until " (to) }
                     }
                 }
-                (self.linked(line.start..line.start + line.text.len()))
+                (LawText::beside(text, self.layout(place)).html())
             }
         }
     }
 
-    /// A range of the text, with what it cites as links.
-    fn linked(&self, bytes: Range<usize>) -> Markup {
-        let text = &*self.provision.text;
-        let mut at = bytes.start;
+    /// The notes that the text refers to by number.
+    fn footnotes(&self, footnotes: &[u32]) -> Markup {
+        let found: Vec<(u32, &Note<'_>)> =
+            footnotes.iter().filter_map(|place| Some((*place, self.provision.notes.get(*place as usize)?))).collect();
         html! {
-            @for mention in self.mentions.within(bytes.clone()) {
-                (Letters(&text[at..mention.bytes.start]))
-                a.ref href={ (path(&mention.id)) (mention.anchor) } title=(visible(&mention.title)) {
-                    (Letters(&text[mention.bytes.clone()]))
+            @if !found.is_empty() {
+                section.footnotes aria-label="Footnotes" {
+                    ol { @for (place, note) in found { li id={ "note-" (place) } { (Letters(&note.text)) } } }
                 }
-                @let _ = at = mention.bytes.end;
             }
-            (Letters(&text[at..bytes.end]))
+        }
+    }
+
+    fn notes(&self, footnotes: &[u32]) -> Markup {
+        let notes = self.provision.notes.iter().zip(0_u32..).filter(|(_, place)| !footnotes.contains(place));
+        let notes: Vec<(&Note<'_>, u32)> = notes.collect();
+        let first = 1 + self.provision.wordings.len();
+        html! {
+            @if !notes.is_empty() {
+                section.notes {
+                    h2 { "Notes of the publisher" }
+                    @for (Note { topic, text }, place) in notes {
+                        details open[text.len() < OPEN_NOTE_BYTES] {
+                            summary { (Letters(topic)) }
+                            div.note { (LawText::beside(text, self.layout(first + place as usize)).html()) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// For the script that shows them beside their references.
+    fn previews(&self) -> Markup {
+        html! {
+            div hidden { @for (place, preview) in self.mentions.previews().iter().enumerate() {
+                div id={ "preview-" (place) } {
+                    p { span.citation { (Letters(&preview.citation)) } " " span.heading { (Letters(&preview.heading)) } }
+                    p { (Letters(&preview.beginning)) }
+                }
+            } }
         }
     }
 
@@ -216,93 +228,6 @@ fn standing(provision: &Provision<'_>) -> Markup {
 
 fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
     html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (Letters(citation.as_ref())) } }
-}
-
-/// The subdivisions of the first level, as far as the text has any.
-fn contents(lines: &[Line<'_>]) -> Markup {
-    let first: Vec<(&String, &Line<'_>)> =
-        lines.iter().filter(|line| line.depth == 0).filter_map(|line| Some((line.anchors.first()?, line))).collect();
-    html! {
-        @if first.len() > 1 {
-            details.contents open {
-                summary { "Contents of this provision" }
-                ol {
-                    @for (anchor, line) in first {
-                        li { a href={ "#" (anchor) } { span.label { "(" (anchor) ")" } " " (Letters(beginning(line.text))) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The first words.
-fn beginning(text: &str) -> &str {
-    let end = text.char_indices().nth(CONTENTS_CHARS).map_or(text.len(), |(end, _)| end);
-    let words = &text[..end];
-    if end == text.len() { words } else { words.rsplit_once(' ').map_or(words, |(words, _)| words) }
-}
-
-/// The lines by subdivisions of the first level where the text is long: browsers then draw only what is seen.
-fn parts<'l, 't>(lines: &'l [Line<'t>], is_long: bool) -> Vec<&'l [Line<'t>]> {
-    /// Lines of a part without subdivisions.
-    const LINES_MAX: usize = 60;
-    if !is_long {
-        return vec![lines];
-    }
-    let mut parts = Vec::new();
-    let mut from = 0;
-    for (at, line) in lines.iter().enumerate().skip(1) {
-        let begins = line.depth == 0 && !line.label.is_empty();
-        if begins || at - from >= LINES_MAX {
-            parts.push(&lines[from..at]);
-            from = at;
-        }
-    }
-    parts.push(&lines[from..]);
-    parts
-}
-
-fn other_wording(wording: &Wording<'_>) -> Markup {
-    let Wording { label, effective_from, effective_to, text } = wording;
-    html! {
-        section.wording #wordings {
-            h2 { (Letters(label)) }
-            @if effective_from.is_some() || effective_to.is_some() {
-                p.also {
-                    @if let Some(from) = effective_from { "From " (from) " " }
-                    @if let Some(to) = effective_to { "until " (to) }
-                }
-            }
-            div.text { (plain_lines(text)) }
-        }
-    }
-}
-
-fn notes(notes: &[Note<'_>]) -> Markup {
-    html! {
-        section.notes {
-            h2 { "Notes of the publisher" }
-            @for Note { topic, text } in notes {
-                details open[text.len() < 2_000] {
-                    summary { (Letters(topic)) }
-                    div.note { @for line in text.lines().filter(|line| !line.trim().is_empty()) { p { (Letters(line)) } } }
-                }
-            }
-        }
-    }
-}
-
-/// Lines by their depth, without anchors: those belong to the text in force.
-fn plain_lines(text: &str) -> Markup {
-    html! {
-        @for line in lines::of(text) {
-            p data-depth=[(line.depth > 0).then_some(line.depth)] {
-                @if !line.label.is_empty() { span.label { (line.label) } " " }
-                (Letters(line.text))
-            }
-        }
-    }
 }
 
 fn neighbours(provision: &Provision<'_>) -> Markup {

@@ -12,6 +12,7 @@ use crate::search::Mode;
 use crate::web::law::address;
 use crate::web::law::cited::CitationAnswer;
 use crate::web::letters::{Letters, grouped};
+use crate::web::pager;
 use crate::web::shell::Opened;
 
 /// Facets that are shown.
@@ -153,7 +154,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
                     }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
-                    @if let Some(pages) = pages { (pager(query, *pages)) }
+                    @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, facets)) }
             }
@@ -245,19 +246,6 @@ fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
                 @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }
                 @if query.text.contains('"') { li { a href=(query.with("q", Some(&query.text.replace('"', "")))) { "Search without the quotation marks" } } }
                 li { "Use words that the law uses, such as " q { "lessee" } " besides " q { "tenant" } "." }
-            }
-        }
-    }
-}
-
-fn pager(query: &Query, pages: Pages) -> Markup {
-    let Pages { page, last } = pages;
-    html! {
-        @if last > 1 {
-            nav.pager aria-label="Pages of results" {
-                @if page > 1 { a rel="prev" href=(query.with("page", Some(&(page - 1).to_string()))) { "Previous" } }
-                span { "Page " (page) " of " (grouped(last)) }
-                @if page < last { a rel="next" href=(query.with("page", Some(&(page + 1).to_string()))) { "Next" } }
             }
         }
     }

@@ -1,0 +1,118 @@
+//! What is loaded: jurisdictions with their codes, editions and counts, and what is missing; a tile map of the states.
+//!
+//! `reply` is what the operation answers, `tiles` where each state stands on the map.
+
+mod reply;
+mod tiles;
+
+use ::http::StatusCode;
+use hornbook_corpus::catalogue::{CodeBody, Source};
+use hornbook_corpus::ids::NodeOrdinal;
+use maud::{Markup, html};
+
+use super::contents;
+use super::frame::{Page, Section};
+use super::letters::{Letters, grouped};
+use super::response::{self, Keep};
+use super::shell::{Ask, Opened};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::door::DoorAnswer;
+use reply::{Coverage, Jurisdiction};
+
+pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+    let news = opened.call(Ask::read("coverage", &[])).await?;
+    let coverage: Coverage<'_> = news.read()?;
+    let main = html! {
+        h1 { "Coverage" }
+        (totals(&opened, &coverage))
+        (tiles::map(&coverage.jurisdictions))
+        (codes(&opened.corpus, &coverage)?)
+        (gaps(&coverage))
+    };
+    let html = Page::new("Coverage", Section::Coverage, main).html(&opened.visitor);
+    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+}
+
+fn totals(opened: &Opened<'_>, coverage: &Coverage<'_>) -> Markup {
+    let with_law = coverage.jurisdictions.iter().filter(|one| !one.placeholder).count();
+    let provisions = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
+    let figures = [
+        (grouped(provisions), "provisions"),
+        (with_law.to_string(), "jurisdictions with law"),
+        (opened.corpus.catalogue().code_bodies.len().to_string(), "codes"),
+        (coverage.published_gis_layers.to_string(), "zoning maps"),
+    ];
+    html! {
+        ul.figures { @for (figure, name) in figures { li { strong { (figure) } " " span { (name) } } } }
+        p.also { "Snapshot " code.hash { (opened.corpus.id()) } }
+    }
+}
+
+/// Every code that is held, with its edition.
+fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
+    let bodies = &corpus.catalogue().code_bodies;
+    let of = |code: &str| bodies.iter().filter(|body| body.jurisdiction.as_str() == code).collect::<Vec<_>>();
+    Ok(html! {
+        h2 { "What is here" }
+        div.table role="group" aria-label="Codes" tabindex="0" {
+            table.codes {
+                thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } th scope="col" { "Zoning map" } } }
+                @for jurisdiction in coverage.jurisdictions.iter().filter(|one| !one.placeholder) {
+                    tbody id=(jurisdiction.short_code) {
+                        tr { th.place colspan="4" scope="rowgroup" { (Letters(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
+                        @for (place, body) in of(jurisdiction.short_code).into_iter().enumerate() {
+                            tr {
+                                th scope="row" { a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) } }
+                                td.number { (grouped(body.provisions)) }
+                                td { (edition(source(corpus, body)?)) }
+                                td { @if place == 0 { (map_of(jurisdiction)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// Where the first provision of a code is from.
+fn source<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<&'c Source>, ApiError> {
+    if body.nodes.is_empty() {
+        return Ok(None);
+    }
+    let record = corpus.snapshot().nodes.get(NodeOrdinal(body.nodes.start))?;
+    Ok(corpus.catalogue().sources.get(usize::from(record.source)))
+}
+
+fn edition(source: Option<&Source>) -> Markup {
+    html! {
+        @if let Some(source) = source {
+            (Letters(&source.edition))
+            @if let Some(through) = &source.current_through { ", current through " (Letters(through)) }
+            br; span.count { (Letters(&source.publisher)) ", retrieved " (Letters(&source.retrieved)) }
+        }
+    }
+}
+
+fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
+    html! {
+        @match jurisdiction.gis_citation_quality {
+            Some("linked") => { "linked" }
+            Some(_) => { span.gone { "some zones pending" } }
+            None => {}
+        }
+    }
+}
+
+/// Listed without law.
+fn gaps(coverage: &Coverage<'_>) -> Markup {
+    let missing: Vec<&Jurisdiction<'_>> = coverage.jurisdictions.iter().filter(|one| one.placeholder).collect();
+    html! {
+        @if !missing.is_empty() {
+            h2 { "What is not here yet" }
+            p { "These are listed, but this snapshot has no law of theirs; a search in them finds nothing." }
+            ul.gaps { @for one in missing { li { (Letters(&one.name)) " " span.count { (one.short_code) } } } }
+        }
+    }
+}

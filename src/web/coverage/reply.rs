@@ -1,0 +1,26 @@
+//! What the coverage page needs of the reply of `coverage`.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Coverage<'b> {
+    pub(super) published_gis_layers: usize,
+    #[serde(borrow)]
+    pub(super) jurisdictions: Vec<Jurisdiction<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Jurisdiction<'b> {
+    pub(super) short_code: &'b str,
+    #[serde(borrow)]
+    pub(super) name: Cow<'b, str>,
+    pub(super) level: &'b str,
+    pub(super) node_count: u32,
+    pub(super) placeholder: bool,
+    pub(super) parent: Option<&'b str>,
+    pub(super) gis_citation_quality: Option<&'b str>,
+}

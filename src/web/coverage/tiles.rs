@@ -1,0 +1,191 @@
+//! A map of the states as tiles of one size, each about where it lies: small states are as easy to see as large ones.
+
+use maud::{Markup, html};
+
+use super::reply::Jurisdiction;
+use crate::web::letters::grouped;
+
+/// Short code, column and row.
+const TILES: &[(&str, u32, u32)] = &[
+    ("AK", 0, 0),
+    ("ME", 11, 0),
+    ("VT", 10, 1),
+    ("NH", 11, 1),
+    ("WA", 1, 2),
+    ("ID", 2, 2),
+    ("MT", 3, 2),
+    ("ND", 4, 2),
+    ("MN", 5, 2),
+    ("IL", 6, 2),
+    ("WI", 7, 2),
+    ("MI", 8, 2),
+    ("NY", 9, 2),
+    ("RI", 10, 2),
+    ("MA", 11, 2),
+    ("OR", 1, 3),
+    ("NV", 2, 3),
+    ("WY", 3, 3),
+    ("SD", 4, 3),
+    ("IA", 5, 3),
+    ("IN", 6, 3),
+    ("OH", 7, 3),
+    ("PA", 8, 3),
+    ("NJ", 9, 3),
+    ("CT", 10, 3),
+    ("CA", 1, 4),
+    ("UT", 2, 4),
+    ("CO", 3, 4),
+    ("NE", 4, 4),
+    ("MO", 5, 4),
+    ("KY", 6, 4),
+    ("WV", 7, 4),
+    ("VA", 8, 4),
+    ("MD", 9, 4),
+    ("DE", 10, 4),
+    ("AZ", 2, 5),
+    ("NM", 3, 5),
+    ("KS", 4, 5),
+    ("AR", 5, 5),
+    ("TN", 6, 5),
+    ("NC", 7, 5),
+    ("SC", 8, 5),
+    ("DC", 9, 5),
+    ("OK", 4, 6),
+    ("LA", 5, 6),
+    ("MS", 6, 6),
+    ("AL", 7, 6),
+    ("GA", 8, 6),
+    ("HI", 0, 7),
+    ("TX", 4, 7),
+    ("FL", 9, 7),
+    ("PR", 11, 7),
+];
+
+/// Places for jurisdictions of the same rank that the map does not know.
+const FREE: &[(u32, u32)] = &[(1, 7), (2, 7), (3, 7), (5, 7), (6, 7), (7, 7), (8, 7), (10, 7)];
+
+/// Pixels from tile to tile, and of a tile.
+const STEP: u32 = 52;
+const SIDE: u32 = 48;
+
+const COLUMNS: u32 = 12;
+const ROWS: u32 = 8;
+
+/// What is held of a state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// Law of the state itself.
+    State,
+    /// Law of its counties or cities alone.
+    Within,
+    Nothing,
+}
+
+impl Held {
+    const ALL: [Self; 3] = [Self::State, Self::Within, Self::Nothing];
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::State => "tile held",
+            Self::Within => "tile within",
+            Self::Nothing => "tile none",
+        }
+    }
+
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::State => "law of the state",
+            Self::Within => "law of its cities or counties alone",
+            Self::Nothing => "nothing yet",
+        }
+    }
+}
+
+pub(super) fn map(jurisdictions: &[Jurisdiction<'_>]) -> Markup {
+    let federal = jurisdictions.iter().find(|one| one.level == "federal");
+    let is_other = |one: &&Jurisdiction<'_>| {
+        matches!(one.level, "state" | "district" | "territory")
+            && !one.placeholder
+            && !TILES.iter().any(|(code, ..)| *code == one.short_code)
+    };
+    let others = jurisdictions.iter().filter(is_other).zip(FREE);
+    html! {
+        figure.states {
+            svg role="group" aria-label="The states, and whether their law is here" viewBox={ "0 0 " (COLUMNS * STEP) " " (ROWS * STEP) } {
+                @if let Some(federal) = federal { (wide_tile(federal)) }
+                @for (code, column, row) in TILES { (tile(code, *column, *row, jurisdictions)) }
+                @for (other, (column, row)) in others { (tile(other.short_code, *column, *row, jurisdictions)) }
+            }
+            figcaption { @for held in Held::ALL { span.key { svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" { rect class=(held.class()) width="12" height="12" rx="2" {} } (held.meaning()) } } }
+        }
+    }
+}
+
+/// Federal law, in the free corner.
+fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
+    let held = if federal.placeholder { Held::Nothing } else { Held::State };
+    let content = html! {
+        rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
+        text x=(2 * STEP + (3 * STEP - (STEP - SIDE)) / 2) y=(SIDE / 2 + 6) { "Federal" }
+    };
+    linked(federal.short_code, &told(&federal.name, federal.node_count), held, &content)
+}
+
+fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -> Markup {
+    let state = jurisdictions.iter().find(|one| one.short_code == code);
+    let is_within = |one: &&Jurisdiction<'_>| one.parent == Some(code) && !one.placeholder;
+    let within = jurisdictions.iter().find(is_within);
+    let held = match (state, within) {
+        (Some(state), _) if !state.placeholder => Held::State,
+        (_, Some(_)) => Held::Within,
+        _ => Held::Nothing,
+    };
+    let (x, y) = (column * STEP, row * STEP);
+    let content = html! {
+        rect class=(held.class()) x=(x) y=(y) width=(SIDE) height=(SIDE) rx="5" {}
+        text x=(x + SIDE / 2) y=(y + SIDE / 2 + 6) { (code) }
+    };
+    let name = state.map_or(code, |state| &state.name);
+    let told = told(name, state.map_or(0, |state| state.node_count));
+    match held {
+        Held::Within => linked(within.map_or(code, |within| within.short_code), &told, held, &content),
+        _ => linked(code, &told, held, &content),
+    }
+}
+
+fn told(name: &str, nodes: u32) -> String {
+    match nodes {
+        0 => format!("{name}: {}", Held::Nothing.meaning()),
+        nodes => format!("{name}: {} entries", grouped(nodes)),
+    }
+}
+
+/// What is held leads to its codes in the table below.
+fn linked(code: &str, told: &str, held: Held, content: &Markup) -> Markup {
+    html! {
+        @match held {
+            Held::Nothing => { g { title { (told) } (content) } }
+            _ => { a href={ "#" (code) } aria-label=(told) { title { (told) } (content) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_place_of_its_own() {
+        let places: BTreeSet<(u32, u32)> = TILES.iter().map(|(_, column, row)| (*column, *row)).collect();
+        assert_eq!(places.len(), TILES.len());
+        assert!(places.iter().all(|(column, row)| *column < COLUMNS && *row < ROWS));
+        for one in INVENTORY.iter().filter(|one| matches!(one.level, Level::State | Level::District)) {
+            assert!(TILES.iter().any(|(code, ..)| *code == one.code), "{} has no tile", one.code);
+        }
+        assert!(FREE.iter().all(|free| !places.contains(free)));
+    }
+}

@@ -1,0 +1,81 @@
+//! What invites search engines, where the operator wants them: robots.txt, and a sitemap for every code.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use ::http::StatusCode;
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+
+use super::law::address::path;
+use super::response::{self, Keep};
+use super::shell::Opened;
+use crate::accounts::blocking;
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::door::DoorAnswer;
+
+/// Nodes of one sitemap. The protocol allows 50,000 addresses.
+const NODES_PER_MAP: u32 = 20_000;
+
+const XML: &str = "application/xml; charset=utf-8";
+
+pub(super) fn robots(opened: Opened<'_>) -> DoorAnswer {
+    let base_url = opened.shell.service.base_url();
+    let text = format!(
+        "User-agent: *\nDisallow: /api/\nDisallow: /suggest\nDisallow: /?q=\nSitemap: {base_url}/sitemap.xml\n"
+    );
+    opened.answer(response::text(StatusCode::OK, "text/plain; charset=utf-8", text.into(), Keep::Asking))
+}
+
+/// Lists the sitemaps.
+pub(super) fn index(opened: Opened<'_>) -> DoorAnswer {
+    let base_url = opened.shell.service.base_url();
+    let mut xml = begun("sitemapindex");
+    for body in &opened.corpus.catalogue().code_bodies {
+        for part in 0..body.nodes.len().div_ceil(NODES_PER_MAP) {
+            let _ = write!(xml, "<sitemap><loc>{base_url}/sitemap/{}-{part}.xml</loc></sitemap>", body.id.0);
+        }
+    }
+    xml += "</sitemapindex>\n";
+    opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking))
+}
+
+/// The provisions of a part of a code.
+pub(super) async fn of_body(opened: Opened<'_>, name: &str) -> Result<DoorAnswer, ApiError> {
+    let gone = || ApiError::not_found("there is no such sitemap in this snapshot");
+    let (body, part) = name.strip_suffix(".xml").and_then(|name| name.rsplit_once('-')).ok_or_else(gone)?;
+    let part: u32 = part.parse().map_err(|_| gone())?;
+    let nodes = opened.corpus.catalogue().code_bodies.iter().find(|known| known.id.0.to_string() == body);
+    let nodes = nodes.map(|body| body.nodes).ok_or_else(gone)?;
+    let start =
+        part.checked_mul(NODES_PER_MAP).and_then(|skipped| nodes.start.checked_add(skipped)).ok_or_else(gone)?;
+    if start >= nodes.end {
+        return Err(gone());
+    }
+    let range = OrdinalRange { start, end: nodes.end.min(start + NODES_PER_MAP) };
+    let (corpus, base_url) = (Arc::clone(&opened.corpus), opened.shell.service.base_url().to_owned());
+    let permit = opened.shell.service.heavy_permit().await?;
+    let written = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        blocking::allowed(|| urls(&corpus, range, &base_url))
+    });
+    let xml = written.await.map_err(|error| ApiError::internal(format!("the thread of a sitemap: {error}")))?;
+    Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking)))
+}
+
+fn urls(corpus: &Corpus, range: OrdinalRange, base_url: &str) -> String {
+    let outline = &corpus.snapshot().outline;
+    let mut xml = begun("urlset");
+    for node in (range.start..range.end).map(NodeOrdinal).filter(|node| outline.is_provision(*node)) {
+        if let Some(id) = outline.id(node) {
+            let _ = write!(xml, "<url><loc>{base_url}{}</loc></url>", path(&id.0.to_string()));
+        }
+    }
+    xml + "</urlset>\n"
+}
+
+fn begun(root: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root} xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
+    )
+}

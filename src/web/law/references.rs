@@ -1,0 +1,57 @@
+//! All provisions that one cites, or that cite it, page by page.
+
+use std::borrow::Cow;
+
+use ::http::StatusCode;
+use maud::html;
+use serde::Deserialize;
+
+use super::address::path;
+use super::page::entry;
+use super::reply::Link;
+use crate::api::error::ApiError;
+use crate::door::DoorAnswer;
+use crate::web::frame::{Page, Section};
+use crate::web::letters::{Letters, grouped};
+use crate::web::pager;
+use crate::web::response::{self, Keep};
+use crate::web::shell::{Ask, Opened};
+
+/// References on a page.
+const PAGE_SIZE: &str = "100";
+
+#[derive(Deserialize)]
+struct References<'b> {
+    direction: &'b str,
+    total: u32,
+    #[serde(borrow)]
+    nodes: Vec<Link<'b>>,
+}
+
+#[derive(Deserialize)]
+struct Cited<'b> {
+    #[serde(borrow)]
+    citation: Cow<'b, str>,
+    #[serde(borrow)]
+    heading: Cow<'b, str>,
+}
+
+pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer, ApiError> {
+    let direction = opened.parameter("direction").unwrap_or("out").to_owned();
+    let page = opened.parameter("page").unwrap_or("1").to_owned();
+    let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
+    let news = opened.call(Ask { of: Some(("id", id)), ..Ask::read("references", &query) }).await?;
+    let references: References<'_> = news.read()?;
+    let cited = opened.call(Ask { of: Some(("id", id)), ..Ask::read("node", &[]) }).await?;
+    let cited: Cited<'_> = cited.read()?;
+    let is_in = references.direction == "in";
+    let main = html! {
+        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path(id)) { (Letters(&cited.citation)) " " (Letters(&cited.heading)) } } } }
+        h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (grouped(references.total)) } }
+        ul.links { @for link in &references.nodes { li { (entry(link)) } } }
+        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}&page=", references.direction))) }
+    };
+    let title = if is_in { "Cited by" } else { "Cites" };
+    let html = Page::new(title, Section::Contents, main).html(&opened.visitor);
+    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+}

@@ -1,0 +1,280 @@
+//! A text of the law in HTML: paragraphs by their depth, headings, tables, footnotes, and what it cites as links.
+
+use std::ops::Range;
+
+use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind};
+use maud::{Markup, html};
+
+use super::address::path;
+use super::lines::{self, Line};
+use super::mentions::Mentions;
+use crate::web::letters::Letters;
+
+/// From so many bytes a text has contents of its own, and is drawn part by part.
+const LONG_BYTES: usize = 20 << 10;
+
+/// Lines of a part of a long text without subdivisions.
+const PART_LINES_MAX: usize = 60;
+
+/// Words of a subdivision that stand in the contents of a long text.
+const CONTENTS_CHARS: usize = 60;
+
+/// A text that is to be set.
+pub(super) struct LawText<'t> {
+    text: &'t str,
+    lines: Vec<Line<'t>>,
+    marks: &'t [Mark],
+    mentions: Option<&'t Mentions>,
+    /// Whether its subdivisions can be linked to: of the text in force, and not of other wordings.
+    has_anchors: bool,
+    /// The notes that its footnotes are, in the order of their numbers.
+    footnotes: Vec<u32>,
+}
+
+impl<'t> LawText<'t> {
+    /// The law itself.
+    pub(super) fn whole(text: &'t str, layout: Option<LayoutRef<'t>>, mentions: &'t Mentions) -> Self {
+        Self { mentions: Some(mentions), has_anchors: true, ..Self::beside(text, layout) }
+    }
+
+    /// Another wording, or a note.
+    pub(super) fn beside(text: &'t str, layout: Option<LayoutRef<'t>>) -> Self {
+        let marks = layout.map_or(&[][..], |layout| layout.marks);
+        let mut footnotes = Vec::new();
+        for mark in marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
+            if !footnotes.contains(&mark.target) {
+                footnotes.push(mark.target);
+            }
+        }
+        Self { text, lines: lines::of(text, layout), marks, mentions: None, has_anchors: false, footnotes }
+    }
+
+    pub(super) fn footnotes(&self) -> &[u32] {
+        &self.footnotes
+    }
+
+    pub(super) fn is_long(&self) -> bool {
+        self.text.len() >= LONG_BYTES
+    }
+
+    /// The subdivisions of the first level of a long text.
+    pub(super) fn contents(&self) -> Markup {
+        let outermost = self.lines.iter().filter(|line| line.depth == 0 || line.kind == LineKind::Heading);
+        let first: Vec<(&String, &Line<'_>)> =
+            outermost.filter_map(|line| Some((line.anchors.first()?, line))).collect();
+        html! {
+            @if self.is_long() && first.len() > 1 {
+                details.contents open {
+                    summary { "Contents of this provision" }
+                    ol { @for (anchor, line) in first {
+                        li { a href={ "#" (anchor) } { span.label { (Letters(line.label)) } " " (Letters(beginning(line.text))) } }
+                    } }
+                }
+            }
+        }
+    }
+
+    pub(super) fn html(&self) -> Markup {
+        html! {
+            div.text.long[self.is_long()] {
+                @for part in self.parts() { section { (self.part(part)) } }
+            }
+        }
+    }
+
+    /// The lines by subdivisions of the first level where the text is long: browsers then draw only what is seen.
+    fn parts(&self) -> Vec<&[Line<'t>]> {
+        let lines = self.lines.as_slice();
+        if !self.is_long() {
+            return vec![lines];
+        }
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for (at, line) in lines.iter().enumerate().skip(1) {
+            let begins = line.depth == 0 && !line.label.is_empty();
+            let is_within_table = line.table.is_some() && line.table == lines[at - 1].table;
+            if begins || (at - from >= PART_LINES_MAX && !is_within_table) {
+                parts.push(&lines[from..at]);
+                from = at;
+            }
+        }
+        parts.push(&lines[from..]);
+        parts
+    }
+
+    /// Tables are set from all of their lines, everything else line by line.
+    fn part(&self, part: &[Line<'t>]) -> Markup {
+        let together = |one: &Line<'_>, other: &Line<'_>| one.table.is_some() && one.table == other.table;
+        html! {
+            @for lines in part.chunk_by(together) {
+                @if lines[0].table.is_some() { (self.table(lines)) } @else { @for line in lines { (self.line(line)) } }
+            }
+        }
+    }
+
+    fn line(&self, line: &Line<'t>) -> Markup {
+        let depth = (line.depth > 0).then_some(line.depth);
+        let own = line.anchors.last().filter(|_| self.has_anchors);
+        let content = html! { (self.label(line)) (self.inline(line.start..line.start + line.text.len())) };
+        match line.kind {
+            LineKind::Heading => html! { h3 id=[own] data-depth=[depth] { (content) } },
+            LineKind::Block => html! { p.block id=[own] data-depth=[depth] { (content) } },
+            LineKind::Image => html! { p.image data-depth=[depth] { "Image in the official text: " (content) } },
+            _ => html! { p id=[own] data-depth=[depth] { (content) } },
+        }
+    }
+
+    fn label(&self, line: &Line<'_>) -> Markup {
+        let outer = line.anchors.split_last().map_or(&[][..], |(_, outer)| outer);
+        html! {
+            @if self.has_anchors { @for anchor in outer { span id=(anchor) {} } }
+            @match line.anchors.last() {
+                Some(own) if self.has_anchors => { a.label href={ "#" (own) } { (Letters(line.label)) } " " }
+                _ if line.label.is_empty() => {}
+                _ => { span.label { (Letters(line.label)) } " " }
+            }
+        }
+    }
+
+    fn table(&self, lines: &[Line<'t>]) -> Markup {
+        let is_row = |line: &&Line<'_>| matches!(line.kind, LineKind::TableHead | LineKind::TableRow);
+        let first = lines.iter().position(|line| is_row(&line)).unwrap_or(lines.len());
+        let last = lines.iter().rposition(|line| is_row(&line)).map_or(first, |last| last + 1);
+        let columns = lines.iter().filter(is_row).map(|line| line.text.split('\t').count()).max().unwrap_or(1);
+        html! {
+            div.table role="group" aria-label="Table" tabindex="0" {
+                table {
+                    @if first > 0 { caption { @for line in &lines[..first] { (self.whole_line(line)) " " } } }
+                    @for rows in lines[first..last].chunk_by(|one, other| one.kind == other.kind) {
+                        @match rows[0].kind {
+                            LineKind::TableHead => { thead { @for row in rows { (self.row(row)) } } }
+                            LineKind::TableRow => { tbody { @for row in rows { (self.row(row)) } } }
+                            _ => { tbody { @for row in rows { tr { td colspan=(columns) { (self.whole_line(row)) } } } } }
+                        }
+                    }
+                }
+                @for line in &lines[last..] { p.remark { (self.whole_line(line)) } }
+            }
+        }
+    }
+
+    fn row(&self, line: &Line<'_>) -> Markup {
+        let mut start = line.start;
+        let cells = line.text.split('\t').map(|cell| {
+            let bytes = start..start + cell.len();
+            start = bytes.end + 1;
+            bytes
+        });
+        html! {
+            tr { @for cell in cells {
+                @if line.kind == LineKind::TableHead { th scope="col" { (self.inline(cell)) } } @else { td { (self.inline(cell)) } }
+            } }
+        }
+    }
+
+    fn whole_line(&self, line: &Line<'_>) -> Markup {
+        self.inline(line.start..line.start + line.text.len())
+    }
+
+    /// A range of the text, with what it cites as links.
+    fn inline(&self, bytes: Range<usize>) -> Markup {
+        let mentions = self.mentions.map_or(&[][..], |mentions| mentions.within(bytes.clone()));
+        let mut at = bytes.start;
+        html! {
+            @for mention in mentions {
+                @if mention.bytes.start >= at {
+                    (self.marked(at..mention.bytes.start))
+                    a.ref href={ (path(&mention.id)) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
+                        (self.marked(mention.bytes.clone()))
+                    }
+                    @let _ = at = mention.bytes.end;
+                }
+            }
+            (self.marked(at..bytes.end))
+        }
+    }
+
+    /// A range without links. Marks that overlap an earlier one are passed over.
+    fn marked(&self, bytes: Range<usize>) -> Markup {
+        let from = self.marks.partition_point(|mark| (mark.start as usize) < bytes.start);
+        let ends = |mark: &Mark| mark.start as usize + mark.length as usize;
+        // A footnote at the end of a range is before the next one.
+        let here =
+            self.marks[from..].iter().take_while(|mark| ends(mark) <= bytes.end && mark.start as usize <= bytes.end);
+        let mut at = bytes.start;
+        html! {
+            @for mark in here {
+                @let (start, end) = (mark.start as usize, ends(mark));
+                @if start >= at && !(start == bytes.end && bytes.end != self.line_end(bytes.end)) {
+                    (Letters(&self.text[at..start]))
+                    (self.mark(mark, &self.text[start..end]))
+                    @let _ = at = end;
+                }
+            }
+            (Letters(&self.text[at..bytes.end]))
+        }
+    }
+
+    /// Where the line or cell ends that a place lies in or at the end of.
+    fn line_end(&self, place: usize) -> usize {
+        self.text[place..].find(['\n', '\t']).map_or(self.text.len(), |end| place + end)
+    }
+
+    fn mark(&self, mark: &Mark, text: &str) -> Markup {
+        let text = Letters(text);
+        match mark.kind() {
+            Some(MarkKind::Footnote) => {
+                let number = self.footnotes.iter().position(|note| *note == mark.target).unwrap_or(0) + 1;
+                html! { sup.footnote { a href={ "#note-" (mark.target) } aria-label={ "Footnote " (number) } { (number) } } }
+            }
+            Some(MarkKind::RunInHeading) => html! { span.runin { (text) } },
+            Some(MarkKind::Emphasis) => html! { em { (text) } },
+            Some(MarkKind::Strong) => html! { strong { (text) } },
+            Some(MarkKind::Superscript) => html! { sup { (text) } },
+            Some(MarkKind::Subscript) => html! { sub { (text) } },
+            None => html! { (text) },
+        }
+    }
+}
+
+/// The first words.
+fn beginning(text: &str) -> &str {
+    let end = text.char_indices().nth(CONTENTS_CHARS).map_or(text.len(), |(end, _)| end);
+    let words = &text[..end];
+    if end == text.len() { words } else { words.rsplit_once(' ').map_or(words, |(words, _)| words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use hornbook_corpus::layout::{Layout, Line as LayoutLine};
+
+    use super::*;
+
+    #[test]
+    fn a_table_has_its_head_caption_and_cells_and_footnotes_their_numbers() {
+        let text = "Fees\nYear\tFee\n2024\t$5\n\tnone\n(a) See it.";
+        let lines = vec![
+            LayoutLine::in_table(LineKind::TableNote, 0, 0),
+            LayoutLine::in_table(LineKind::TableHead, 0, 0),
+            LayoutLine::in_table(LineKind::TableRow, 0, 0),
+            LayoutLine::in_table(LineKind::TableRow, 0, 0),
+            LayoutLine::labelled(LineKind::Paragraph, 0, 3),
+        ];
+        let see = text.find("See").unwrap();
+        let marks = vec![Mark::footnote(13, 4), Mark::new(MarkKind::Emphasis, see, 3), Mark::footnote(text.len(), 2)];
+        let layout = Layout { lines, marks };
+        assert_eq!(layout.mistake_for(text), None);
+        let mentions = Mentions::default();
+        let set = LawText::whole(text, Some(layout.as_ref()), &mentions);
+        let html = set.html().into_string();
+        assert!(html.contains("<caption>Fees </caption><thead><tr><th scope=\"col\">Year</th>"), "{html}");
+        assert!(html.contains("<tr><td></td><td>none</td></tr>"), "{html}");
+        assert!(html.contains("<p id=\"a\"><a class=\"label\" href=\"#a\">(a)</a> <em>See</em> it."), "{html}");
+        assert!(
+            html.contains("Fee<sup class=\"footnote\"><a href=\"#note-4\" aria-label=\"Footnote 1\">1</a></sup></th>"),
+            "{html}"
+        );
+        assert!(html.contains("<a href=\"#note-2\" aria-label=\"Footnote 2\">2</a></sup></p>"), "{html}");
+        assert_eq!(set.footnotes(), [4, 2]);
+    }
+}

@@ -1,0 +1,284 @@
+// Walks the pages as people do: in light, dark and on a phone, by keyboard alone, and with scripts off. Every page is
+// checked for accessibility, for requests that leave the host, for cookies, and for complaints of the browser.
+// Usage: walk.mjs OPEN USUAL SHOTS: a server on which everybody may search, one as it comes, a folder for screenshots.
+import { strict as assert } from "node:assert";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const [open, usual, shots] = process.argv.slice(2);
+rmSync(shots, { recursive: true, force: true });
+mkdirSync(shots, { recursive: true });
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const LOOKS = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+};
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+const complaints = [];
+
+/** A browser that notes everything it should not have to say. */
+async function visitor(base, options = {}) {
+  const context = await browser.newContext({ baseURL: base, ...options });
+  await context.route("**/*", (route) => {
+    const url = new URL(route.request().url());
+    if (url.origin !== new URL(base).origin) complaints.push(`a request left the host: ${url}`);
+    return route.continue();
+  });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    // What a page says of its own status is expected where the test asks for it.
+    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error}`));
+  return page;
+}
+
+async function close(page) {
+  assert.deepEqual(await page.context().cookies(), [], "readers get no cookies");
+  await page.context().close();
+}
+
+async function accessible(page, where) {
+  // Past the policy of the page, which lets no script in: run by the debugger, not by the page.
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+  const told = found.violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.slice(0, 200)}`).slice(0, 3).join(" | ")}`);
+  if (told.length) complaints.push(`${where}: ${told.join("\n  ")}`);
+}
+
+/** Nothing sticks out of the page sideways. */
+async function fits(page, where) {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (over > 0) complaints.push(`${where}: ${over} pixels too wide`);
+}
+
+async function text(page, path) {
+  const answer = await page.request.get(path);
+  assert.equal(answer.status(), 200, path);
+  return answer.text();
+}
+
+const results = [];
+async function test(name, run) {
+  const began = Date.now();
+  try {
+    await run();
+    results.push(`ok ${name} (${Date.now() - began} ms)`);
+  } catch (error) {
+    results.push(`FAILED ${name}: ${error.stack}`);
+    process.exitCode = 1;
+  }
+}
+
+/** The pages by name. */
+async function places() {
+  const page = await visitor(open);
+  await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 24-2-201"));
+  const provision = new URL(page.url()).pathname;
+  await page.goto("/browse");
+  const body = await page.locator("main .links a").first().getAttribute("href");
+  await page.goto(body);
+  const container = await page.locator("main .links a").first().getAttribute("href");
+  await close(page);
+  return {
+    start: "/",
+    results: "/?q=" + encodeURIComponent("return of the security deposit"),
+    misspelt: "/?q=" + encodeURIComponent("secuirty depositt"),
+    filtered: "/?q=notice&jurisdiction=XA",
+    nothing: "/?q=" + encodeURIComponent('"zyzzyva quux"') + "&mode=keyword",
+    bad: "/?q=" + encodeURIComponent("-nothing"),
+    provision,
+    references: provision + "/references?direction=in",
+    contents: "/browse",
+    code: body,
+    container,
+    coverage: "/coverage",
+    missing: "/nowhere",
+    "missing-law": "/law/00000000-0000-0000-0000-000000000000",
+  };
+}
+
+const pages = await places();
+for (const [look, options] of Object.entries(LOOKS)) {
+  for (const [name, path] of Object.entries(pages)) {
+    await test(`${name} in ${look}`, async () => {
+      const page = await visitor(open, options);
+      const answer = await page.goto(path);
+      assert.ok(answer.headers()["content-security-policy"]?.includes("default-src 'none'"), "it has the policy");
+      await page.screenshot({ path: `${shots}/${name}-${look}.png`, fullPage: true });
+      await accessible(page, `${name} in ${look}`);
+      await fits(page, `${name} in ${look}`);
+      await close(page);
+    });
+  }
+}
+
+await test("a citation alone leads to its provision, and a subdivision is marked", async () => {
+  const page = await visitor(open);
+  await page.goto("/");
+  await page.fill("#q", "ARS 24-2-201(b)");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/law\/[0-9a-f-]{36}#b/);
+  const target = page.locator(":target");
+  assert.match(await target.textContent(), /^\(b\)/);
+  const colour = await target.evaluate((place) => getComputedStyle(place).backgroundColor);
+  assert.notEqual(colour, "rgba(0, 0, 0, 0)");
+  await page.screenshot({ path: `${shots}/target.png` });
+  await close(page);
+});
+
+await test("by keyboard alone: suggestions, results, a provision, the next one", async () => {
+  const page = await visitor(open);
+  await page.goto("/browse");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "quick");
+  await page.goto("/");
+  await page.keyboard.press("/");
+  await page.keyboard.type("secur");
+  await page.waitForSelector("#suggestions li");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.getAttribute("#suggestions li >> nth=0", "aria-selected"), "true");
+  await page.screenshot({ path: `${shots}/suggestions.png` });
+  await accessible(page, "suggestions");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#suggestions").count(), 0);
+  await page.keyboard.type("ity deposit");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".hit");
+  await page.focus("#q");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
+  assert.ok(await page.evaluate(() => document.activeElement === document.querySelector(".hit h2 a")));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/law\//);
+  const first = page.url();
+  await page.locator(".neighbours a[rel=next]").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.href !== first);
+  assert.ok(await page.locator("article.law h1").isVisible());
+  await close(page);
+});
+
+await test("with scripts off: search, filter, turn a page, read, follow a reference", async () => {
+  const page = await visitor(open, { javaScriptEnabled: false });
+  await page.goto("/");
+  await page.fill("#q", "notice");
+  await page.locator(".box button").click();
+  assert.ok((await page.locator(".hit").count()) > 3);
+  assert.ok((await page.locator(".snippet mark").count()) > 0, "the words are marked");
+  const whole = await page.locator(".total").textContent();
+  await page.locator(".facets a").first().click();
+  assert.notEqual(await page.locator(".total").textContent(), whole);
+  await page.goto("/?q=notice");
+  await page.locator(".pager a[rel=next]").click();
+  assert.match(page.url(), /page=2/);
+  await page.locator(".hit h2 a").first().click();
+  assert.ok(await page.locator("article.law .text p").first().isVisible());
+  await page.goto(pages.provision);
+  await page.locator(".tools summary").click();
+  assert.ok(await page.locator(".forms code").first().isVisible());
+  const reference = page.locator(".text a.ref, .references a").first();
+  await reference.click();
+  assert.ok(await page.locator("article.law h1").isVisible());
+  await close(page);
+});
+
+await test("a preview of a reference shows what it leads to", async () => {
+  const page = await visitor(open);
+  await page.goto(pages.provision);
+  const reference = page.locator(".text a.ref").first();
+  if ((await reference.count()) === 0) throw new Error("the provision of the tests cites nothing");
+  await reference.hover();
+  await page.waitForSelector("#preview");
+  assert.ok((await page.locator("#preview").textContent()).length > 20);
+  await page.screenshot({ path: `${shots}/preview.png` });
+  await close(page);
+});
+
+await test("the colours that are chosen stay, without a cookie", async () => {
+  const page = await visitor(open, { colorScheme: "light" });
+  await page.goto("/");
+  await page.locator("#theme input[value=dark]").check();
+  await page.goto("/browse");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await close(page);
+});
+
+await test("a server as it comes: reading and samples, no free search", async () => {
+  const page = await visitor(usual);
+  await page.goto("/?q=" + encodeURIComponent("something of my own"));
+  assert.match(await page.locator(".banner").textContent(), /needs an account/);
+  await page.screenshot({ path: `${shots}/no-account.png`, fullPage: true });
+  await accessible(page, "without an account");
+  await page.locator(".samples a").first().click();
+  assert.ok((await page.locator(".hit").count()) > 0);
+  assert.equal((await page.request.get("/robots.txt")).status(), 404, "search engines are not invited");
+  await page.locator(".hit h2 a").first().click();
+  assert.ok(await page.locator("article.law h1").isVisible());
+  assert.equal(await page.locator('meta[name="robots"]').getAttribute("content"), "noindex");
+  await close(page);
+});
+
+await test("machines read of a provision what it is", async () => {
+  const page = await visitor(open);
+  await page.goto(pages.provision);
+  const data = JSON.parse(await page.locator('script[type="application/ld+json"]').textContent());
+  assert.equal(data["@type"], "Legislation");
+  assert.equal(data.legislationIdentifier, "Arden Rev. Stat. § 24-2-201");
+  assert.ok((await page.locator('link[rel="canonical"]').getAttribute("href")).endsWith(pages.provision));
+  assert.match(await text(page, pages.provision + ".md"), /^# Arden Rev\. Stat\. § 24-2-201/);
+  assert.match(await text(page, pages.provision + ".txt"), /^Arden Rev\. Stat\. § 24-2-201\n/);
+  assert.match(await text(page, "/robots.txt"), /Sitemap: /);
+  const sitemap = await text(page, "/sitemap.xml");
+  const part = new URL(sitemap.match(/<loc>([^<]+)<\/loc>/)[1]).pathname;
+  assert.ok((await text(page, part)).includes("/law/"));
+  await close(page);
+});
+
+await test("printed, a provision is its text alone", async () => {
+  const page = await visitor(open);
+  await page.goto(pages.provision);
+  await page.emulateMedia({ media: "print" });
+  assert.ok(!(await page.locator("header.site").isVisible()));
+  assert.ok(await page.locator("article.law .text").isVisible());
+  await page.screenshot({ path: `${shots}/print.png`, fullPage: true });
+  await close(page);
+});
+
+await test("a search page and everything it loads are under 60 KB", async () => {
+  const page = await visitor(open);
+  let bytes = 0;
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  session.on("Network.loadingFinished", (event) => { bytes += event.encodedDataLength; });
+  await page.goto(pages.results, { waitUntil: "networkidle" });
+  assert.ok(bytes > 5_000 && bytes < 60 * 1024, `${bytes} bytes`);
+  results.push(`   ${bytes} bytes in all`);
+  await close(page);
+});
+
+await test("the first paint comes within 300 ms with a processor four times slower", async () => {
+  const page = await visitor(open);
+  const session = await page.context().newCDPSession(page);
+  await page.goto("/coverage");
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  await page.goto(pages.results, { waitUntil: "networkidle" });
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  results.push(`   first paint after ${Math.round(paint)} ms`);
+  assert.ok(paint < 300, `${paint} ms`);
+  await close(page);
+});
+
+await browser.close();
+console.log(results.join("\n"));
+if (complaints.length) {
+  console.error(`${complaints.length} complaints:\n${[...new Set(complaints)].join("\n")}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,314 @@
+//! The pages for people: what every page has, what visitors may do, hostile text, and that pages say what the API says.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use hornbook::api::service::Service;
+use hornbook::api::visitors::VisitorRates;
+use hornbook::http::Doors;
+use hornbook::web::files::Files;
+use hornbook::web::shell::{PageSettings, Shell};
+use hornbook::web::site::Site;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+
+use crate::house::{Answered, House, Opening, generous};
+
+fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32, is_indexed: bool) -> Doors {
+    let settings = PageSettings { visitors: VisitorRates { reads_per_minute, searches_per_minute }, is_indexed };
+    vec![Arc::new(Files), Arc::new(Site::new(Arc::new(Shell::new(Arc::clone(service), settings))))]
+}
+
+/// Everybody may search.
+fn open() -> House {
+    House::open_as(
+        Opening { doors: |service| with(service, 10_000, 10_000, true), ..Opening::usual(generous()) },
+        |_| (),
+    )
+}
+
+/// As a server comes: reading, no free search.
+fn usual() -> House {
+    House::open_as(Opening { doors: |service| with(service, 60, 0, false), ..Opening::usual(generous()) }, |_| ())
+}
+
+const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+
+fn visit(house: &House, path: &str) -> Answered {
+    house.get_with(path, &[BROWSER])
+}
+
+/// The page of a provision of the sample corpus.
+fn provision(house: &House) -> String {
+    let answered = visit(house, "/law/cite/ARS%2024-2-201");
+    assert_eq!(answered.status, 303);
+    answered.header("location").to_owned()
+}
+
+fn is_page(answered: &Answered, path: &str) {
+    assert_eq!(answered.header("content-type"), "text/html; charset=utf-8", "{path}");
+    let policy = answered.header("content-security-policy");
+    for part in
+        ["default-src 'none'", "script-src 'self'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]
+    {
+        assert!(policy.contains(part), "{path}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{path}: {policy}");
+    assert!(!answered.headers.contains_key("set-cookie"), "{path} sets a cookie");
+    let text = answered.text();
+    assert!(text.starts_with("<!DOCTYPE html>"), "{path}");
+    for inline in ["<style", " style=", " onclick=", "javascript:"] {
+        assert!(!text.contains(inline), "{path} has {inline}");
+    }
+    let inline_scripts = text.matches("<script").count() - text.matches("<script src=\"/assets/").count();
+    assert_eq!(inline_scripts, text.matches("<script type=\"application/ld+json\">").count(), "{path}");
+}
+
+#[test]
+fn every_page_has_the_policy_and_sets_no_cookie() {
+    let house = open();
+    let provision = provision(&house);
+    for (path, status) in [
+        ("/", 200),
+        ("/?q=security+deposit", 200),
+        ("/?q=security+deposit&mode=nonsense", 422),
+        ("/browse", 200),
+        ("/coverage", 200),
+        (provision.as_str(), 200),
+        (&format!("{provision}/references?direction=in"), 200),
+        ("/law/cite/nothing", 404),
+        ("/law/17", 404),
+        ("/browse/17", 404),
+        ("/nowhere", 404),
+        ("/assets/0000/hornbook.css", 404),
+    ] {
+        let answered = visit(&house, path);
+        assert_eq!(answered.status, status, "{path}: {}", answered.text());
+        is_page(&answered, path);
+    }
+}
+
+#[test]
+fn programs_get_the_error_object_and_browsers_a_page() {
+    let house = open();
+    house.get_with("/nowhere", &[]).error(404, "not_found");
+    house.get_with("/nowhere", &[("Accept", "*/*")]).error(404, "not_found");
+    house.get_with("/api/v1/nowhere", &[BROWSER]).error(404, "not_found");
+    let page = visit(&house, "/nowhere");
+    assert!(page.text().contains("<h1>Not found</h1>") && page.status == 404);
+    let refused = house.request("POST", "/browse", &[BROWSER, ("Content-Length", "0")]);
+    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    is_page(&refused, "a POST");
+}
+
+#[test]
+fn stylesheet_and_scripts_are_kept_for_good() {
+    let house = open();
+    let text = visit(&house, "/").text();
+    let address = |mark: &str| {
+        let at = text.find(mark).unwrap() + mark.len();
+        text[at..].split('"').next().unwrap().to_owned()
+    };
+    for mark in ["<link rel=\"stylesheet\" href=\"", "<script src=\""] {
+        let answered = visit(&house, &address(mark));
+        assert_eq!(answered.status, 200);
+        assert_eq!(answered.header("cache-control"), "public, max-age=31536000, immutable");
+    }
+}
+
+#[test]
+fn a_page_says_what_the_api_says() {
+    let house = open();
+    let key = house.any_key();
+    let found = house.get("/api/v1/search?q=notice+to+the+tenant&limit=20&facets=true", &key).json();
+    let page = visit(&house, "/?q=notice+to+the+tenant").text();
+    let mut at = 0;
+    for hit in found["results"].as_array().unwrap() {
+        let link = format!("<a href=\"/law/{}\">", hit["nodeId"].as_str().unwrap());
+        at += page[at..].find(&link).unwrap_or_else(|| panic!("{link} is not in its place"));
+    }
+    assert!(page.contains("<mark>"));
+    let path = provision(&house);
+    let node = house.get(&path.replace("/law/", "/api/v1/node/"), &key).json();
+    let page = visit(&house, &path).text();
+    for name in ["citation", "heading"] {
+        assert!(page.contains(node[name].as_str().unwrap()), "{name}");
+    }
+    assert!(page.contains(node["provenance"]["contentHash"].as_str().unwrap()));
+    let (markdown, text) = (visit(&house, &format!("{path}.md")), visit(&house, &format!("{path}.txt")));
+    assert_eq!(
+        markdown.text(),
+        house.get(&format!("{}?format=md", path.replace("/law/", "/api/v1/node/")), &key).text()
+    );
+    assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
+}
+
+#[test]
+fn a_browser_that_has_the_page_is_told_so() {
+    let house = open();
+    let path = provision(&house);
+    let first = visit(&house, &path);
+    let again = house.get_with(&path, &[BROWSER, ("If-None-Match", first.header("etag"))]);
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    assert_eq!(again.header("etag"), first.header("etag"));
+    let other = house.get_with(&path, &[BROWSER, ("If-None-Match", "\"something\"")]);
+    assert_eq!(other.status, 200);
+}
+
+#[test]
+fn a_citation_leads_to_its_provision_and_its_subdivision() {
+    let house = open();
+    let path = provision(&house);
+    let found = visit(&house, "/?q=ARS+24-2-201(b)");
+    assert_eq!((found.status, found.header("location")), (303, format!("{path}#b").as_str()));
+    assert_eq!(visit(&house, "/?q=ARS+24-2-201(b)&as=words").status, 200, "unless its words are searched for");
+    let page = visit(&house, &path).text();
+    assert!(page.contains("id=\"b\""), "{page}");
+    let unknown = visit(&house, "/?q=ARS+99-9-999");
+    assert_eq!(unknown.status, 200);
+    assert!(unknown.text().contains("check the number"), "{}", unknown.text());
+}
+
+#[test]
+fn what_finds_nothing_is_explained() {
+    let house = open();
+    let nothing = visit(&house, "/?q=%22zyzzyva+quux%22&mode=keyword").text();
+    assert!(nothing.contains("Nothing was found") && nothing.contains("words and meaning together"));
+    let placeholder = visit(&house, "/?q=noise&jurisdiction=XA-GREYFORD").text();
+    assert!(placeholder.contains("No law of City of Greyford is here yet"), "{placeholder}");
+    let misspelt = visit(&house, "/?q=secuirty+depositt").text();
+    assert!(misspelt.contains("Did you mean") && misspelt.contains(">security deposit<"), "{misspelt}");
+}
+
+#[test]
+fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
+    let house = usual();
+    assert_eq!(visit(&house, "/browse").status, 200);
+    let refused = visit(&house, "/?q=anything+else");
+    assert_eq!(refused.status, 401);
+    assert!(refused.text().contains("Searching needs an account here."));
+    assert_eq!(visit(&house, "/?q=return+of+a+security+deposit").status, 200, "a sample");
+    assert_eq!(visit(&house, "/?q=return+of+a+security+deposit&jurisdiction=XA").status, 401, "no sample any more");
+    assert_eq!(visit(&house, "/suggest?q=secur").status, 401);
+    let path = provision(&house);
+    let page = visit(&house, &path).text();
+    assert!(page.contains("<meta name=\"robots\" content=\"noindex\">"));
+    for path in ["/robots.txt", "/sitemap.xml"] {
+        assert_eq!(visit(&house, path).status, 404, "{path}");
+    }
+    // Some of the minute's sixty are gone already.
+    let statuses: Vec<u16> = (0..60).map(|_| visit(&house, "/browse").status).collect();
+    assert!(statuses.contains(&200) && statuses.last() == Some(&429), "{statuses:?}");
+    let too_fast = visit(&house, "/browse");
+    assert!(too_fast.number("retry-after") >= 1);
+    is_page(&too_fast, "429");
+    // The API asks for a key as before.
+    house.get_with("/api/v1/coverage", &[BROWSER]).error(401, "invalid_api_key");
+}
+
+#[test]
+fn a_server_for_its_accounts_alone_lets_nobody_read() {
+    let house =
+        House::open_as(Opening { doors: |service| with(service, 0, 0, false), ..Opening::usual(generous()) }, |_| ());
+    for path in ["/browse", "/coverage", "/law/cite/ARS%2024-2-201"] {
+        let refused = visit(&house, path);
+        assert_eq!(refused.status, 401, "{path}");
+        is_page(&refused, path);
+    }
+    assert_eq!(visit(&house, "/").status, 200, "the page of the search says what to do");
+}
+
+#[test]
+fn sitemaps_have_every_provision_once() {
+    let house = open();
+    let index = visit(&house, "/sitemap.xml").text();
+    let parts: Vec<&str> =
+        index.split("<loc>https://law.example").skip(1).map(|rest| rest.split("</loc>").next().unwrap()).collect();
+    let mut all: Vec<String> = Vec::new();
+    for part in parts {
+        let text = visit(&house, part).text();
+        all.extend(text.split("<loc>").skip(1).map(|rest| rest.split("</loc>").next().unwrap().to_owned()));
+    }
+    let key = house.any_key();
+    let bodies = house.get("/api/v1/code-bodies", &key).json();
+    let provisions: u64 =
+        bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["provisionCount"].as_u64().unwrap()).sum();
+    assert_eq!(all.len() as u64, provisions);
+    assert_eq!(visit(&house, &all[0]["https://law.example".len()..]).status, 200);
+    assert_eq!(visit(&house, "/sitemap/nothing-0.xml").status, 404);
+}
+
+/// Law that tries to be more than text.
+#[test]
+fn hostile_text_is_shown_and_does_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let plan = "name = \"Hostile\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"<script>alert(1)</script>\"\nlevel = \"state\"\n\
+                [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code \\\"><img src=x>\"\n\
+                key = \"xb/code\"\npublisher = \"</title><b>\"\nurl = \"javascript:alert(1)\"\nedition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"none\"\n";
+    let hostile = "(a) </script><script>alert(1)</script> <!-- & <style>\n(b) \u{1b}[31mred\u{1b}[0m \u{202e}desrever\u{2066} \" onmouseover=\"x";
+    let long = "H".repeat(1 << 20);
+    let lines = [
+        serde_json::json!({ "key": "t1", "level": "title", "number": "1", "heading": "<h1>Title</h1>", "citation": "<i>T</i> 1" }),
+        serde_json::json!({ "key": "t1/s1", "parent": "t1", "level": "section", "number": "1", "heading": "</script><svg onload=alert(1)>",
+            "citation": "Code § 1", "text": hostile, "notes": [{ "topic": "<b>", "text": "<iframe>" }], "tags": [] }),
+        serde_json::json!({ "key": "t1/s2", "parent": "t1", "level": "section", "number": "2", "heading": long, "citation": "Code § 2", "text": "hostile words of a long heading" }),
+    ];
+    let sources = data.path().join("sources");
+    fs::create_dir(&sources).unwrap();
+    fs::write(sources.join("plan.toml"), plan).unwrap();
+    fs::write(sources.join("law.jsonl"), lines.map(|line| line.to_string()).join("\n")).unwrap();
+    build_into(&sources, data.path());
+    let house = open();
+    house.service.renew(data.path()).unwrap();
+    let key = house.any_key();
+    let bodies = house.get("/api/v1/code-bodies", &key).json();
+    let body = bodies["codeBodies"][0]["id"].as_str().unwrap().to_owned();
+    let found = house.get("/api/v1/search?q=hostile+alert&limit=5", &key).json();
+    let mut paths =
+        vec!["/?q=hostile+alert".to_owned(), "/browse".to_owned(), "/coverage".to_owned(), format!("/browse/{body}")];
+    for hit in found["results"].as_array().unwrap() {
+        let id = hit["nodeId"].as_str().unwrap();
+        let node = house.get(&format!("/api/v1/node/{id}"), &key).json();
+        paths.push(format!("/law/{id}"));
+        paths.push(format!("/law/{}", node["parent"]["id"].as_str().unwrap()));
+    }
+    assert!(paths.len() > 6, "{found:#}");
+    for path in &paths {
+        let answered = visit(&house, path);
+        assert_eq!(answered.status, 200, "{path}");
+        is_page(&answered, path);
+        let text = answered.text();
+        for never in [
+            "<img",
+            "<svg onload",
+            "<iframe",
+            "<b>",
+            "<!--",
+            "alert(1)</script>",
+            "href=\"javascript",
+            "\u{1b}",
+            "\u{202e}",
+            "\u{2066}",
+        ] {
+            assert!(!text.contains(never), "{path} has {never:?}");
+        }
+    }
+    let first = paths.iter().filter(|path| path.starts_with("/law/")).map(|path| visit(&house, path).text());
+    let shown = first.into_iter().find(|text| text.contains("desrever")).expect("the hostile provision is found");
+    assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+fn build_into(sources: &Path, data: &Path) {
+    build(&BuildOptions {
+        plan: sources.join("plan.toml"),
+        sources: None,
+        destination: Destination::DataDirectory(data.to_owned()),
+        strict: false,
+        replace: false,
+        accept_loss: false,
+        fresh: false,
+        progress: Progress::Silent,
+    })
+    .unwrap();
+}
