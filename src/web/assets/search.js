@@ -96,7 +96,7 @@
   });
   document.addEventListener("keydown", function (event) {
     var at = hits.indexOf(document.activeElement);
-    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowDown" || event.key === "j") { event.preventDefault(); focusHit(at + 1); }
     if (event.key === "ArrowUp" || event.key === "k") { event.preventDefault(); focusHit(at - 1); }
   });

@@ -128,7 +128,8 @@ fn wide_tile(federal: &Jurisdiction<'_>) -> Markup {
         rect class=(held.class()) x=(2 * STEP) y="0" width=(3 * STEP - (STEP - SIDE)) height=(SIDE) rx="5" {}
         text x=(2 * STEP + (3 * STEP - (STEP - SIDE)) / 2) y=(SIDE / 2 + 6) { "Federal" }
     };
-    linked(federal.short_code, &told(&federal.name, federal.node_count), held, &content)
+    let told = told("Federal", &federal.name, federal.node_count);
+    linked(federal.short_code, &told, held, &content)
 }
 
 fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -> Markup {
@@ -146,17 +147,18 @@ fn tile(code: &str, column: u32, row: u32, jurisdictions: &[Jurisdiction<'_>]) -
         text x=(x + SIDE / 2) y=(y + SIDE / 2 + 6) { (code) }
     };
     let name = state.map_or(code, |state| &state.name);
-    let told = told(name, state.map_or(0, |state| state.node_count));
+    let told = told(code, name, state.map_or(0, |state| state.node_count));
     match held {
         Held::Within => linked(within.map_or(code, |within| within.short_code), &told, held, &content),
         _ => linked(code, &told, held, &content),
     }
 }
 
-fn told(name: &str, nodes: u32) -> String {
+/// What stands on the tile comes first, for those who name it to their browser.
+fn told(shown: &str, name: &str, nodes: u32) -> String {
     match nodes {
-        0 => format!("{name}: {}", Held::Nothing.meaning()),
-        nodes => format!("{name}: {} entries", grouped(nodes)),
+        0 => format!("{shown}, {name}: {}", Held::Nothing.meaning()),
+        nodes => format!("{shown}, {name}: {} entries", grouped(nodes)),
     }
 }
 

@@ -166,16 +166,18 @@ impl<'p> Setting<'p> {
                             }
                         }
                     }
-                    dt { "Content hash" }
-                    dd {
-                        code.hash { (provenance.content_hash) }
-                        details {
-                            summary { "How to check it" }
-                            p { "The hash is SHA-256 over the bytes of the law's text, without heading and notes. With a key of this server:" }
-                            pre { code {
-                                "curl -s -H \"Authorization: Bearer $KEY\" \\\n  " (self.base_url) "/api/v1/node/" (self.provision.id)
-                                " \\\n  | jq -j .text | sha256sum"
-                            } }
+                    @if !self.provision.text.is_empty() {
+                        dt { "Content hash" }
+                        dd {
+                            code.hash { (provenance.content_hash) }
+                            details {
+                                summary { "How to check it" }
+                                p { "The hash is SHA-256 over the bytes of the law's text, without heading and notes. With a key of this server:" }
+                                pre { code {
+                                    "curl -s -H \"Authorization: Bearer $KEY\" \\\n  " (self.base_url) "/api/v1/node/" (self.provision.id)
+                                    " \\\n  | jq -j .text | sha256sum"
+                                } }
+                            }
                         }
                     }
                     dt { "Snapshot" } dd { code.hash { (Letters(provenance.snapshot)) } }
