@@ -1,7 +1,7 @@
 # Tasks that need more than cargo. `.ci/run` uses the same targets. Each installs the packages that it needs.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := native geojson mapped citation mcp
+FUZZ_TARGETS := native geojson mapped citation mcp cfr labels
 # The folder with the source files for benches/plans.
 SOURCES ?= ../shared/corpora
 

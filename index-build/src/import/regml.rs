@@ -90,9 +90,7 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
         "appendix" => reading.attachment(place, &heading("appendixTitle"), text_of(node), node),
         "interpretations" => {
             let heading = heading("title");
-            let words: Vec<&str> = heading.split_whitespace().collect();
-            let number = words.get(1).filter(|_| words[0].eq_ignore_ascii_case("supplement")).copied().unwrap_or("I");
-            let inner = enter(reading, place, Level::Supplement, number, &heading, node);
+            let inner = supplement(reading, place, &heading, node);
             for section in node.children().filter(|child| child.tag_name().name() == "interpSection") {
                 let heading = child(section, "title").map(words_of).unwrap_or_default();
                 let label = section.attribute("label").unwrap_or_default();
@@ -103,6 +101,17 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
         }
         _ => {}
     }
+}
+
+/// The supplement that interpretations stand in. Those of appendices have a heading of their own within it.
+fn supplement(reading: &mut Reading<'_>, place: &Place, heading: &str, node: Node<'_, '_>) -> Place {
+    let words: Vec<&str> = heading.split_whitespace().collect();
+    if let ["Supplement", number, ..] = words.as_slice() {
+        return enter(reading, place, Level::Supplement, number, heading, node);
+    }
+    let around = enter(reading, place, Level::Supplement, "I", "Supplement I", node);
+    let elements = Elements::default();
+    reading.enter(&around, Container { level: Level::Group, number: None, heading, elements }, node)
 }
 
 fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {

@@ -199,7 +199,7 @@ impl<'r> Reading<'r> {
         let Some(above) = place.above.last() else { return };
         let (title, part) = (place.title(), place.number(Level::Part).unwrap_or_default());
         let name = number.unwrap_or_else(|| heading.split('—').next().unwrap_or(heading).trim());
-        let supplement = above.number.as_deref().unwrap_or_default();
+        let supplement = place.number(Level::Supplement).unwrap_or_default();
         let named = Named {
             key: format!("{}/{}", above.key, slug(label)),
             sort: SortKey::of_number(&self.attachments.to_string()),

@@ -4,11 +4,15 @@
 //! cost. A label continues a series, begins one within the last, or is text after all. The cheapest states are kept (a
 //! beam), so that later labels decide about earlier ones.
 
+use std::ops::{Deref, DerefMut};
+
 use super::scheme::Scheme;
-use super::token::{Count, Prefix, Reading, Style};
+use super::token::{Alphabet, Count, Form, Prefix, Reading, Style};
 
 /// States kept after each line.
 const BEAM: usize = 16;
+/// A state that costs so much more than the best is given up: three labels would have to be misread to save it.
+const SLACK: u32 = 33;
 /// The deepest nesting.
 const LEVELS_MAX: usize = 12;
 
@@ -51,9 +55,43 @@ struct Series {
     interrupted: bool,
 }
 
+/// The series that are open, outermost first. States are copied often, so it lies in no memory of its own.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    series: [Series; LEVELS_MAX],
+    depth: usize,
+}
+
+impl Open {
+    const NONE: Self = {
+        let style = Style { form: Form::Parentheses, alphabet: Alphabet::Number, italic: false };
+        let series = Series { style, count: Count { main: 0, inserted: 0 }, is_alone: false, interrupted: false };
+        Self { series: [series; LEVELS_MAX], depth: 0 }
+    };
+
+    fn push(&mut self, series: Series) {
+        self.series[self.depth] = series;
+        self.depth += 1;
+    }
+}
+
+impl Deref for Open {
+    type Target = [Series];
+
+    fn deref(&self) -> &[Series] {
+        &self.series[..self.depth]
+    }
+}
+
+impl DerefMut for Open {
+    fn deref_mut(&mut self) -> &mut [Series] {
+        &mut self.series[..self.depth]
+    }
+}
+
 #[derive(Clone, Debug)]
 struct State {
-    open: Vec<Series>,
+    open: Open,
     cost: u32,
     /// Its place in the record of choices.
     choice: usize,
@@ -70,7 +108,7 @@ struct Choice {
 pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>> {
     const NONE: usize = usize::MAX;
     let mut choices: Vec<Choice> = Vec::new();
-    let mut beam = vec![State { open: Vec::new(), cost: 0, choice: NONE }];
+    let mut beam = vec![State { open: Open::NONE, cost: 0, choice: NONE }];
     for (line, prefix) in prefixes.iter().enumerate() {
         if prefix.labels.is_empty() {
             beam.iter_mut().for_each(State::interrupt);
@@ -83,19 +121,21 @@ pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>>
             text.interrupt();
             next.push((text, None));
         }
+        let dearest = next.iter().map(|(state, _)| state.cost).min().unwrap_or(0) + SLACK;
+        let mut order: Vec<usize> = (0..next.len()).filter(|&at| next[at].0.cost <= dearest).collect();
         // Stable, so that of equals the one considered first stays.
-        next.sort_by_key(|(state, _)| state.cost);
+        order.sort_by_key(|&at| next[at].0.cost);
         beam.clear();
-        for (mut state, depth) in next {
+        for at in order {
             if beam.len() == BEAM {
                 break;
             }
-            if beam.iter().any(|kept| kept.open == state.open) {
+            let (state, depth) = &next[at];
+            if beam.iter().any(|kept| *kept.open == *state.open) {
                 continue;
             }
-            choices.push(Choice { before: state.choice, line, depth });
-            state.choice = choices.len() - 1;
-            beam.push(state);
+            choices.push(Choice { before: state.choice, line, depth: *depth });
+            beam.push(State { choice: choices.len() - 1, ..state.clone() });
         }
     }
     let best = beam.iter().min_by_key(|state| state.cost + alone(&state.open));
@@ -163,7 +203,8 @@ impl State {
             cost::TWICE + u32::from(reading.first != series.count) * cost::SKIP
         };
         let italics = if reading.style.italic == series.style.italic { 0 } else { cost::ITALICS };
-        let mut open = self.open[..=depth].to_vec();
+        let mut open = self.open;
+        open.depth = depth + 1;
         open[depth] = Series { count: reading.last, is_alone: false, interrupted: false, style: series.style };
         let ended = alone(&self.open[depth + 1..]);
         // Labels of the series around it came before this one.
@@ -195,7 +236,7 @@ impl State {
             let missing = u32::from(reading.first.main - 1);
             added += cost::LATE + (missing * cost::MISSING).min(cost::MISSING_MAX);
         }
-        let mut open = self.open.clone();
+        let mut open = self.open;
         open.iter_mut().for_each(|series| series.interrupted = false);
         let is_alone = reading.first == reading.last;
         open.push(Series { style, count: reading.last, is_alone, interrupted: false });

@@ -1,0 +1,12 @@
+//! Any text: its labels are read, and its layout fits it.
+#![no_main]
+
+use hornbook_index_build::import::labels::{Scheme, layout_of};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    for scheme in [Scheme::found(), Scheme::cfr()] {
+        let layout = layout_of(text, &scheme);
+        assert!(layout.is_empty() || layout.mistake_for(text).is_none(), "{:?}", layout.mistake_for(text));
+    }
+});
