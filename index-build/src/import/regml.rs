@@ -96,7 +96,7 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
                 let label = section.attribute("label").unwrap_or_default();
                 let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
                 let comment = Comment { label, number: number.as_deref(), heading: &heading };
-                reading.interpretation(&inner, comment, text_of(section), section);
+                reading.interpretation(&inner, &comment, text_of(section), section);
             }
         }
         _ => {}

@@ -114,7 +114,7 @@ impl Accounts {
         act: &Act,
         entropy: &mut dyn Entropy,
     ) -> Result<Proof, ChangeError> {
-        let login = self.person(proof.account).map(|person| person.login.clone());
+        let login = self.person(proof.account()).map(|person| person.login.clone());
         let password = self.store_password(login.as_ref(), password, entropy)?;
         let act = act.clone();
         self.change(move |poster| {

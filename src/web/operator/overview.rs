@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::machinery::SnapshotRow;
 use super::plots;
 use super::shared::Shared;
-use crate::accounts::audit::ActRecord;
+use crate::accounts::records::ActRecord;
 use crate::accounts::records::{
     AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord, PurchaseStatus,
 };

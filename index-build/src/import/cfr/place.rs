@@ -193,7 +193,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Adds official interpretations, below the supplement that they stand in.
-    pub(crate) fn interpretation(&mut self, place: &Place, comment: Comment<'_>, text: Text, node: Node<'_, '_>) {
+    pub(crate) fn interpretation(&mut self, place: &Place, comment: &Comment<'_>, text: Text, node: Node<'_, '_>) {
         self.attachments += 1;
         let Comment { label, number, heading } = comment;
         let Some(above) = place.above.last() else { return };

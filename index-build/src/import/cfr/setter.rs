@@ -113,11 +113,11 @@ impl Setter {
             }
             // Tables, blocks and images belong to the paragraph before them.
             let mut inside = 0;
-            for at in start..end {
-                match self.lines[at].kind {
-                    LineKind::Paragraph => inside = depths[at].0 + u8::from(depths[at].1 > 0),
+            for (line, place) in self.lines[start..end].iter().zip(&mut depths[start..end]) {
+                match line.kind {
+                    LineKind::Paragraph => inside = place.0 + u8::from(place.1 > 0),
                     LineKind::Heading => inside = 0,
-                    _ => depths[at].0 = inside,
+                    _ => place.0 = inside,
                 }
             }
             start = end;
