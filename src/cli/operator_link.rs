@@ -12,7 +12,7 @@ use hornbook::accounts::people::LINK_PATH;
 use hornbook::clock::UnixMillis;
 
 use super::CommandResult;
-use super::serve::say;
+use super::output::say;
 
 /// In the data directory, until there is an operator.
 const LINK_FILE: &str = "operator-link";

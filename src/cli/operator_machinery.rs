@@ -11,15 +11,14 @@ use hornbook::web::operator::machinery::{Machinery, SnapshotRow};
 use hornbook_corpus::manifest::Manifest;
 use serde_json::Value;
 
-use super::serve::Reloading;
-
 const SNAPSHOTS: &str = "snapshots";
 const REPORT: &str = "report.json";
 
 pub(super) struct ServedMachinery {
     pub(super) service: Arc<Service>,
     pub(super) data: PathBuf,
-    pub(super) reload: Arc<Reloading>,
+    /// Serves what the link names now.
+    pub(super) reload: Box<dyn Fn() -> Result<String, String> + Send + Sync>,
 }
 
 impl ServedMachinery {
@@ -62,7 +61,7 @@ impl Machinery for ServedMachinery {
         let before =
             fs::read_link(&link).map_err(|error| format!("the link {} cannot be read: {error}", link.display()))?;
         self.point_current(&Path::new(SNAPSHOTS).join(name))?;
-        self.reload.snapshot().or_else(|why| {
+        (self.reload)().or_else(|why| {
             // A start after this must not find what was just refused.
             self.point_current(&before)?;
             Err(why)

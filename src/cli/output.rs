@@ -22,6 +22,11 @@ impl fmt::Display for OutputClosed {
 
 impl Error for OutputClosed {}
 
+/// Prints to the terminal that started the server. A closed output is no reason not to serve.
+pub(super) fn say(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
 /// Standard output. Only here does a broken pipe mean that the reader has seen enough.
 pub(super) struct Stdout;
 

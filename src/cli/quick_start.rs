@@ -11,9 +11,9 @@ use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
-use crate::cli::output::print;
+use crate::cli::output::{print, say};
 use crate::cli::sample;
-use crate::cli::serve::{Served, say};
+use crate::cli::serve::Served;
 use crate::cli::{CommandResult, Options};
 
 /// File name, in the data directory, of the demo account's key: a second start shows it again.

@@ -1,7 +1,6 @@
 //! `hornbook serve`: the service over HTTP, with the current snapshot and the state of accounts.
 
 use std::error::Error;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,12 +38,14 @@ use hornbook::web::review::ReviewPage;
 use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::Shell;
 use hornbook::web::site::Site;
+use hornbook::web::tracking::TrackingPage;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::operator_link::OperatorLink;
 use crate::cli::operator_machinery::ServedMachinery;
+use crate::cli::output::say;
 use crate::cli::{CommandResult, Options, flag, settings};
 
 /// Snapshots, state, sockets, and the files that a reload opens.
@@ -186,11 +187,10 @@ impl Served {
             let socket_reload = Arc::clone(&reload);
             // Ends with the process: the listener has no other way to be told.
             std::thread::spawn(move || socket.serve(&desk, &desk_clock, &move || socket_reload.reload()));
-            let machinery = ServedMachinery {
-                service: Arc::clone(&service),
-                data: reload.data.clone(),
-                reload: Arc::clone(&reload),
-            };
+            let reloading = Arc::clone(&reload);
+            let by_operator = Box::new(move || reloading.snapshot());
+            let machinery =
+                ServedMachinery { service: Arc::clone(&service), data: reload.data.clone(), reload: by_operator };
             reload_at_hangup(reload)?;
             let stop = told_to_stop()?;
             let metrics_address = listener.metrics_address().map(|address| address.to_string());
@@ -243,11 +243,12 @@ fn pages(
     config: &Config,
     metrics: Arc<Metrics>,
     machinery: Arc<dyn Machinery>,
-) -> [Arc<dyn Door>; 4] {
+) -> [Arc<dyn Door>; 5] {
     let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
     let own = Settings::new(Arc::clone(&shell), config.people.sign_up);
     let operator = Operator::new(Arc::clone(&shell), metrics, machinery);
-    [Arc::new(Files), Arc::new(Site::new(shell)), Arc::new(own), Arc::new(operator)]
+    let tracking = TrackingPage::new(Arc::clone(&shell));
+    [Arc::new(Files), Arc::new(Site::new(shell)), Arc::new(own), Arc::new(operator), Arc::new(tracking)]
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {
@@ -312,13 +313,8 @@ fn make_room_for_connections(settings: &HttpSettings, log: &Log, clock: &dyn Clo
     }
 }
 
-/// Prints to the terminal that started the server. A closed output is no reason not to serve.
-pub(super) fn say(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
 /// What `hornbook reload` and SIGHUP do.
-pub(super) struct Reloading {
+struct Reloading {
     service: Arc<Service>,
     data: PathBuf,
     tls: Option<Arc<Tls>>,
@@ -327,7 +323,7 @@ pub(super) struct Reloading {
 
 impl Reloading {
     /// Serves what the link in the data directory names now, or says why the one before stays.
-    pub(super) fn snapshot(&self) -> Result<String, String> {
+    fn snapshot(&self) -> Result<String, String> {
         let renewed = self.service.renew(&self.data);
         self.observers.metrics.reloaded(if renewed.is_ok() { "done" } else { "refused" });
         match renewed {

@@ -86,7 +86,8 @@ pub(super) fn is_from_here(headers: &HeaderMap, own_origin: &str) -> bool {
         let of_host = host.as_ref().is_some_and(|host| {
             origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://")) == Some(host.as_str())
         });
-        origin == own_origin || of_host
+        // A page over http is none of a service over https, whatever its host.
+        origin == own_origin || (of_host && (origin.starts_with("https://") || own_origin.starts_with("http://")))
     };
     site.is_none_or(|site| site == "same-origin") && origin.is_none_or(|origin| is_ours(&origin))
 }
@@ -111,7 +112,7 @@ mod tests {
             &[("sec-fetch-site", "same-origin"), ("origin", "https://law.example")][..],
             &[("origin", "https://law.example")],
             &[("sec-fetch-site", "same-origin")],
-            &[("origin", "http://127.0.0.1:8080"), ("host", "127.0.0.1:8080")],
+            &[("origin", "https://other.name"), ("host", "other.name")],
         ] {
             assert!(from_here(ours), "{ours:?}");
         }
@@ -124,9 +125,12 @@ mod tests {
             &[("origin", "null")],
             &[("origin", "https://law.example.evil.example")],
             &[("origin", "https://evil.example"), ("host", "law.example")],
+            &[("origin", "http://law.example"), ("host", "law.example")],
         ] {
             assert!(!from_here(foreign), "{foreign:?}");
         }
+        let local = headers(&[("origin", "http://localhost:8080"), ("host", "localhost:8080")]);
+        assert!(is_from_here(&local, "http://127.0.0.1:8080"));
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages.
 //!
 //! `review` is the page on which a person accepts a company formation that a program prepared, `pages` its HTML,
-//! `answer` its headers, `payments` how an accepted order is paid.
+//! `answer` its headers, `payments` how an accepted order is paid, `tracking` how far it is. `settings` and `operator` are for
+//! people who are signed in: `browser` knows their cookies, `form` their forms, `seen` who sent them, `desk` does the work.
 
 mod answer;
 mod assets;
@@ -32,5 +33,6 @@ mod seen;
 pub mod settings;
 pub mod shell;
 pub mod site;
+pub mod tracking;
 mod trouble;
 mod visitor;

@@ -1,14 +1,17 @@
 //! The HTML of the pages.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
+use super::frame::{self, Section};
 use super::payments::Next;
+use super::visitor::Visitor;
 use crate::accounts::changes::DraftContent;
 use crate::accounts::records::{OrderRecord, OrderStage};
 use crate::clock::UnixMillis;
 use crate::formation::intake::{Address, Intake, Person, ShareClass};
 
-pub(super) const STYLE: &str = include_str!("page.css");
+/// Where the holder of a tracking token sees how far the order is.
+pub(super) const TRACK_PATH: &str = "/formation/track";
 
 /// A whole page.
 pub(super) struct Page {
@@ -19,25 +22,10 @@ pub(super) struct Page {
 impl Page {
     /// The title says nothing personal: it stands in histories and previews.
     pub(super) fn html(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="robots" content="noindex, nofollow";
-                    title { (self.title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    main {
-                        h1 { (self.title) }
-                        (self.main)
-                    }
-                }
-            }
-        };
-        page.into_string()
+        let main = html! { h1 { (self.title) } div.review { (self.main) } };
+        let head = html! { meta name="robots" content="noindex, nofollow"; };
+        let page = frame::Page { head, has_search_box: false, ..frame::Page::new(self.title, Section::Other, main) };
+        page.html(&Visitor::Anonymous)
     }
 
     /// Something went wrong, in a sentence or two.
@@ -63,7 +51,7 @@ pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMi
         }
         p { "The link works until " (day_and_time(expires_at)) ". What is not accepted by then is deleted." }
         @if review == Review::NotConfirmed {
-            p.note role="alert" { strong { "Not ordered yet." } " Tick the box below to say that you have read this page." }
+            p.banner role="alert" { strong { "Not ordered yet." } " Tick the box below to say that you have read this page." }
         }
         (company(content, intake))
         (places(intake))
@@ -186,7 +174,7 @@ pub(super) fn accepted(
     how_to_pay: &str,
 ) -> Page {
     let main = html! {
-        p.note role="status" {
+        p.banner.mild role="status" {
             strong { "Your order is received." }
             @if order.stage() <= OrderStage::Payment { " It goes on when it is paid." }
         }
@@ -202,7 +190,8 @@ pub(super) fn accepted(
         @if tracking_token.is_some() {
             p {
                 strong { "Keep the tracking token: it is not shown again later." }
-                " With it and the order number, the program that prepared this order can ask how far it is."
+                " With it and the order number, you and the program that prepared this order can "
+                a href=(TRACK_PATH) { "see how far it is" } "."
             }
         }
         @if order.stage() <= OrderStage::Payment {
@@ -227,7 +216,7 @@ fn dollars(cents: u32) -> String {
 }
 
 /// `limited_partnership` for people.
-fn words(name: &str) -> String {
+pub(super) fn words(name: &str) -> String {
     match name {
         "llc" => "limited liability company".to_owned(),
         name => name.replace('_', " "),
@@ -235,7 +224,7 @@ fn words(name: &str) -> String {
 }
 
 /// To the minute, in UTC.
-fn day_and_time(at: UnixMillis) -> String {
+pub(super) fn day_and_time(at: UnixMillis) -> String {
     let text = at.to_string();
     let (day, time) = text.split_once('T').unwrap_or((&text, ""));
     format!("{day}, {} UTC", time.get(..5).unwrap_or_default())

@@ -10,6 +10,7 @@ use hornbook::http::Doors;
 use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::{PageSettings, Shell};
 use hornbook::web::site::Site;
+use hornbook::web::tracking::TrackingPage;
 
 use crate::house::{Answered, House, Opening, generous};
 
@@ -23,7 +24,11 @@ pub(crate) const SESSION: &str = "__Host-hornbook-session";
 /// The pages of accounts, for people who sign up and wait.
 pub(crate) fn pages(service: &Arc<Service>) -> Doors {
     let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
-    vec![Arc::new(Settings::new(Arc::clone(&shell), SignUpPolicy::Approval)), Arc::new(Site::new(shell))]
+    vec![
+        Arc::new(Settings::new(Arc::clone(&shell), SignUpPolicy::Approval)),
+        Arc::new(TrackingPage::new(Arc::clone(&shell))),
+        Arc::new(Site::new(shell)),
+    ]
 }
 
 pub(crate) fn open_pages() -> House {

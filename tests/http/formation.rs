@@ -195,10 +195,10 @@ fn no_page_is_stored_indexed_framed_or_told_to_other_sites() {
         assert_eq!(page.header("x-robots-tag"), "noindex, nofollow, noarchive");
         assert_eq!(page.header("x-frame-options"), "DENY");
         let policy = page.header("content-security-policy");
-        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+        assert!(policy.starts_with("default-src 'none'; style-src 'self'; script-src 'self'"), "{policy}");
         assert!(policy.contains("form-action 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
         assert!(page.text().is_empty() || page.text().starts_with("<!DOCTYPE html><html lang=\"en\">"));
-        assert!(!page.text().contains("<script") && !page.text().contains("src="));
+        assert!(!page.text().contains("src=\"http") && !page.text().contains("<style"), "{}", page.text());
         let token = path.rsplit('/').next().unwrap();
         assert!(!page.text().contains(token), "the page does not repeat its address");
     }
@@ -307,4 +307,32 @@ fn nothing_of_an_intake_its_link_or_its_tracking_token_is_logged() {
         assert!(!log.contains(hidden), "{hidden} in {log}");
     }
     assert!(log.contains("\"path\":\"/formation/review/\""), "{log}");
+}
+
+#[test]
+fn the_holder_of_the_token_sees_on_a_page_how_far_an_order_is() {
+    let house = crate::browser::open_pages();
+    let account = house.account(0);
+    let wish = hornbook::accounts::changes::OrderWish {
+        account,
+        entity_name: "Acme LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "DE".to_owned(),
+    };
+    let (order, token) =
+        house.accounts.create_order(wish, &house.act(), &mut hornbook::accounts::entropy::SystemEntropy).unwrap();
+    let mut browser = crate::browser::Browser::new(&house);
+    assert_eq!(browser.get("/formation/track").status, 200);
+    let id = order.id.to_string();
+    let page = browser.post("/formation/track", &[("order", &id), ("tracking", &token)]);
+    assert!(
+        page.status == 200 && page.text().contains("Acme LLC") && page.text().contains("under way"),
+        "{}",
+        page.text()
+    );
+    let wrong = browser.post("/formation/track", &[("order", &id), ("tracking", "guess")]);
+    let unknown =
+        browser.post("/formation/track", &[("order", "00000000-0000-4000-8000-000000000000"), ("tracking", &token)]);
+    assert_eq!((wrong.status, unknown.status), (404, 404));
+    assert!(!house.log().contains(&token));
 }

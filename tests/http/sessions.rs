@@ -128,7 +128,7 @@ fn nobody_learns_who_has_an_account() {
     let path = format!("/settings/link/{link}");
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(browser.get(&path).status, 200, "looking uses nothing up");
-    assert_eq!(browser.post(&path, &[("login", "jo"), ("password", PASSWORD)]).status, 303);
+    assert_eq!(browser.post(&path, &[("login", "jody"), ("password", PASSWORD)]).status, 303);
     let gone = Browser::new(&house).get(&path);
     let never = Browser::new(&house).get(&format!("/settings/link/{}", "A".repeat(32)));
     assert_eq!((gone.status, never.status), (404, 404));

@@ -203,7 +203,7 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
     html! {
         section aria-labelledby="accounts" {
             h2 #accounts { "Accounts" }
-            div.scroll tabindex="0" role="region" aria-labelledby="accounts" {
+            div.scroll tabindex="0" role="group" aria-labelledby="accounts" {
                 table {
                     thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
                     tbody {
@@ -279,7 +279,7 @@ fn errors(failures: &[Failed]) -> Markup {
         section aria-labelledby="errors" {
             h2 #errors { "Recent errors" }
             @if failures.is_empty() { p { "None since the start." } } @else {
-                div.scroll tabindex="0" role="region" aria-labelledby="errors" {
+                div.scroll tabindex="0" role="group" aria-labelledby="errors" {
                     table {
                         thead { tr { th scope="col" { "Time" } th scope="col" { "Status" } th scope="col" { "Operation" } th scope="col" { "Code" } th scope="col" { "Why" } th scope="col" { "Request" } } }
                         tbody {
@@ -302,7 +302,7 @@ fn acts(acts: &[ActRecord]) -> Markup {
     html! {
         section aria-labelledby="acts" {
             h2 #acts { "Newest administrative acts" }
-            div.scroll tabindex="0" role="region" aria-labelledby="acts" {
+            div.scroll tabindex="0" role="group" aria-labelledby="acts" {
                 table {
                     thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Act" } th scope="col" { "On" } } }
                     tbody { @for act in acts.iter().rev() { tr { td { (act.at) } td { (act.actor) } td { (act.act) } td { (act.on) } } } }

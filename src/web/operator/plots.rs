@@ -37,7 +37,7 @@ pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
             figcaption {
                 details {
                     summary { "As a table" }
-                    div.scroll tabindex="0" role="region" aria-label=(label) {
+                    div.scroll tabindex="0" role="group" aria-label=(label) {
                         table {
                             thead { tr { th scope="col" { "Name" } th scope="col" { "Count" } th scope="col" { "Mean" } th scope="col" { "Half within" } th scope="col" { "99 of 100 within" } } }
                             tbody {

@@ -82,7 +82,7 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
                 }
                 details {
                     summary { "As a table" }
-                    div.scroll tabindex="0" role="region" aria-label="Usage by day and operation" {
+                    div.scroll tabindex="0" role="group" aria-label="Usage by day and operation" {
                         table {
                             thead { tr { th scope="col" { "Day" } @for (name, _) in &usage.operations { th scope="col" { (name) } } } }
                             tbody {

@@ -41,7 +41,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         h1 { "Ledger" }
         p { "What was given, bought and used, newest first. Free units of the month are used before credits." }
         p { a href="/settings/ledger.csv" { "Export as CSV" } " · " a href="/settings" { "Back to the settings" } }
-        div.scroll tabindex="0" role="region" aria-label="Ledger" {
+        div.scroll tabindex="0" role="group" aria-label="Ledger" {
             table {
                 thead {
                     tr {

@@ -116,7 +116,7 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
         section aria-labelledby="keys" {
             h2 #keys { "Keys for programs" }
             @if keys.iter().any(|key| is_live(&key)) {
-                div.scroll tabindex="0" role="region" aria-labelledby="keys" {
+                div.scroll tabindex="0" role="group" aria-labelledby="keys" {
                     table {
                         thead { tr { th scope="col" { "Name" } th scope="col" { "Begins with" } th scope="col" { "Scopes" } th scope="col" { "Last used" } th scope="col" { "Ends" } th scope="col" { span.unseen { "Change" } } } }
                         tbody {
@@ -124,7 +124,7 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
                                 tr {
                                     th scope="row" { (key.record.name) }
                                     td { code { (key.record.prefix) "…" } }
-                                    td { (key.record.scopes) }
+                                    td { (key.record.scopes.names().collect::<Vec<_>>().join(", ")) }
                                     td { (key.last_used.map_or("never".to_owned(), day)) }
                                     td { (key.record.expires_at.map_or("–".to_owned(), day)) }
                                     td.actions {
@@ -182,7 +182,7 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
                 }
             }
             @if !purchases.is_empty() {
-                div.scroll tabindex="0" role="region" aria-label="Your purchases" {
+                div.scroll tabindex="0" role="group" aria-label="Your purchases" {
                     table {
                         thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Asked for" } th scope="col" { "State" } } }
                         tbody {

@@ -117,7 +117,7 @@ fn shown_once(seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswer {
             p { "It replaces " (replaced) ", which works for another day." }
         }
         h2 { "Use it" }
-        pre { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '/api/v1/search?q=security+deposit'" } }
+        pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '/api/v1/search?q=security+deposit'" } }
         p { a.button href="/settings#keys" { "I have copied it" } }
     };
     let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Other, main) };

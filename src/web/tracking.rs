@@ -1,0 +1,101 @@
+//! `/formation/track`: how far a company formation is, for whoever has its number and its tracking token. It changes
+//! nothing; the token comes in a form, so that no address, history or log has it.
+
+use std::sync::Arc;
+
+use ::http::{Method, StatusCode};
+use maud::{Markup, html};
+
+use super::form::Form;
+use super::pages::{TRACK_PATH, day_and_time, words};
+use super::seen::Seen;
+use super::shell::Shell;
+use super::trouble::Trouble;
+use crate::accounts::ids::OrderId;
+use crate::accounts::tracking::{OrderView, StageStatus};
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+
+pub struct TrackingPage {
+    shell: Arc<Shell>,
+}
+
+impl TrackingPage {
+    pub const fn new(shell: Arc<Shell>) -> Self {
+        Self { shell }
+    }
+
+    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
+        let seen = Seen::of(&self.shell, &visit);
+        if *visit.method != Method::POST {
+            return seen.page(StatusCode::OK, TITLE, asked(false));
+        }
+        match self.found(&visit).await {
+            Ok(Some(order)) => seen.page(StatusCode::OK, TITLE, shown(&order)),
+            Ok(None) => seen.page(StatusCode::NOT_FOUND, TITLE, asked(true)),
+            Err(trouble) => trouble.into_answer(&seen.visitor, visit.id),
+        }
+    }
+
+    /// Nothing for an unknown order, and nothing for a wrong token.
+    async fn found(&self, visit: &Visit<'_>) -> Result<Option<OrderView>, Trouble> {
+        let form = Form::read(visit.headers, visit.body).map_err(|why| Trouble::Refused(why.to_owned()))?;
+        let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };
+        let (accounts, token) = (Arc::clone(self.shell.service.accounts()), form.text("tracking").trim().to_owned());
+        self.shell.desk.work(move || accounts.track_order(id, &token)).await
+    }
+}
+
+const TITLE: &str = "Track a company formation";
+
+fn asked(is_unknown: bool) -> Markup {
+    html! {
+        h1 { (TITLE) }
+        @if is_unknown { p.banner role="alert" { "There is no order with this number and this token. Check both." } }
+        p { "Both were shown when the order was accepted." }
+        form.entry method="post" action=(TRACK_PATH) {
+            label for="order" { "Order number" }
+            input #order type="text" name="order" required maxlength="36" spellcheck="false" autocomplete="off";
+            label for="tracking" { "Tracking token" }
+            input #tracking type="text" name="tracking" required maxlength="100" spellcheck="false" autocomplete="off";
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+fn shown(order: &OrderView) -> Markup {
+    html! {
+        h1 { (order.entity_name) }
+        p.lead { (words(&order.entity_type)) " in " (order.jurisdiction) }
+        ol.stages {
+            @for stage in &order.stages {
+                @let (class, word) = match stage.status {
+                    StageStatus::Completed => ("done", "done"),
+                    StageStatus::Current => ("now", "under way"),
+                    StageStatus::Pending => ("later", "to come"),
+                };
+                li class=(class) aria-current=[(stage.status == StageStatus::Current).then_some("step")] {
+                    strong { (words(stage.stage.name())) } " " span.count { (word) @if let Some(at) = stage.at { ", " (day_and_time(at)) } }
+                }
+            }
+        }
+        p { a href=(TRACK_PATH) { "Another order" } }
+    }
+}
+
+impl Door for TrackingPage {
+    fn is_at(&self, path: &str) -> bool {
+        path == TRACK_PATH
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::GetAndPost
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::ByAddress
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(self.visited(visit))
+    }
+}

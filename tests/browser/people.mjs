@@ -1,0 +1,133 @@
+// The way of a person: signing up, approval, a key, a pack, a company formation. What they see is asserted at each step, and
+// every page is checked for accessibility and for complaints of the browser.
+// Usage: people.mjs BASE LINK SHOTS: a server that takes sign-ups with approval, the file with its operator's link, a folder.
+import { strict as assert } from "node:assert";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const PASSWORD = "correct horse";
+const [base, linkFile, shots] = process.argv.slice(2);
+mkdirSync(shots, { recursive: true });
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+const complaints = [];
+
+async function visitor(options) {
+  const page = await (await browser.newContext(options)).newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(base)) complaints.push(`a request left the host: ${request.url()}`);
+  });
+  return page;
+}
+
+/** Keeps a picture of a page, and checks that it is accessible and not too wide. */
+async function shoot(page, name) {
+  await page.screenshot({ path: `${shots}/people-${name}.png`, fullPage: true });
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+  for (const fault of found.violations) {
+    complaints.push(`${name}: ${fault.id}: ${fault.help}: ${fault.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+  }
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (over > 0) complaints.push(`${name}: ${over} pixels too wide`);
+}
+
+async function seen(page, text) {
+  const body = await page.textContent("main");
+  assert.ok(body.includes(text), `${page.url()} does not show "${text}": ${body.slice(0, 600)}`);
+}
+
+const link = readFileSync(linkFile, "utf8").trim();
+const operator = await visitor({ colorScheme: "dark", viewport: { width: 1280, height: 900 } });
+await operator.goto(base + new URL(link).pathname);
+await shoot(operator, "link");
+await seen(operator, "Make the operator");
+await operator.fill("#login", "root");
+await operator.fill("#new-password", PASSWORD);
+await operator.click("main button");
+await seen(operator, "Your account");
+
+const person = await visitor({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+await person.goto(base + "/settings");
+await shoot(person, "sign-in");
+await person.click("main >> text=Sign up");
+await shoot(person, "sign-up");
+await person.fill("#login", "jane@example.org");
+await person.fill("#new-password", PASSWORD);
+await person.click("main button");
+await seen(person, "Waiting for approval");
+await shoot(person, "settings-waiting");
+
+await operator.goto(base + "/operator");
+await shoot(operator, "operator");
+await operator.click("tr:has-text('jane@example.org') button:has-text('Approve')");
+await seen(operator, "approved");
+
+await person.goto(base + "/settings");
+await person.fill("#key-name", "my program");
+await person.click("button:has-text('Create a key')");
+const key = await person.textContent("#new-key");
+assert.match(key, /^hb_live_[0-9A-Za-z]{38}$/);
+await shoot(person, "key");
+const answer = await fetch(base + "/api/v1/search?q=deposit", { headers: { Authorization: `Bearer ${key}` } });
+assert.equal(answer.status, 200);
+
+await person.goto(base + "/?q=security+deposit");
+await seen(person, "deposit");
+await person.goto(base + "/settings");
+await seen(person, "search: ");
+await person.click("li:has-text('starter') button");
+await seen(person, "buy-1");
+await operator.goto(base + "/operator");
+await operator.fill("li:has-text('buy-1') input[name=reference]", "transfer 1");
+await operator.click("li:has-text('buy-1') button:has-text('Confirm payment')");
+await person.goto(base + "/settings");
+await seen(person, "paid");
+await shoot(person, "settings");
+
+// A program hands over a formation; the person accepts it, the operator moves it, the person follows it.
+const address = { street: "1 Main Street", city: "Dover", state: "DE", zip: "19901" };
+const intake = {
+  state: "DE", entityType: "llc", names: ["Walked Browser LLC"], purpose: "any lawful activity",
+  registeredAgent: { name: "Agents Inc.", address }, naics: "541511", management: "members",
+  people: [{ name: "Jane Roe", roles: ["organizer", "member"], address }],
+  contact: { name: "Jane Roe", email: "jane@example.org" },
+};
+const handed = await fetch(base + "/api/v1/formation/handoff", {
+  method: "POST", body: JSON.stringify(intake),
+  headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+});
+const told = await handed.json();
+assert.equal(handed.status, 200, JSON.stringify(told));
+await person.goto(base + new URL(told.reviewUrl).pathname);
+await seen(person, "Walked Browser LLC");
+await shoot(person, "review");
+await person.check("input[name=confirmed]");
+await person.click("button:has-text('Accept and order')");
+await seen(person, "Your order is received");
+const [order, tracking] = await person.locator("main dd code").allTextContents();
+await operator.goto(base + "/operator");
+await operator.click("li:has-text('Walked Browser LLC') button:has-text('Confirm payment')");
+await operator.selectOption("li:has-text('Walked Browser LLC') select", "filing");
+await operator.click("li:has-text('Walked Browser LLC') button:has-text('Move')");
+await person.goto(base + "/formation/track");
+await person.fill("#order", order);
+await person.fill("#tracking", tracking);
+await person.click("main button");
+await seen(person, "filing");
+await shoot(person, "tracking");
+
+const cookies = await person.context().cookies();
+assert.deepEqual(cookies.map(({ name, secure, httpOnly, sameSite }) => [name, secure, httpOnly, sameSite]), [["__Host-hornbook-session", true, true, "Strict"]]);
+await browser.close();
+if (complaints.length) {
+  console.error(`${complaints.length} complaints:\n${[...new Set(complaints)].join("\n")}`);
+  process.exitCode = 1;
+} else {
+  console.log("ok a person signs up, is approved, makes a key, buys a pack and forms a company");
+}
