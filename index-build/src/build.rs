@@ -12,6 +12,7 @@ use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerp
 use hornbook_corpus::vectors::VectorRows;
 
 use crate::compile::{Compiled, GatheredBody, compile};
+use crate::data_directory::DataDirectory;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphOptions, Probes, build_graph};
@@ -24,7 +25,7 @@ use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
 use crate::progress::Progress;
-use crate::publish::{WorkFolder, point_current};
+use crate::publish::WorkFolder;
 use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::ReusableGraph;
 use crate::spool::Spool;
@@ -39,6 +40,8 @@ pub enum Destination {
     Folder(PathBuf),
     /// `snapshots/<id>` in a data directory, whose link `current` is then pointed at it.
     DataDirectory(PathBuf),
+    /// The same, but `current` stays as it is.
+    Inactive(PathBuf),
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +81,11 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         territory::check_known(&source.jurisdiction, &territories)
             .map_err(|error| BuildError::in_plan(&options.plan, error))?;
     }
-    let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress)?;
+    let mut mistakes = Mistakes::default();
+    let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress, &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(BuildError::Mistakes(mistakes));
+    }
     let inputs = inputs_hash(&plan, &sources);
     clock.lap("hash sources");
     let earlier = earlier_snapshot(options);
@@ -99,7 +106,7 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     }
     publish(work, &path, &manifest.snapshot, options.replace)?;
     if let Destination::DataDirectory(data) = &options.destination {
-        point_current(data, &manifest.snapshot)?;
+        DataDirectory::new(data).point_at(&manifest.snapshot)?;
     }
     Ok(Built { path, manifest, report, unchanged: false })
 }
@@ -124,7 +131,7 @@ impl Destination {
     fn folder_for(&self, snapshot: &str) -> PathBuf {
         match self {
             Self::Folder(path) => path.clone(),
-            Self::DataDirectory(data) => data.join("snapshots").join(snapshot),
+            Self::DataDirectory(data) | Self::Inactive(data) => data.join("snapshots").join(snapshot),
         }
     }
 
@@ -135,15 +142,15 @@ impl Destination {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 path.with_file_name(format!("{name}.{snapshot}"))
             }
-            Self::DataDirectory(_) => self.folder_for(snapshot),
+            Self::DataDirectory(_) | Self::Inactive(_) => self.folder_for(snapshot),
         }
     }
 
-    /// The snapshot that a build replaces, if there is one.
+    /// The snapshot that is there, if there is one: a build may replace it, and may reuse parts of it.
     fn in_use(&self) -> Option<PathBuf> {
         let path = match self {
             Self::Folder(path) => path.clone(),
-            Self::DataDirectory(data) => data.join("current"),
+            Self::DataDirectory(data) | Self::Inactive(data) => data.join("current"),
         };
         fs::canonicalize(path).ok()
     }
@@ -161,6 +168,7 @@ fn inputs_hash(plan: &Plan, sources: &[OpenedSource<'_>]) -> String {
     hasher.update(format!("{plan:?}").as_bytes());
     for source in sources {
         hasher.update(source.content_hash.as_bytes());
+        hasher.update(format!("{:?}", source.provenance).as_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -193,17 +201,17 @@ fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Re
     };
     let path = match &options.destination {
         Destination::Folder(path) => path.clone(),
-        Destination::DataDirectory(_) => path.to_owned(),
+        Destination::DataDirectory(_) | Destination::Inactive(_) => path.to_owned(),
     };
     Ok(Some(Built { path, manifest, report, unchanged: true }))
 }
 
 /// What every step of writing a snapshot needs.
-struct Context<'a> {
-    plan: &'a Plan,
-    territories: &'a [Territory],
-    sources: &'a [OpenedSource<'a>],
-    options: &'a BuildOptions,
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) territories: &'a [Territory],
+    pub(crate) sources: &'a [OpenedSource<'a>],
+    pub(crate) options: &'a BuildOptions,
 }
 
 impl Context<'_> {
@@ -216,7 +224,7 @@ impl Context<'_> {
         clock: &mut StageClock,
     ) -> Result<(Report, Manifest), BuildError> {
         let mut warnings = Warnings::default();
-        let (bodies, spool) = self.gather(dir, &mut warnings)?;
+        let (bodies, spool) = self.gather(dir, &mut warnings, Mistakes::default())?;
         clock.lap("read");
         let tags = self.all_tags(&bodies, &spool)?;
         let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
@@ -256,24 +264,36 @@ impl Context<'_> {
 
     /// Reads every source of law. Sources of one code body are read together. Reading goes on after a mistake, so that as
     /// many as possible are reported at once.
-    fn gather(&self, dir: &Path, warnings: &mut Warnings) -> Result<(Vec<GatheredBody>, Spool), BuildError> {
+    pub(crate) fn gather(
+        &self,
+        dir: &Path,
+        warnings: &mut Warnings,
+        mut mistakes: Mistakes,
+    ) -> Result<(Vec<GatheredBody>, Spool), BuildError> {
         let mut gatherer = Gatherer::new(dir)?;
         let mut bodies = Vec::new();
-        let mut mistakes = Mistakes::default();
         let law = || self.sources.iter().filter(|source| source.planned.format.is_law());
         let keys: BTreeSet<&str> = law().filter_map(|source| source.planned.key.as_deref()).collect();
         for key in keys {
             let of_body: Vec<_> =
                 (0_u16..).zip(self.sources).filter(|(_, source)| source.planned.key.as_deref() == Some(key)).collect();
             let first = of_body[0].1.planned;
+            let mistakes_before = mistakes.count();
             for (number, source) in &of_body {
-                self.check_same_body(first, source.planned)?;
+                if let Some(what) = other_body(first, source.planned) {
+                    mistakes.add(self.options.plan.display(), what);
+                    continue;
+                }
                 let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
-                if let Err(error) = self.import(*number, source, key, &mut intake) {
-                    return Err(with_mistakes(mistakes, error));
+                match self.import(*number, source, key, &mut intake) {
+                    Ok(()) => {}
+                    Err(ImportError::Source(error)) => mistakes.add_line(error.to_string()),
+                    Err(ImportError::TooManyMistakes) => return Err(BuildError::Mistakes(mistakes)),
+                    // Our own file cannot be written: reading on would only fail again.
+                    Err(error @ ImportError::Spool(_)) => return Err(BuildError::Import(error)),
                 }
             }
-            if !mistakes.is_empty() {
+            if mistakes.count() > mistakes_before {
                 // A tree that lacks the refused lines would only add mistakes that are none.
                 gatherer.forget_body();
                 continue;
@@ -295,7 +315,7 @@ impl Context<'_> {
     }
 
     /// The citation grammar with the forms of the plan's own code bodies.
-    fn grammar(&self) -> Result<Grammar, BuildError> {
+    pub(crate) fn grammar(&self) -> Result<Grammar, BuildError> {
         let law = self.sources.iter().map(|source| source.planned).filter(|planned| planned.format.is_law());
         let mut bodies: Vec<CodeBody> = Vec::new();
         for planned in law {
@@ -314,19 +334,6 @@ impl Context<'_> {
             }
         }
         grammar_of(&bodies).map_err(|error| BuildError::in_plan(&self.options.plan, error))
-    }
-
-    fn check_same_body(&self, first: &PlannedSource, other: &PlannedSource) -> Result<(), BuildError> {
-        if first.jurisdiction == other.jurisdiction && first.code_body == other.code_body {
-            return Ok(());
-        }
-        let what = format!(
-            "the sources '{}' and '{}' share the key '{}' but not jurisdiction and code_body; a key names one code body",
-            first.path.display(),
-            other.path.display(),
-            first.key.as_deref().unwrap_or_default()
-        );
-        Err(BuildError::in_plan(&self.options.plan, what))
     }
 
     fn import(
@@ -439,11 +446,11 @@ impl Context<'_> {
             name: source.planned.name(),
             format: source.planned.format.name.to_owned(),
             publisher: source.planned.publisher.clone(),
-            edition: source.planned.edition.clone(),
+            edition: source.provenance.edition.clone(),
             current_through: source.planned.current_through.clone(),
-            retrieved: source.planned.retrieved.clone(),
+            retrieved: source.provenance.retrieved.clone(),
             license: source.planned.license.clone(),
-            url: source.planned.url.clone(),
+            url: source.provenance.url.clone(),
             content_hash: source.content_hash.clone(),
         });
         sources.collect()
@@ -510,16 +517,17 @@ impl Context<'_> {
     }
 }
 
-/// What ended the reading, after the mistakes that were found before it.
-fn with_mistakes(mut mistakes: Mistakes, error: ImportError) -> BuildError {
-    match error {
-        ImportError::TooManyMistakes => BuildError::Mistakes(mistakes),
-        error if mistakes.is_empty() => BuildError::Import(error),
-        error => {
-            mistakes.add_line(error.to_string());
-            BuildError::Mistakes(mistakes)
-        }
-    }
+/// What is wrong with two sources of one key, unless they are of the same code body.
+fn other_body(first: &PlannedSource, other: &PlannedSource) -> Option<String> {
+    let is_same = first.jurisdiction == other.jurisdiction && first.code_body == other.code_body;
+    (!is_same).then(|| {
+        format!(
+            "the sources '{}' and '{}' share the key '{}' but not jurisdiction and code_body; a key names one code body",
+            first.path.display(),
+            other.path.display(),
+            first.key.as_deref().unwrap_or_default()
+        )
+    })
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {

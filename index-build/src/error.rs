@@ -12,6 +12,7 @@ use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
 use crate::compile::CompileError;
+use crate::data_directory::DataDirectoryError;
 use crate::graph::GraphBuildError;
 use crate::import::intake::ImportError;
 use crate::import::zoning::ZoningImportError;
@@ -35,6 +36,7 @@ pub enum BuildError {
     Compile(CompileError),
     Graph(GraphBuildError),
     Publish(PublishError),
+    DataDirectory(DataDirectoryError),
     Manifest(ManifestError),
     Catalogue(CatalogueError),
     ZoningFile(ZoningError),
@@ -73,6 +75,7 @@ impl fmt::Display for BuildError {
             Self::Compile(error) => error.fmt(f),
             Self::Graph(error) => error.fmt(f),
             Self::Publish(error) => error.fmt(f),
+            Self::DataDirectory(error) => error.fmt(f),
             Self::Manifest(error) => error.fmt(f),
             Self::Catalogue(error) => error.fmt(f),
             Self::ZoningFile(error) => error.fmt(f),
@@ -109,6 +112,7 @@ from_error!(
     CompileError => Compile,
     GraphBuildError => Graph,
     PublishError => Publish,
+    DataDirectoryError => DataDirectory,
     ManifestError => Manifest,
     CatalogueError => Catalogue,
     ZoningError => ZoningFile,

@@ -5,9 +5,12 @@
 //! steps. Nothing here knows who will serve the snapshot.
 #![forbid(unsafe_code)]
 
+pub mod archive_test;
 pub mod build;
+pub mod check;
 mod compile;
 pub mod content;
+pub mod data_directory;
 pub mod error;
 pub mod gather;
 pub mod graph;
@@ -19,7 +22,9 @@ mod order;
 pub mod plan;
 mod prepare;
 pub mod progress;
+pub mod provenance;
 mod publish;
+pub mod receipt;
 mod references;
 pub mod report;
 mod reuse;

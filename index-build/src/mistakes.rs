@@ -4,14 +4,28 @@ use std::fmt;
 
 /// A build stops reading when it has found this many.
 const MISTAKES_MAX: usize = 100;
+/// A check goes on much longer, since it is run to find them all.
+const CHECKED_MISTAKES_MAX: usize = 100_000;
 
 /// Mistakes in the order they were found, each a line that begins with the file and, where it has one, the line number.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
     lines: Vec<String>,
+    limit: usize,
+}
+
+impl Default for Mistakes {
+    fn default() -> Self {
+        Self { lines: Vec::new(), limit: MISTAKES_MAX }
+    }
 }
 
 impl Mistakes {
+    /// For a check of the sources.
+    pub(crate) fn of_a_check() -> Self {
+        Self { lines: Vec::new(), limit: CHECKED_MISTAKES_MAX }
+    }
+
     pub fn add(&mut self, position: impl fmt::Display, what: impl fmt::Display) {
         self.add_line(format!("{position}: {what}"));
     }
@@ -27,8 +41,12 @@ impl Mistakes {
         self.lines.is_empty()
     }
 
+    pub fn count(&self) -> usize {
+        self.lines.len()
+    }
+
     pub fn is_full(&self) -> bool {
-        self.lines.len() >= MISTAKES_MAX
+        self.lines.len() >= self.limit
     }
 }
 

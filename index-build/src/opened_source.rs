@@ -1,26 +1,31 @@
-//! The sources of a plan, found and hashed before they are read.
+//! The sources of a plan, found and hashed before they are read, and where they came from.
 
 use std::path::{Path, PathBuf};
 
+use crate::mistakes::Mistakes;
 use crate::plan::{Plan, PlannedSource};
 use crate::progress::Progress;
-use crate::source_files::{self, SourceError};
+use crate::provenance::{Provenance, ProvenanceError};
+use crate::source_files;
 
-/// A source of the plan, with the paths of its files and a hash of their content.
+/// A source of the plan, with the paths of its files, a hash of their content, and their origin.
 pub(crate) struct OpenedSource<'a> {
     pub(crate) planned: &'a PlannedSource,
     pub(crate) path: PathBuf,
     pub(crate) content_hash: String,
+    pub(crate) provenance: Provenance,
     pub(crate) zones_path: Option<PathBuf>,
 }
 
-/// Finds and hashes the sources of a plan at `plan_path`. Their paths are relative to `folder`, or to the plan.
+/// Finds and hashes the sources of a plan at `plan_path`. Their paths are relative to `folder`, or to the plan. Those that
+/// cannot be opened are mistakes.
 pub(crate) fn open_sources<'a>(
     plan: &'a Plan,
     plan_path: &Path,
     folder: Option<&Path>,
     progress: Progress,
-) -> Result<Vec<OpenedSource<'a>>, SourceError> {
+    mistakes: &mut Mistakes,
+) -> Vec<OpenedSource<'a>> {
     let beside_plan = plan_path.parent().unwrap_or(Path::new(""));
     let base = folder.unwrap_or(beside_plan);
     let mut stage = progress.stage("hashing sources", "sources", Some(plan.sources.len() as u64));
@@ -32,19 +37,28 @@ pub(crate) fn open_sources<'a>(
         rank(a).cmp(&rank(b))
     });
     for planned in planned_sources {
-        let path = base.join(&planned.path);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(source_files::content_hash(&path)?.as_bytes());
-        let zones = planned.zoning.as_ref().and_then(|zoning| zoning.zones.as_ref());
-        let zones_path = zones.map(|zones| first_existing(&[base.join(zones), beside_plan.join(zones)]));
-        if let Some(zones) = &zones_path {
-            hasher.update(source_files::content_hash(zones)?.as_bytes());
+        match open(planned, base, beside_plan) {
+            Ok(source) => opened.push(source),
+            Err(error) => mistakes.add_line(error.to_string()),
         }
-        opened.push(OpenedSource { planned, path, content_hash: hasher.finalize().to_hex().to_string(), zones_path });
         stage.add(1);
     }
     stage.finish();
-    Ok(opened)
+    opened
+}
+
+fn open<'a>(planned: &'a PlannedSource, base: &Path, beside_plan: &Path) -> Result<OpenedSource<'a>, ProvenanceError> {
+    let path = base.join(&planned.path);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(source_files::content_hash(&path)?.as_bytes());
+    let zones = planned.zoning.as_ref().and_then(|zoning| zoning.zones.as_ref());
+    let zones_path = zones.map(|zones| first_existing(&[base.join(zones), beside_plan.join(zones)]));
+    if let Some(zones) = &zones_path {
+        hasher.update(source_files::content_hash(zones)?.as_bytes());
+    }
+    let provenance = Provenance::of(planned, &path)?;
+    let content_hash = hasher.finalize().to_hex().to_string();
+    Ok(OpenedSource { planned, path, content_hash, provenance, zones_path })
 }
 
 /// A table of zones may be our own while the layer is the publisher's, so it is looked for next to both.

@@ -60,12 +60,16 @@ pub struct PlannedSource {
     #[serde(default)]
     pub citation: Option<String>,
     pub publisher: String,
-    pub edition: String,
+    /// May be left out, with `retrieved` and `url`, if receipts beside the files say it.
+    #[serde(default)]
+    pub edition: Option<String>,
     #[serde(default)]
     pub current_through: Option<String>,
-    pub retrieved: String,
+    #[serde(default)]
+    pub retrieved: Option<String>,
     pub license: String,
-    pub url: String,
+    #[serde(default)]
+    pub url: Option<String>,
     /// Given to every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -130,23 +134,25 @@ impl Plan {
         if self.sources.is_empty() {
             return Err("the plan has no [[source]], so there is nothing to build".into());
         }
-        self.sources.iter().try_for_each(check_source)
+        let wrong: Vec<String> = self.sources.iter().filter_map(|source| check_source(source).err()).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
 }
 
 fn check_source(source: &PlannedSource) -> Result<(), String> {
     let at = format!("source '{}'", source.path.display());
     for (field, value) in [
-        ("publisher", &source.publisher),
-        ("edition", &source.edition),
-        ("license", &source.license),
-        ("url", &source.url),
+        ("publisher", Some(&source.publisher)),
+        ("edition", source.edition.as_ref()),
+        ("license", Some(&source.license)),
+        ("url", source.url.as_ref()),
     ] {
-        if value.trim().is_empty() {
+        if value.is_some_and(|value| value.trim().is_empty()) {
             return Err(format!("{at}: {field} is empty; every provision shows where it comes from"));
         }
     }
-    for (field, value) in [("retrieved", Some(&source.retrieved)), ("current_through", source.current_through.as_ref())]
+    for (field, value) in
+        [("retrieved", source.retrieved.as_ref()), ("current_through", source.current_through.as_ref())]
     {
         if let Some(date) = value.filter(|date| !is_date(date)) {
             return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));

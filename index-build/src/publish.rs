@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::section_file::sync_directory;
@@ -63,8 +63,7 @@ impl WorkFolder {
         let parent = parent_of(out);
         fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;
         remove_abandoned(&parent)?;
-        let name = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let path = parent.join(format!(".{name}{WORK_MARK}{}", std::process::id()));
+        let path = parent.join(work_name(&out.file_name().unwrap_or_default().to_string_lossy()));
         fs::create_dir(&path).map_err(io_error(&path, "create the folder"))?;
         Ok(Self { path })
     }
@@ -106,6 +105,20 @@ impl Drop for WorkFolder {
             let _ = remove_tree(&self.path);
         }
     }
+}
+
+/// The name of a folder that this process works in; a later build removes it if this process is killed.
+pub(crate) fn work_name(name: &str) -> String {
+    format!(".{name}{WORK_MARK}{}", std::process::id())
+}
+
+/// Writes a small file: completely or not at all, and on disk when this returns.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let fresh = path.with_file_name(work_name(&path.file_name().unwrap_or_default().to_string_lossy()));
+    let mut file = fs::File::create(&fresh)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)
 }
 
 fn parent_of(out: &Path) -> PathBuf {

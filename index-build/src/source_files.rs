@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::receipt::is_kept_by_downloads;
+
 /// No single source file is larger than this when unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;
 /// Real law packs 5 to 50 times; a thousandfold beyond the grace below is a bomb.
@@ -78,7 +80,8 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
     while let Some(dir) = open.pop() {
         for entry in fs::read_dir(&dir).map_err(|source| io(&dir, source))? {
             let entry = entry.map_err(|source| io(&dir, source))?;
-            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let name = entry.file_name();
+            let hidden = name.as_encoded_bytes().starts_with(b".") || is_kept_by_downloads(&name.to_string_lossy());
             let kind = entry.file_type().map_err(|source| io(&entry.path(), source))?;
             match (hidden, kind.is_dir()) {
                 (true, _) => {}
@@ -159,7 +162,11 @@ fn for_each_in<E: From<SourceError>>(
 }
 
 /// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
-fn unpack<'a>(name: &'a str, packed: Box<dyn Read + 'a>, packed_len: u64) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
+pub(crate) fn unpack<'a>(
+    name: &'a str,
+    packed: Box<dyn Read + 'a>,
+    packed_len: u64,
+) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
     Ok(if let Some(inner) = name.strip_suffix(".gz") {
         (inner, Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len)))
     } else if let Some(inner) = name.strip_suffix(".zst") {
@@ -261,14 +268,14 @@ fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
 }
 
 /// Stops a stream that unpacks to more than any source of law.
-struct Bounded<R> {
+pub(crate) struct Bounded<R> {
     inner: R,
     unpacked: u64,
     limit: u64,
 }
 
 impl<R: Read> Bounded<R> {
-    fn new(inner: R, packed_len: u64) -> Self {
+    pub(crate) fn new(inner: R, packed_len: u64) -> Self {
         let by_ratio = packed_len.saturating_mul(UNPACK_RATIO_MAX).max(UNPACK_RATIO_GRACE_BYTES);
         Self { inner, unpacked: 0, limit: by_ratio.min(UNPACKED_BYTES_MAX) }
     }

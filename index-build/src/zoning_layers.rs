@@ -14,6 +14,7 @@ use hornbook_corpus::zoning::layer::{Layer, LayerSource};
 
 use crate::error::BuildError;
 use crate::import::zoning;
+use crate::mistakes::Mistakes;
 use crate::opened_source::OpenedSource;
 use crate::report::{LayerReport, WarningKind, Warnings};
 use crate::source_files::{self, SourceError};
@@ -28,7 +29,8 @@ pub(crate) fn write(
     let resolver = Resolver::open(dir, grammar)?;
     let mut writer = CatalogueWriter::create(&dir.join(hornbook_corpus::zoning::DIRECTORY_NAME))?;
     for source in sources.iter().filter(|source| !source.planned.format.is_law()) {
-        let layer = import_zoning(source, &resolver, warnings)?;
+        let resolve = |provision: &str| resolver.resolve(provision, &source.planned.jurisdiction);
+        let layer = import_zoning(source, &resolve, warnings)?;
         writer.add(&layer)?;
     }
     let entries = writer.finish()?;
@@ -41,16 +43,29 @@ pub(crate) fn write(
     Ok(reports.collect())
 }
 
-fn import_zoning(source: &OpenedSource<'_>, resolver: &Resolver, warnings: &mut Warnings) -> Result<Layer, BuildError> {
+/// Reads every zoning source without storing it. Which provisions the zones cite is not looked at.
+pub(crate) fn check(sources: &[OpenedSource<'_>], mistakes: &mut Mistakes) {
+    for source in sources.iter().filter(|source| !source.planned.format.is_law()) {
+        if let Err(error) = import_zoning(source, &|_| None, &mut Warnings::default()) {
+            mistakes.add_line(error.to_string());
+        }
+    }
+}
+
+fn import_zoning(
+    source: &OpenedSource<'_>,
+    resolve: &zoning::Resolve<'_>,
+    warnings: &mut Warnings,
+) -> Result<Layer, BuildError> {
     let planned = source.planned;
     let options = planned.zoning.as_ref().expect("the plan was checked");
     let provenance = LayerSource {
         file: planned.path.display().to_string(),
         publisher: Some(planned.publisher.clone()),
-        edition: Some(planned.edition.clone()),
-        retrieved: Some(planned.retrieved.clone()),
+        edition: Some(source.provenance.edition.clone()),
+        retrieved: Some(source.provenance.retrieved.clone()),
         license: Some(planned.license.clone()),
-        url: Some(planned.url.clone()),
+        url: Some(source.provenance.url.clone()),
     };
     let table_text = source.zones_path.as_deref().map(read_table).transpose()?;
     let table_name = source.zones_path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
@@ -67,8 +82,7 @@ fn import_zoning(source: &OpenedSource<'_>, resolver: &Resolver, warnings: &mut 
             options,
             table: table_text.as_deref().map(|text| zoning::ZoneTableFile { file: &table_name, text }),
         };
-        let resolve = |provision: &str| resolver.resolve(provision, &planned.jurisdiction);
-        imported = Some(zoning::import_layer(file.reader, zoning_source, &resolve)?);
+        imported = Some(zoning::import_layer(file.reader, zoning_source, resolve)?);
         Ok(())
     })?;
     let imported = imported.ok_or_else(|| SourceError::Empty { path: source.path.clone() })?;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
+use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::Progress;
+use hornbook_index_build::report::Warning;
 
 use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
@@ -38,6 +40,14 @@ pub(crate) struct Build {
     #[arg(long, value_name = "DIR")]
     sources: Option<PathBuf>,
 
+    /// Check the plan and all sources, report every error, and write nothing
+    #[arg(long)]
+    check: bool,
+
+    /// Write the snapshot to snapshots/<id> in the data directory, but leave the current one in use
+    #[arg(long, conflicts_with = "out")]
+    no_activate: bool,
+
     /// Treat every warning as an error
     #[arg(long)]
     strict: bool,
@@ -65,13 +75,14 @@ impl Build {
             Some(out) => Destination::Folder(out),
             None => {
                 let data = options.configuration()?.data.dir;
-                // Accounts will be kept there too: for its owner alone from the start.
-                create_data_directory(&data)?;
-                Destination::DataDirectory(data)
+                if !self.check {
+                    // Accounts will be kept there too: for its owner alone from the start.
+                    create_data_directory(&data)?;
+                }
+                if self.no_activate { Destination::Inactive(data) } else { Destination::DataDirectory(data) }
             }
         };
-        let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
-        let built = build(&BuildOptions {
+        let build_options = BuildOptions {
             plan: self.plan,
             sources: self.sources,
             destination,
@@ -79,13 +90,36 @@ impl Build {
             replace: self.replace,
             accept_loss: self.accept_loss,
             fresh: self.fresh,
-            progress,
-        })?;
-        if !self.quiet {
-            print(&report(&built))?;
-        }
-        Ok(())
+            progress: if self.quiet { Progress::Silent } else { Progress::for_stderr() },
+        };
+        let report = if self.check { checked(&check(&build_options)?) } else { report(&build(&build_options)?) };
+        if self.quiet { Ok(()) } else { print(&report) }
     }
+}
+
+/// What a check found, if it found no error.
+fn checked(checked: &Checked) -> String {
+    let mut bodies = Table::new(["code body", "nodes"]);
+    for (name, nodes) in &checked.code_bodies {
+        bodies.row([name.clone(), nodes.to_string()]);
+    }
+    let mut out = bodies.render();
+    if checked.warnings_total > 0 {
+        out += &warnings_text(&checked.warnings, checked.warnings_total, "shown by a build, in its report.json");
+    }
+    out + &format!("no errors in {}\n", count(checked.sources as u64, "source", "sources"))
+}
+
+/// The first warnings of a list, and where the others are.
+fn warnings_text(warnings: &[Warning], total: u64, rest: &str) -> String {
+    let mut out = format!("{}:\n", count(total, "warning", "warnings"));
+    for warning in warnings.iter().take(WARNINGS_SHOWN) {
+        out += &format!("  {warning}\n");
+    }
+    if total > WARNINGS_SHOWN as u64 {
+        out += &format!("  ... and {} more, {rest}\n", total - WARNINGS_SHOWN as u64);
+    }
+    out
 }
 
 /// The closing report as people read it.
@@ -123,17 +157,7 @@ fn report(built: &Built) -> String {
     );
     let total: u64 = report.warning_counts.values().sum();
     if total > 0 {
-        out += &format!("{}:\n", count(total, "warning", "warnings"));
-        for warning in report.warnings.iter().take(WARNINGS_SHOWN) {
-            out += &format!("  {warning}\n");
-        }
-        if total > WARNINGS_SHOWN as u64 {
-            out += &format!(
-                "  ... and {} more, in {}\n",
-                total - WARNINGS_SHOWN as u64,
-                path.join("report.json").display()
-            );
-        }
+        out += &warnings_text(&report.warnings, total, &format!("in {}", path.join("report.json").display()));
     }
     for reused in &report.reused {
         out += &format!("reused: {reused}\n");

@@ -6,7 +6,7 @@ use clap::Command;
 
 /// Every command that is not hidden, once.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Make a snapshot", &["build", "verify", "inspect"]),
+    ("Make a snapshot", &["build", "verify", "inspect", "snapshot"]),
     ("Use a snapshot", &["search", "resolve", "suggest"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),

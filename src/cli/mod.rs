@@ -18,6 +18,7 @@ mod sample;
 mod search;
 mod serve;
 mod settings;
+mod snapshot;
 mod suggest;
 mod table;
 mod verify;
@@ -79,6 +80,8 @@ enum Command {
     Build(build::Build),
     Verify(verify::Verify),
     Inspect(inspect::Inspect),
+    #[command(subcommand)]
+    Snapshot(snapshot::SnapshotCommand),
     Resolve(resolve::Resolve),
     Search(search::Search),
     Eval(eval::Eval),
@@ -107,6 +110,7 @@ impl Cli {
             Some(Command::Build(command)) => command.run(&options),
             Some(Command::Verify(command)) => command.run(&options),
             Some(Command::Inspect(command)) => command.run(&options),
+            Some(Command::Snapshot(command)) => command.run(&options),
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
             Some(Command::Eval(command)) => command.run(&options),

@@ -11,6 +11,7 @@ mod people;
 mod serving;
 mod slow_clients;
 mod smuggling;
+mod snapshots;
 
 #[path = "../support/bytes.rs"]
 mod bytes;

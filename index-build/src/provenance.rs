@@ -1,0 +1,194 @@
+//! Where a source came from, and when: as the plan says, and where it is silent, as the receipts of the source's files say.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::plan::PlannedSource;
+use crate::receipt::{Receipt, ReceiptError};
+use crate::source_files::{self, SourceError};
+
+/// What every provision of a source tells of its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Provenance {
+    pub(crate) edition: String,
+    pub(crate) retrieved: String,
+    pub(crate) url: String,
+}
+
+/// Why the origin of a source is not known.
+#[derive(Debug)]
+pub enum ProvenanceError {
+    Source(SourceError),
+    Receipt(ReceiptError),
+    /// Neither the plan nor a receipt says it.
+    Unknown {
+        place: String,
+        fields: Vec<&'static str>,
+    },
+}
+
+impl fmt::Display for ProvenanceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(error) => error.fmt(f),
+            Self::Receipt(error) => error.fmt(f),
+            Self::Unknown { place, fields } => write!(
+                f,
+                "{place}: the plan does not give {}, and no receipt of 'hornbook fetch' beside the file does; every \
+                 provision shows where it comes from, so write it in the plan",
+                fields.join(" and ")
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ProvenanceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Source(error) => Some(error),
+            Self::Receipt(error) => Some(error),
+            Self::Unknown { .. } => None,
+        }
+    }
+}
+
+impl From<SourceError> for ProvenanceError {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
+    }
+}
+
+impl From<ReceiptError> for ProvenanceError {
+    fn from(error: ReceiptError) -> Self {
+        Self::Receipt(error)
+    }
+}
+
+impl Provenance {
+    /// The origin of a planned source whose file or folder is at `path`.
+    pub(crate) fn of(planned: &PlannedSource, path: &Path) -> Result<Self, ProvenanceError> {
+        let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
+        let received = if is_silent { received(path)? } else { None };
+        let of_receipts = |part: fn(&Received) -> Option<String>| received.as_ref().and_then(part);
+        let edition = planned.edition.clone().or_else(|| of_receipts(|received| received.edition.clone()));
+        let retrieved = planned.retrieved.clone().or_else(|| of_receipts(|received| Some(received.retrieved.clone())));
+        let url = planned.url.clone().or_else(|| of_receipts(|received| Some(received.url.clone())));
+        match (edition, retrieved, url) {
+            (Some(edition), Some(retrieved), Some(url)) => Ok(Self { edition, retrieved, url }),
+            (edition, retrieved, url) => {
+                let fields = [("edition", edition), ("retrieved", retrieved), ("url", url)];
+                let fields = fields.into_iter().filter(|(_, value)| value.is_none()).map(|(field, _)| field);
+                Err(ProvenanceError::Unknown { place: path.display().to_string(), fields: fields.collect() })
+            }
+        }
+    }
+}
+
+/// What the receipts of all files of a source say together.
+struct Received {
+    edition: Option<String>,
+    retrieved: String,
+    url: String,
+}
+
+/// None if a file of the source has no receipt. Every file is compared with its receipt.
+fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
+    let mut together: Option<Received> = None;
+    for file in source_files::list(path)? {
+        let Some(receipt) = Receipt::read(&file)? else { return Ok(None) };
+        receipt.check(&file)?;
+        together = Some(match together {
+            None => Received { edition: receipt.edition, retrieved: receipt.retrieved, url: receipt.final_url },
+            // Of several files: the publisher's page about all of them, the latest edition, and the earliest day, since
+            // law that changed after that day may be missing.
+            Some(earlier) => Received {
+                edition: earlier.edition.max(receipt.edition),
+                retrieved: earlier.retrieved.min(receipt.retrieved),
+                url: receipt.page,
+            },
+        });
+    }
+    Ok(together)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::plan::Plan;
+    use crate::receipt::{RECEIPT_FORMAT, sha256_of};
+
+    fn planned(given: &str) -> Plan {
+        let text = format!(
+            "name = 't'\n[[source]]\nformat = 'native'\npath = 'a'\njurisdiction = 'XA'\ncode_body = 'c'\nkey = 'xa/c'\n\
+             publisher = 'p'\nlicense = 'l'\n{given}"
+        );
+        Plan::parse(&text, Path::new("plan.toml")).unwrap()
+    }
+
+    fn put(file: &Path, edition: Option<&str>, retrieved: &str) {
+        fs::write(file, retrieved).unwrap();
+        let receipt = Receipt {
+            format: RECEIPT_FORMAT,
+            source: "s".into(),
+            edition: edition.map(str::to_owned),
+            page: "https://law.example/page".into(),
+            url: "https://law.example/asked".into(),
+            final_url: "https://law.example/final".into(),
+            retrieved: retrieved.into(),
+            checked: "2026-12-31".into(),
+            bytes: fs::metadata(file).unwrap().len(),
+            sha256: sha256_of(file).unwrap(),
+            etag: None,
+            last_modified: None,
+        };
+        receipt.write(file).unwrap();
+    }
+
+    #[test]
+    fn the_plan_comes_first_and_receipts_say_the_rest() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        put(&file, Some("E"), "2026-03-01");
+        let of = |given: &str| Provenance::of(&planned(given).sources[0], &file);
+        let found = of("").unwrap();
+        assert_eq!(
+            (found.edition.as_str(), found.retrieved.as_str(), found.url.as_str()),
+            ("E", "2026-03-01", "https://law.example/final")
+        );
+        assert_eq!(of("edition = 'mine'").unwrap().edition, "mine");
+        fs::write(&file, "2026-03-02").unwrap();
+        assert!(of("").unwrap_err().to_string().contains("SHA-256"), "the file is not what was received");
+        let all = of("edition = 'mine'\nretrieved = '2026-01-01'\nurl = 'u'").unwrap();
+        assert_eq!(all.url, "u", "a plan that says all needs no receipt");
+    }
+
+    #[test]
+    fn what_nobody_says_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        fs::write(&file, "x").unwrap();
+        let unknown = Provenance::of(&planned("edition = 'e'").sources[0], &file).unwrap_err().to_string();
+        assert!(unknown.contains("does not give retrieved and url, and no receipt"), "{unknown}");
+        put(&file, None, "2026-03-01");
+        let unknown = Provenance::of(&planned("").sources[0], &file).unwrap_err().to_string();
+        assert!(unknown.contains("does not give edition, and"), "{unknown}");
+    }
+
+    #[test]
+    fn a_folder_needs_a_receipt_for_every_file() {
+        let dir = tempfile::tempdir().unwrap();
+        put(&dir.path().join("1.xml"), Some("2026-02"), "2026-03-02");
+        put(&dir.path().join("2.xml"), Some("2026-01"), "2026-03-01");
+        let found = Provenance::of(&planned("").sources[0], dir.path()).unwrap();
+        let expected = Provenance {
+            edition: "2026-02".into(),
+            retrieved: "2026-03-01".into(),
+            url: "https://law.example/page".into(),
+        };
+        assert_eq!(found, expected);
+        fs::write(dir.path().join("3.xml"), "by hand").unwrap();
+        assert!(Provenance::of(&planned("").sources[0], dir.path()).is_err());
+    }
+}

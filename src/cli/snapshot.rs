@@ -1,0 +1,140 @@
+//! `hornbook snapshot`: the snapshots of the data directory, which of them is in use, and the way back.
+
+use clap::{Args, Subcommand};
+use hornbook::clock::UnixMillis;
+use hornbook_index_build::data_directory::{DataDirectory, Stored};
+use hornbook_index_build::progress::Progress;
+use serde_json::json;
+
+use crate::cli::output::{count, print, print_json};
+use crate::cli::table::{Table, bytes};
+use crate::cli::{CommandResult, Options};
+
+/// A running server goes on with the snapshot it has opened until it is told of the new one.
+const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
+
+/// List, activate and remove the snapshots of the data directory
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotCommand {
+    /// List the snapshots, the latest first; the one in use is marked
+    List,
+    /// Take a snapshot into use, after verifying it
+    Activate(Activate),
+    /// Take the snapshot into use again that was in use before
+    Rollback,
+    /// Remove snapshots that are no longer needed
+    ///
+    /// Kept are the one in use, those that were in use last before it, and those that are newer than it.
+    Prune(Prune),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Activate {
+    /// The snapshot's id, or the beginning of it
+    id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    /// Keep so many of those that were in use before
+    #[arg(long, value_name = "NUMBER", default_value_t = 2)]
+    keep: usize,
+
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl SnapshotCommand {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let data = DataDirectory::new(options.configuration()?.data.dir);
+        match self {
+            Self::List => list(&data, options.json),
+            Self::Activate(Activate { id }) => {
+                let stored = data.find(&id)?;
+                verified(&stored, |progress| data.activate(&stored.id, progress))?;
+                print(&format!("{} is in use; {RELOAD_HINT}\n", stored.id))
+            }
+            Self::Rollback => {
+                let before = data.before_current().map(|id| data.find(&id)).transpose()?;
+                let id = match before {
+                    Some(stored) => verified(&stored, |progress| data.rollback(progress))?,
+                    None => data.rollback(|_| ())?,
+                };
+                print(&format!("{id} is in use again; {RELOAD_HINT}\n"))
+            }
+            Self::Prune(prune) => prune.run(&data),
+        }
+    }
+}
+
+/// Shows progress while a snapshot is verified.
+fn verified<T, E>(stored: &Stored, work: impl FnOnce(&mut dyn FnMut(u64)) -> Result<T, E>) -> Result<T, E> {
+    let total = stored.manifest.as_ref().map(|manifest| manifest.files.iter().map(|file| file.size).sum()).ok();
+    let mut stage = Progress::for_stderr().stage("verifying", "bytes", total);
+    let result = work(&mut |bytes| stage.add(bytes));
+    stage.finish();
+    result
+}
+
+fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
+    let stored = data.list()?;
+    if as_json {
+        return print_json(&stored.iter().map(as_value).collect::<Vec<_>>());
+    }
+    if stored.is_empty() {
+        return print("no snapshots; 'hornbook build PLAN' makes one\n");
+    }
+    let mut table = Table::new(["", "snapshot", "built", "provisions", "size", "name"]);
+    for snapshot in &stored {
+        let mark = if snapshot.is_current { "*" } else { "" };
+        let built = built(snapshot);
+        let cells = match &snapshot.manifest {
+            Ok(manifest) => {
+                let size = manifest.files.iter().map(|file| file.size).sum();
+                [manifest.counts.provisions.to_string(), bytes(size), manifest.name.clone()]
+            }
+            Err(error) => ["-".to_owned(), "-".to_owned(), error.clone()],
+        };
+        let [provisions, size, name] = cells;
+        table.row([mark.to_owned(), snapshot.id.clone(), built, provisions, size, name]);
+    }
+    print(&table.render())
+}
+
+fn built(stored: &Stored) -> String {
+    let since = stored.built.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let text = UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).to_string();
+    // To the minute.
+    text.get(..16).unwrap_or(&text).replace('T', " ")
+}
+
+fn as_value(stored: &Stored) -> serde_json::Value {
+    let manifest = stored.manifest.as_ref().ok();
+    json!({
+        "id": stored.id,
+        "path": stored.path,
+        "built": built(stored),
+        "isCurrent": stored.is_current,
+        "name": manifest.map(|manifest| &manifest.name),
+        "provisions": manifest.map(|manifest| manifest.counts.provisions),
+        "bytes": manifest.map(|manifest| manifest.files.iter().map(|file| file.size).sum::<u64>()),
+        "error": stored.manifest.as_ref().err(),
+    })
+}
+
+impl Prune {
+    fn run(self, data: &DataDirectory) -> CommandResult {
+        let removed = data.prunable(self.keep)?;
+        let mut out = String::new();
+        for stored in &removed {
+            if !self.dry_run {
+                data.remove(stored)?;
+            }
+            out += &format!("{} {}\n", if self.dry_run { "would remove" } else { "removed" }, stored.id);
+        }
+        let kept = count(data.list()?.len() as u64, "snapshot", "snapshots");
+        out += &format!("{kept} {}\n", if self.dry_run { "here now" } else { "left" });
+        print(&out)
+    }
+}
