@@ -1,8 +1,9 @@
 //! An HTTP/1.1 client for what the program itself requests: of a server under a load test, of one that tools are forwarded
-//! to, of a payment provider, of an address that an operator wants to be told at.
+//! to, of a payment provider, of an address that an operator wants to be told at, of the publishers of sources.
 //!
-//! It speaks to one server, in plain or encrypted, follows no redirects, and bounds every wait and every response. Beside
-//! `src/http`, only this file uses hyper. Neither an error nor a `Debug` shows what was sent.
+//! It speaks to one server, in plain or encrypted, follows no redirects, and bounds every wait and every response; a response
+//! that is longer than memory should hold is read in pieces. Beside `src/http`, only this file uses hyper. Neither an error
+//! nor a `Debug` shows what was sent.
 
 use std::fmt;
 use std::io;
@@ -151,6 +152,34 @@ impl Answer {
     }
 }
 
+/// The head of a response, and its body as it comes.
+pub struct Pieces {
+    pub status: u16,
+    headers: HeaderMap,
+    body: Incoming,
+}
+
+impl Pieces {
+    /// The first value of a header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The next piece of the body, which must come within `patience`; None at its end. A body that ends before the length
+    /// its head states is an error.
+    pub async fn next(&mut self, patience: Duration) -> Result<Option<Bytes>, ClientError> {
+        loop {
+            let frame = tokio::time::timeout(patience, self.body.frame()).await.map_err(|_| ClientError::Timeout)?;
+            match frame.transpose().map_err(ClientError::Broken)?.map(hyper::body::Frame::into_data) {
+                None => return Ok(None),
+                Some(Ok(piece)) => return Ok(Some(piece)),
+                // Trailers.
+                Some(Err(_)) => {}
+            }
+        }
+    }
+}
+
 /// Why there is no response.
 #[derive(Debug)]
 pub enum ClientError {
@@ -235,14 +264,36 @@ impl Connection {
         result
     }
 
+    /// Sends a request and waits for the head of the response; the limit on the body does not apply. Whoever does not read
+    /// the body to its end closes the connection.
+    pub async fn send_for_pieces(&mut self, request: Request) -> Result<Pieces, ClientError> {
+        let request = request.built(&self.server.host)?;
+        let total = self.limits.total;
+        let result = tokio::time::timeout(total, self.head(request)).await.unwrap_or(Err(ClientError::Timeout));
+        if result.is_err() {
+            self.sender = None;
+        }
+        let (head, body) = result?.into_parts();
+        Ok(Pieces { status: head.status.as_u16(), headers: head.headers, body })
+    }
+
+    /// Ends the connection; the next request opens another.
+    pub fn close(&mut self) {
+        self.sender = None;
+    }
+
     async fn exchange(&mut self, request: hyper::Request<Full<Bytes>>) -> Result<Answer, ClientError> {
+        let response = self.head(request).await?;
+        read(response, self.limits.body_bytes_max).await
+    }
+
+    async fn head(&mut self, request: hyper::Request<Full<Bytes>>) -> Result<Response<Incoming>, ClientError> {
         if self.sender.as_ref().is_none_or(SendRequest::is_closed) {
             self.connect().await?;
         }
         let Some(sender) = self.sender.as_mut() else { return Err(ClientError::ConnectTimeout) };
         sender.ready().await.map_err(ClientError::Broken)?;
-        let response = sender.send_request(request).await.map_err(ClientError::Broken)?;
-        read(response, self.limits.body_bytes_max).await
+        sender.send_request(request).await.map_err(ClientError::Broken)
     }
 }
 

@@ -22,6 +22,7 @@ mod percent;
 pub mod random;
 mod rate;
 pub mod search;
+pub mod sources;
 pub mod state;
 pub mod tls_client;
 pub mod web;

@@ -48,6 +48,15 @@ pub(crate) fn losses(old: &Path, new: &Path) -> Vec<Loss> {
         .collect()
 }
 
+/// Refuses to replace the snapshot at `kept` by the one at `built` if too much law would be lost.
+pub fn refuse_loss(kept: &Path, built: &Path) -> Result<(), LossRefused> {
+    let losses = losses(kept, built);
+    if losses.is_empty() {
+        return Ok(());
+    }
+    Err(LossRefused { losses, kept: kept.to_owned(), built: built.to_owned() })
+}
+
 fn read(snapshot: &Path) -> Option<Vec<CodeBody>> {
     let text = fs::read(snapshot.join(catalogue::FILE_NAME)).ok()?;
     serde_json::from_slice::<Catalogue>(&text).ok().map(|catalogue| catalogue.code_bodies)

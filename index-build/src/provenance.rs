@@ -70,7 +70,10 @@ impl Provenance {
         let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
         let received = if is_silent { received(path)? } else { None };
         let of_receipts = |part: fn(&Received) -> Option<String>| received.as_ref().and_then(part);
-        let edition = planned.edition.clone().or_else(|| of_receipts(|received| received.edition.clone()));
+        // A publisher that names no edition offers whatever is current on that day.
+        let edition_received =
+            |received: &Received| Some(received.edition.clone().unwrap_or(format!("as of {}", received.retrieved)));
+        let edition = planned.edition.clone().or_else(|| of_receipts(edition_received));
         let retrieved = planned.retrieved.clone().or_else(|| of_receipts(|received| Some(received.retrieved.clone())));
         let url = planned.url.clone().or_else(|| of_receipts(|received| Some(received.url.clone())));
         match (edition, retrieved, url) {
@@ -172,8 +175,7 @@ mod tests {
         let unknown = Provenance::of(&planned("edition = 'e'").sources[0], &file).unwrap_err().to_string();
         assert!(unknown.contains("does not give retrieved and url, and no receipt"), "{unknown}");
         put(&file, None, "2026-03-01");
-        let unknown = Provenance::of(&planned("").sources[0], &file).unwrap_err().to_string();
-        assert!(unknown.contains("does not give edition, and"), "{unknown}");
+        assert_eq!(Provenance::of(&planned("").sources[0], &file).unwrap().edition, "as of 2026-03-01");
     }
 
     #[test]

@@ -115,7 +115,9 @@ pub(crate) fn work_name(name: &str) -> String {
 /// Writes a small file: completely or not at all, and on disk when this returns.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let fresh = path.with_file_name(work_name(&path.file_name().unwrap_or_default().to_string_lossy()));
-    let mut file = fs::File::create(&fresh)?;
+    // Left by a process of the same number that was killed.
+    let _ = fs::remove_file(&fresh);
+    let mut file = fs::File::create_new(&fresh)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&fresh, path)

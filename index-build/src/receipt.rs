@@ -125,7 +125,9 @@ impl Receipt {
         let fresh = beside(&path, PART_END);
         let mut text = serde_json::to_vec_pretty(self).expect("a receipt has no keys that are not text");
         text.push(b'\n');
-        let written = File::create(&fresh).and_then(|mut out| {
+        // Left by a process that was killed.
+        let _ = fs::remove_file(&fresh);
+        let written = File::create_new(&fresh).and_then(|mut out| {
             out.write_all(&text)?;
             out.sync_all()
         });
@@ -165,7 +167,7 @@ pub fn sha256_of(file: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
 
-    pub(crate) fn receipt_for(file: &Path) -> Receipt {
+    fn receipt_for(file: &Path) -> Receipt {
         Receipt {
             format: RECEIPT_FORMAT,
             source: "xa-code".into(),

@@ -112,13 +112,14 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     Ok(hasher.finalize())
 }
 
-/// Calls `visit` with every file of a source, unpacked. If `member` is given, only with files whose path ends with it.
+/// Calls `visit` with every file of a source, unpacked. If `member` is given, only with files whose path ends with it, or if
+/// it ends with a slash, with those in a folder whose path ends with it.
 pub fn for_each<E: From<SourceError>>(
     path: &Path,
     member: Option<&str>,
     mut visit: impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let is_wanted = |place: &str| member.is_none_or(|member| Path::new(&place.replace('!', "/")).ends_with(member));
+    let is_wanted = |place: &str| member.is_none_or(|member| is_member(&place.replace('!', "/"), member));
     let mut any = false;
     for file in list(path)? {
         for_each_in(&file, &mut |file: SourceFile<'_>| {
@@ -135,6 +136,13 @@ pub fn for_each<E: From<SourceError>>(
             Err(SourceError::Refused { place: path.display().to_string(), what }.into())
         }
         _ => Ok(()),
+    }
+}
+
+fn is_member(place: &str, member: &str) -> bool {
+    match member.strip_suffix('/') {
+        Some(folder) => Path::new(place).ancestors().skip(1).any(|parent| parent.ends_with(folder)),
+        None => Path::new(place).ends_with(member),
     }
 }
 
@@ -367,6 +375,22 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn a_member_is_a_file_or_a_folder() {
+        for (member, expected) in [
+            ("law.xml", true),
+            ("code/law.xml", true),
+            ("aw.xml", false),
+            ("code/", true),
+            ("dc/code/", true),
+            ("dc/", true),
+            ("c/code/", false),
+            ("law.xml/", false),
+        ] {
+            assert_eq!(is_member("a.tar.gz/repository-HEAD/us/dc/code/law.xml", member), expected, "{member}");
+        }
+    }
 
     fn collect(path: &Path) -> Result<Vec<(String, String)>, SourceError> {
         let mut files = Vec::new();

@@ -11,7 +11,7 @@ use hornbook_index_build::report::Warning;
 
 use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
-use crate::cli::{CommandResult, Options};
+use crate::cli::{CommandResult, Options, update};
 
 /// How many warnings the closing report shows; the rest is in the snapshot's report.json.
 const WARNINGS_SHOWN: usize = 20;
@@ -92,7 +92,15 @@ impl Build {
             fresh: self.fresh,
             progress: if self.quiet { Progress::Silent } else { Progress::for_stderr() },
         };
-        let report = if self.check { checked(&check(&build_options)?) } else { report(&build(&build_options)?) };
+        let report = if self.check {
+            checked(&check(&build_options)?)
+        } else {
+            let built = build(&build_options)?;
+            if let Destination::DataDirectory(data) = &build_options.destination {
+                update::remember(data, &build_options.plan, build_options.sources.as_deref())?;
+            }
+            report(&built)
+        };
         if self.quiet { Ok(()) } else { print(&report) }
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use clap::Command;
 
 /// Every command that is not hidden, once.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Bring law here", &["sources", "fetch", "update"]),
     ("Make a snapshot", &["build", "verify", "inspect", "snapshot"]),
     ("Use a snapshot", &["search", "resolve", "suggest"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),

@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod config;
 mod eval;
+mod fetch;
 mod healthcheck;
 mod help;
 mod inspect;
@@ -19,8 +20,10 @@ mod search;
 mod serve;
 mod settings;
 mod snapshot;
+mod sources;
 mod suggest;
 mod table;
+mod update;
 mod verify;
 
 use std::error::Error;
@@ -77,6 +80,9 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Sources(sources::Sources),
+    Fetch(fetch::Fetch),
+    Update(update::Update),
     Build(build::Build),
     Verify(verify::Verify),
     Inspect(inspect::Inspect),
@@ -107,6 +113,9 @@ impl Cli {
         let options = self.options;
         match self.command {
             None => quick_start::run(&options),
+            Some(Command::Sources(command)) => command.run(&options),
+            Some(Command::Fetch(command)) => command.run(&options),
+            Some(Command::Update(command)) => command.run(&options),
             Some(Command::Build(command)) => command.run(&options),
             Some(Command::Verify(command)) => command.run(&options),
             Some(Command::Inspect(command)) => command.run(&options),

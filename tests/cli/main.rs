@@ -6,12 +6,15 @@ mod benching;
 mod commands;
 mod damage;
 mod evaluating;
+mod fetching;
 mod killed;
 mod people;
+mod publisher;
 mod serving;
 mod slow_clients;
 mod smuggling;
 mod snapshots;
+mod updating;
 
 #[path = "../support/bytes.rs"]
 mod bytes;

@@ -1,0 +1,172 @@
+//! `hornbook fetch`: downloads sources from their publishers.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use hornbook::clock::SystemClock;
+use hornbook::sources::fetch::{FetchOptions, Fetched, fetch};
+use hornbook::sources::plans::plan_for;
+use hornbook::sources::{Address, Manners, Retries};
+use hornbook::tls_client::Trust;
+use hornbook_index_build::progress::Progress;
+use serde_json::{Value, json};
+
+use crate::cli::output::{print, print_json};
+use crate::cli::table::{Table, bytes};
+use crate::cli::{CommandResult, Options, sources};
+
+/// A publisher's server is asked at most this often; a mirror of one's own as often as one likes.
+const PAUSE_SECONDS_MIN: f64 = 1.0;
+
+/// Download sources from their publishers
+///
+/// Each source gets a folder of its own, and each file a receipt beside it: from where it came, when, its length and its
+/// SHA-256. A build takes the origin of the law from there. Beside the folder is put a plan, so that 'hornbook build
+/// DIR/SOURCE.toml' follows directly.
+///
+/// A download that was interrupted goes on where it ended. A file that is still the same at the publisher is not downloaded
+/// again. Files are requested one after another, with pauses, and as the host's robots.txt asks. Each file is read to its
+/// end before it takes its place. Nothing else in Hornbook goes out to publishers.
+#[derive(Debug, Args)]
+pub(crate) struct Fetch {
+    /// Names of sources; 'hornbook sources' lists them
+    #[arg(value_name = "SOURCE", required = true)]
+    sources: Vec<String>,
+
+    /// The folder for all sources
+    #[arg(long, value_name = "DIR", default_value = "sources")]
+    to: PathBuf,
+
+    /// This edition instead of the latest
+    #[arg(long)]
+    edition: Option<String>,
+
+    /// Only these files of a source that has numbered ones, such as 1,3,17
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    number: Vec<u32>,
+
+    #[command(flatten)]
+    visit: Visit,
+
+    /// Print errors only
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// How publishers are visited.
+#[derive(Debug, Args)]
+pub(super) struct Visit {
+    /// A mirror instead of the publishers: the files of each host are below URL/host
+    #[arg(long, value_name = "URL")]
+    base: Option<String>,
+
+    /// Pause between two requests to a host, at least 1 except with --base [default: 1, with --base 0]
+    #[arg(long, value_name = "SECONDS")]
+    pause: Option<f64>,
+
+    /// How a publisher can reach you, such as an e-mail address; sent with every request
+    #[arg(long, value_name = "ADDRESS")]
+    contact: Option<String>,
+
+    /// Request also what a host's robots.txt asks programs not to, if its publisher allows it to you
+    #[arg(long)]
+    ignore_robots: bool,
+
+    /// Accept servers whose certificate is in this PEM file, or leads to one in it [default: those the system trusts]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+impl Visit {
+    fn mirror(&self) -> Result<Option<Address>, Box<dyn Error>> {
+        Ok(self.base.as_deref().map(Address::parse).transpose()?)
+    }
+
+    fn manners(&self) -> Result<Manners, Box<dyn Error>> {
+        let least = if self.base.is_some() { 0.0 } else { PAUSE_SECONDS_MIN };
+        let pause = self.pause.unwrap_or(least);
+        if !(least..=3600.0).contains(&pause) {
+            return Err(format!("--pause {pause}: give from {least} to 3600 seconds").into());
+        }
+        Ok(Manners {
+            pause: Duration::from_secs_f64(pause),
+            contact: self.contact.clone(),
+            heed_robots: !self.ignore_robots,
+            trust: self.ca.clone().map_or(Trust::System, Trust::File),
+            ..Manners::default()
+        })
+    }
+
+    /// How files are fetched into a folder.
+    pub(super) fn options(&self, folder: &Path, progress: Progress) -> Result<FetchOptions, Box<dyn Error>> {
+        Ok(FetchOptions {
+            folder: folder.to_owned(),
+            mirror: self.mirror()?,
+            edition: None,
+            numbers: Vec::new(),
+            manners: self.manners()?,
+            retries: Retries::default(),
+            progress,
+        })
+    }
+}
+
+impl Fetch {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let chosen = self.sources.iter().map(|name| sources::known(name)).collect::<Result<Vec<_>, _>>()?;
+        let progress = if self.quiet { Progress::Silent } else { Progress::for_stderr() };
+        let fetch_options = FetchOptions {
+            edition: self.edition.clone(),
+            numbers: self.number.clone(),
+            ..self.visit.options(&self.to, progress)?
+        };
+        let clock = SystemClock::start();
+        let mut fetched = Vec::new();
+        let mut plans = Vec::new();
+        for source in chosen {
+            fetched.extend(fetch(source, &fetch_options, &clock)?);
+            plans.extend(put_plan(&source.name, &self.to)?);
+        }
+        match (options.json, self.quiet) {
+            (true, _) => print_json(&fetched.iter().map(as_value).collect::<Vec<_>>()),
+            (false, true) => Ok(()),
+            (false, false) => {
+                let next: String =
+                    plans.iter().map(|plan| format!("build it: hornbook build {}\n", plan.display())).collect();
+                print(&(table(&fetched) + &next))
+            }
+        }
+    }
+}
+
+/// Puts the ready plan of a source beside its folder. One that is there is left alone: it may have been changed.
+fn put_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
+    let Some(plan) = plan_for(source) else { return Ok(None) };
+    let path = folder.join(format!("{source}.toml"));
+    if !path.exists() {
+        fs::write(&path, plan.text).map_err(|error| format!("{}: cannot write it: {error}", path.display()))?;
+    }
+    Ok(Some(path))
+}
+
+pub(super) fn table(fetched: &[Fetched]) -> String {
+    let mut table = Table::new(["file", "", "size", "edition", "retrieved", "SHA-256"]);
+    for Fetched { path, outcome, receipt } in fetched {
+        table.row([
+            path.display().to_string(),
+            outcome.as_str().to_owned(),
+            bytes(receipt.bytes),
+            receipt.edition.clone().unwrap_or_else(|| "-".to_owned()),
+            receipt.retrieved.clone(),
+            receipt.sha256[..16].to_owned(),
+        ]);
+    }
+    table.render()
+}
+
+pub(super) fn as_value(fetched: &Fetched) -> Value {
+    json!({ "path": fetched.path, "outcome": fetched.outcome.as_str(), "receipt": fetched.receipt })
+}

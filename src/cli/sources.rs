@@ -1,0 +1,100 @@
+//! `hornbook sources`: the catalogue of official sources.
+
+use clap::Args;
+use hornbook::sources::catalogue::{Kind, Source, State, find, sources};
+
+use crate::cli::output::{print, print_json};
+use crate::cli::table::Table;
+use crate::cli::{CommandResult, Options};
+
+/// List the official sources of law and what can be done with them
+///
+/// Without names: all sources of the federal government, the states, the District of Columbia, the territories and large
+/// cities. 'ready' means that 'hornbook fetch' downloads it and 'hornbook build' reads it. With names, or codes of
+/// jurisdictions: everything known of these, and what stands in the way of the others.
+#[derive(Debug, Args)]
+pub(crate) struct Sources {
+    /// Names of sources, such as us-code, or codes of jurisdictions, such as VA
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+impl Sources {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let mut chosen: Vec<&Source> = Vec::new();
+        for name in &self.names {
+            chosen.extend(named(name)?);
+        }
+        match (options.json, self.names.is_empty()) {
+            (true, true) => print_json(&sources()),
+            (true, false) => print_json(&chosen),
+            (false, true) => print(&list()),
+            (false, false) => {
+                let all: Vec<String> = chosen.into_iter().map(details).collect();
+                print(&all.join("\n"))
+            }
+        }
+    }
+}
+
+/// The source of this name, or those of the jurisdiction of this code.
+fn named(name: &str) -> Result<Vec<&'static Source>, String> {
+    if let Some(source) = find(name) {
+        return Ok(vec![source]);
+    }
+    let of_jurisdiction: Vec<_> =
+        sources().iter().filter(|source| source.jurisdiction.eq_ignore_ascii_case(name)).collect();
+    if of_jurisdiction.is_empty() { Err(unknown(name)) } else { Ok(of_jurisdiction) }
+}
+
+/// For commands that need a source by name.
+pub(super) fn known(name: &str) -> Result<&'static Source, String> {
+    find(name).ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> String {
+    format!("there is no source '{name}'; 'hornbook sources' lists them")
+}
+
+fn list() -> String {
+    let mut table = Table::new(["source", "of", "law", "state"]).left_aligned();
+    for source in sources() {
+        let title = match source.kind {
+            Kind::Official => source.title.clone(),
+            Kind::Copy => format!("{} (copy)", source.title),
+        };
+        table.row([source.name.clone(), source.jurisdiction.clone(), title, source.state().to_string()]);
+    }
+    table.render() + "\n'hornbook sources NAME' says more. 'hornbook fetch NAME' downloads what is ready.\n"
+}
+
+fn details(source: &Source) -> String {
+    let mut out = format!("{}  {} ({})\n", source.name, source.title, source.jurisdiction);
+    let mut line = |label: &str, text: &str| out += &format!("  {label:<12}{text}\n");
+    line("state", &source.state().to_string());
+    line("publisher", &source.publisher);
+    line("page", &source.page);
+    let verified = match &source.documented {
+        Some(documented) => format!("documented: {documented}"),
+        None => "not verified: the address was written from memory".to_owned(),
+    };
+    line("", &verified);
+    line("format", &source.format);
+    line("terms", &source.license);
+    if let Some(importer) = &source.importer {
+        let missing =
+            if matches!(source.state(), State::NotImported | State::NotYet) { " (not in this version)" } else { "" };
+        line("importer", &format!("{importer}{missing}"));
+    }
+    if let Some(obstacle) = &source.obstacle {
+        line("in the way", obstacle);
+    }
+    if let Some(edition) = &source.edition {
+        let latest = if edition.page.is_some() { "the latest that the page names" } else { &edition.known };
+        line("edition", &format!("{latest}, or as --edition says, such as {}", edition.known));
+    }
+    for file in &source.files {
+        line("download", &file.url);
+    }
+    out
+}

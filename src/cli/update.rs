@@ -1,0 +1,203 @@
+//! `hornbook update`: fetches the sources of a plan anew, builds, and shows what changed before anything is swapped.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hornbook::clock::SystemClock;
+use hornbook::sources::catalogue::{Source, find};
+use hornbook::sources::changes::{BodyChanges, Listed, changes};
+use hornbook::sources::fetch::{FetchOptions, Fetched, Outcome, fetch};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
+use hornbook_index_build::data_directory::DataDirectory;
+use hornbook_index_build::loss::refuse_loss;
+use hornbook_index_build::plan::Plan;
+use hornbook_index_build::progress::Progress;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::cli::fetch::{Visit, as_value, table};
+use crate::cli::output::{print, print_json};
+use crate::cli::{CommandResult, Options};
+
+/// In the data directory: how its current snapshot was built.
+const LAST_BUILD: &str = "last-build.json";
+
+/// Fetch the sources of a plan again, build, and show what changed
+///
+/// Sources that 'hornbook fetch' put beside the plan are fetched again; those that did not change are not downloaded. The
+/// new snapshot is built beside the current one and verified. Then follows what was added, removed and amended. The current
+/// snapshot stays in use unless --swap is given; 'hornbook snapshot activate' does it later, 'hornbook snapshot rollback'
+/// takes it back.
+#[derive(Debug, Args)]
+pub(crate) struct Update {
+    /// The plan [default: the one that the current snapshot was built from]
+    plan: Option<PathBuf>,
+
+    /// The folder that paths in the plan are relative to, instead of the plan's own folder
+    #[arg(long, value_name = "DIR", requires = "plan")]
+    sources: Option<PathBuf>,
+
+    /// Take the new snapshot into use
+    #[arg(long)]
+    swap: bool,
+
+    /// With --swap: even if a code body loses more than a tenth of its provisions
+    #[arg(long, requires = "swap")]
+    accept_loss: bool,
+
+    /// Build from the files that are here, and fetch nothing
+    #[arg(long)]
+    no_fetch: bool,
+
+    #[command(flatten)]
+    visit: Visit,
+}
+
+/// From what a snapshot was built, as absolute paths.
+#[derive(Debug, Serialize, Deserialize)]
+struct LastBuild {
+    plan: PathBuf,
+    sources: Option<PathBuf>,
+}
+
+/// Remembers a build into a data directory, for the next update.
+pub(super) fn remember(data: &Path, plan: &Path, sources: Option<&Path>) -> Result<(), Box<dyn Error>> {
+    let last = LastBuild { plan: std::path::absolute(plan)?, sources: sources.map(std::path::absolute).transpose()? };
+    let path = data.join(LAST_BUILD);
+    fs::write(&path, serde_json::to_vec(&last)?)
+        .map_err(|error| format!("{}: cannot write it: {error}", path.display()))?;
+    Ok(())
+}
+
+impl Update {
+    pub(super) fn run(self, options: &Options) -> CommandResult {
+        let data = options.configuration()?.data.dir;
+        let LastBuild { plan, sources } = self.what(&data)?;
+        let progress = Progress::for_stderr();
+        let folder = sources.clone().unwrap_or_else(|| plan.parent().unwrap_or(Path::new("")).to_owned());
+        let fetched = if self.no_fetch { Vec::new() } else { self.fetch_again(&plan, &folder, progress)? };
+        let in_use = DataDirectory::new(&data);
+        let before = in_use.current();
+        let built = build(&BuildOptions {
+            plan: plan.clone(),
+            sources: sources.clone(),
+            destination: Destination::Inactive(data.clone()),
+            strict: false,
+            replace: false,
+            accept_loss: false,
+            fresh: false,
+            progress,
+        })?;
+        let changes = differences(&data, before.as_deref(), &built)?;
+        if self.swap && !built.unchanged {
+            if !self.accept_loss
+                && let Some(before) = &before
+            {
+                refuse_loss(&data.join("snapshots").join(before), &built.path)?;
+            }
+            in_use.activate(&built.manifest.snapshot, |_| ())?;
+            remember(&data, &plan, sources.as_deref())?;
+        }
+        let is_current = in_use.current().as_ref() == Some(&built.manifest.snapshot);
+        if options.json {
+            return print_json(&json!({
+                "fetched": fetched.iter().map(as_value).collect::<Vec<_>>(),
+                "snapshot": built.manifest.snapshot,
+                "before": before,
+                "isCurrent": is_current,
+                "changes": changes,
+            }));
+        }
+        print(&report(&fetched, &built, changes.as_deref(), is_current))
+    }
+
+    fn what(&self, data: &Path) -> Result<LastBuild, Box<dyn Error>> {
+        if let Some(plan) = &self.plan {
+            return Ok(LastBuild { plan: plan.clone(), sources: self.sources.clone() });
+        }
+        let path = data.join(LAST_BUILD);
+        let text = fs::read(&path).map_err(|_| {
+            format!("{} does not say how a snapshot was built; name the plan: hornbook update PLAN", path.display())
+        })?;
+        Ok(serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?)
+    }
+
+    /// Fetches the sources of a plan that the catalogue knows by the folder they are in.
+    fn fetch_again(&self, plan: &Path, folder: &Path, progress: Progress) -> Result<Vec<Fetched>, Box<dyn Error>> {
+        let mut known: Vec<&Source> = Vec::new();
+        for planned in Plan::open(plan)?.sources {
+            let first = planned.path.components().next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+            match first.as_deref().and_then(find).filter(|source| source.is_fetchable()) {
+                Some(source) if known.iter().any(|other| other.name == source.name) => {}
+                Some(source) => known.push(source),
+                None => progress.say(format_args!("{}: not from the catalogue, used as it is", planned.path.display())),
+            }
+        }
+        let clock = SystemClock::start();
+        let mut fetched = Vec::new();
+        for source in known {
+            let fetch_options =
+                FetchOptions { numbers: numbers_here(source, folder), ..self.visit.options(folder, progress)? };
+            fetched.extend(fetch(source, &fetch_options, &clock)?);
+        }
+        Ok(fetched)
+    }
+}
+
+/// The numbers of the files that are there; empty, which stands for all, if there are none.
+fn numbers_here(source: &Source, folder: &Path) -> Vec<u32> {
+    let places = source.places(None).unwrap_or_default();
+    let here = places.into_iter().filter(|place| folder.join(&place.path).exists());
+    here.filter_map(|place| place.number).collect()
+}
+
+/// What differs from the snapshot in use; None if it cannot be read, such as one of an older format.
+fn differences(data: &Path, before: Option<&str>, built: &Built) -> Result<Option<Vec<BodyChanges>>, Box<dyn Error>> {
+    // Every byte of the new one is checked before anybody relies on it.
+    let new = Snapshot::verify(&built.path, |_| ())?;
+    let Some(before) = before else { return Ok(None) };
+    match Snapshot::open(&data.join("snapshots").join(before)) {
+        Ok(old) => Ok(Some(changes(&old, &new)?)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, is_current: bool) -> String {
+    let mut out = String::new();
+    if !fetched.is_empty() {
+        let same = fetched.iter().filter(|file| file.outcome == Outcome::Unchanged).count();
+        out += &table(fetched);
+        out += &format!("{same} of {} files did not change\n", fetched.len());
+    }
+    match changes {
+        None => out += "there is no earlier snapshot that can be compared\n",
+        Some([]) => out += "no provision differs from the snapshot in use\n",
+        Some(bodies) => bodies.iter().for_each(|body| out += &body_text(body)),
+    }
+    let id = &built.manifest.snapshot;
+    out += &match (is_current, built.unchanged) {
+        (true, true) => format!("nothing changed: {id} stays in use\n"),
+        (true, false) => format!("{id} is in use; a running server switches to it with 'hornbook reload'\n"),
+        (false, _) => {
+            format!("{id} is built and verified; 'hornbook snapshot activate {}' takes it into use\n", &id[..8])
+        }
+    };
+    out
+}
+
+fn body_text(body: &BodyChanges) -> String {
+    let mut out = format!("{}:\n", body.name);
+    for (label, Listed { count, citations }) in
+        [("added", &body.added), ("removed", &body.removed), ("amended", &body.amended)]
+    {
+        if *count > 0 {
+            let more = count - citations.len() as u64;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            out += &format!("  {count} {label}: {}{more}\n", citations.join(", "));
+        }
+    }
+    out
+}

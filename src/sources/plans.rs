@@ -1,0 +1,132 @@
+//! The ready plans of `corpus/plans/fetched`, compiled in: one for each source of the catalogue that can be fetched and
+//! imported. `hornbook fetch` puts a source's plan beside its folder, so that `hornbook build` needs nothing else.
+
+use super::catalogue::{State, find};
+
+/// A plan, and the source whose files it reads.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadyPlan {
+    pub source: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! ready {
+    ($($source:literal),* $(,)?) => {
+        &[$(ReadyPlan {
+            source: $source,
+            text: include_str!(concat!("../../corpus/plans/fetched/", $source, ".toml")),
+        }),*]
+    };
+}
+
+const READY_PLANS: &[ReadyPlan] = ready![
+    "dc-code",
+    "il-chicago-zoning",
+    "ma-cambridge-zoning",
+    "md-comar",
+    "states-statutes-json",
+    "us-cfr",
+    "us-code",
+    "us-ecfr",
+    "ut-spanish-fork-code",
+    "va-code-unicourt",
+    "wy-code-unicourt",
+];
+
+/// The plan of a source that this version can build.
+pub fn plan_for(source: &str) -> Option<&'static ReadyPlan> {
+    let is_ready = find(source).is_some_and(|source| source.state() == State::Ready);
+    READY_PLANS.iter().find(|plan| plan.source == source && is_ready)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use hornbook_index_build::import::IMPORTERS;
+    use hornbook_index_build::plan::Plan;
+
+    use super::*;
+    use crate::sources::catalogue::sources;
+
+    fn plans_in(folder: &str) -> Vec<(PathBuf, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/plans").join(folder);
+        let paths = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let plans = paths.filter(|path| path.extension().is_some_and(|end| end == "toml"));
+        plans.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+    }
+
+    /// A plan, unless one of its formats is not in this version.
+    fn parsed(path: &Path, text: &str) -> Option<Plan> {
+        let formats = text.lines().filter_map(|line| line.strip_prefix("format = \"")?.strip_suffix('"'));
+        let is_known = |format: &str| IMPORTERS.iter().any(|importer| importer.name == format);
+        match formats.into_iter().find(|format| !is_known(format)) {
+            Some(format) => {
+                eprintln!("{}: skipped, there is no importer for {format}", path.display());
+                None
+            }
+            None => Some(Plan::parse(text, path).unwrap()),
+        }
+    }
+
+    #[test]
+    fn every_source_that_can_be_fetched_and_imported_has_a_plan_and_no_other() {
+        let possible = sources()
+            .iter()
+            .filter(|source| source.is_fetchable() && source.importer.is_some() && source.obstacle.is_none());
+        let possible: BTreeSet<&str> = possible.map(|source| source.name.as_str()).collect();
+        let compiled: BTreeSet<&str> = READY_PLANS.iter().map(|plan| plan.source).collect();
+        assert_eq!(compiled, possible);
+        let files: Vec<_> = plans_in("fetched");
+        let files: BTreeSet<&str> = files.iter().filter_map(|(path, _)| path.file_stem()?.to_str()).collect();
+        assert_eq!(files, possible);
+    }
+
+    #[test]
+    fn plans_and_catalogue_agree() {
+        let mut parsed_any = false;
+        for ready in READY_PLANS {
+            let source = find(ready.source).unwrap();
+            let name = PathBuf::from(format!("{}.toml", ready.source));
+            let Some(plan) = parsed(&name, ready.text) else { continue };
+            parsed_any = true;
+            assert_eq!(source.state(), State::Ready, "{}", ready.source);
+            let places = source.places(None).unwrap();
+            for planned in &plan.sources {
+                let path = planned.path.to_str().unwrap();
+                let is_fetched =
+                    places.iter().any(|place| place.path == path || place.path.starts_with(&format!("{path}/")));
+                assert!(is_fetched, "{}: nothing is fetched to {path}", ready.source);
+                assert_eq!(Some(planned.format.name), source.importer.as_deref(), "{}", ready.source);
+                assert!(planned.url.is_none() && planned.retrieved.is_none(), "{}: receipts say it", ready.source);
+            }
+        }
+        assert!(parsed_any);
+    }
+
+    /// Where the real files are, if they are here.
+    fn real_files() -> Option<PathBuf> {
+        let named = std::env::var_os("HORNBOOK_CORPORA").map(PathBuf::from);
+        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
+        [named, Some(beside)].into_iter().flatten().find(|folder| folder.is_dir())
+    }
+
+    #[test]
+    fn the_plans_of_the_real_files_read_files_that_are_there() {
+        let real_files = real_files();
+        if real_files.is_none() {
+            eprintln!("the real files are not here: only that their plans parse is checked");
+        }
+        for (path, text) in plans_in("real-files") {
+            for planned in parsed(&path, &text).into_iter().flat_map(|plan| plan.sources) {
+                if let Some(real_files) = &real_files {
+                    assert!(real_files.join(&planned.path).is_file(), "{}: {:?}", path.display(), planned.path);
+                }
+                let is_told = planned.url.is_some() && planned.retrieved.is_some() && planned.edition.is_some();
+                assert!(is_told, "{}: these files have no receipts", path.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! One program that visits publishers politely: one connection at a time, a pause between two requests, what `robots.txt`
+//! asks, and a user agent that says who we are.
+
+use std::time::{Duration, Instant};
+
+use super::address::Address;
+use super::error::{FetchError, Trouble};
+use super::http_time::retry_after;
+use super::robots::{ROBOTS_BYTES_MAX, Robots};
+use crate::client::{ClientError, Connection, Limits, Pieces, Request, Server};
+use crate::clock::Clock;
+use crate::tls_client::Trust;
+
+const REDIRECTS_MAX: usize = 5;
+/// For a connection and for the head of a response.
+const CONNECT_MAX: Duration = Duration::from_secs(30);
+const HEAD_MAX: Duration = Duration::from_secs(120);
+
+/// How publishers are visited.
+#[derive(Clone, Debug)]
+pub struct Manners {
+    /// Between the end of a response and the next request to the same host; longer if the host asks for it.
+    pub pause: Duration,
+    /// How the publisher can reach the operator, sent with every request.
+    pub contact: Option<String>,
+    pub heed_robots: bool,
+    /// A server that sends nothing for so long is given up.
+    pub patience: Duration,
+    pub trust: Trust,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            pause: Duration::from_secs(1),
+            contact: None,
+            heed_robots: true,
+            patience: Duration::from_secs(60),
+            trust: Trust::System,
+        }
+    }
+}
+
+pub(crate) struct Visitor<'c> {
+    manners: Manners,
+    pub(crate) clock: &'c dyn Clock,
+    host: Option<Host>,
+}
+
+/// The host that is being visited.
+struct Host {
+    server: String,
+    connection: Connection,
+    /// When the last response was read.
+    left: Option<Instant>,
+    robots: Robots,
+}
+
+/// What a server answered, and the address at which it did.
+pub(crate) struct Found {
+    pub(crate) address: Address,
+    pub(crate) pieces: Pieces,
+}
+
+impl<'c> Visitor<'c> {
+    pub(crate) fn new(manners: Manners, clock: &'c dyn Clock) -> Self {
+        Self { manners, clock, host: None }
+    }
+
+    /// Requests an address and follows redirects on its host. Statuses of errors are troubles.
+    pub(crate) async fn get(
+        &mut self,
+        address: &Address,
+        headers: &[(&'static str, String)],
+    ) -> Result<Found, Trouble> {
+        self.arrive(address).await?;
+        let found = self.follow(address, headers, true).await?;
+        self.judged(found)
+    }
+
+    /// The whole body of a small page, as text.
+    pub(crate) async fn page(&mut self, address: &Address, bytes_max: usize) -> Result<String, Trouble> {
+        let mut found = self.get(address, &[]).await?;
+        self.text(&mut found, bytes_max).await
+    }
+
+    /// The next piece of a body, in time.
+    pub(crate) async fn next_piece(&mut self, found: &mut Found) -> Result<Option<bytes::Bytes>, Trouble> {
+        let piece = found.pieces.next(self.manners.patience).await;
+        if let Some(host) = &mut self.host {
+            host.left = Some(Instant::now());
+        }
+        piece.map_err(|source| passing(&found.address, source))
+    }
+
+    /// Ends the connection: its last response was not read to the end, or broke.
+    pub(crate) fn close(&mut self) {
+        if let Some(host) = &mut self.host {
+            host.connection.close();
+        }
+    }
+
+    /// Turns to the host of an address, and reads its rules.
+    async fn arrive(&mut self, address: &Address) -> Result<(), Trouble> {
+        if !address.is_safe() {
+            return Err(Trouble::Final(FetchError::Unencrypted(address.clone())));
+        }
+        if self.host.as_ref().is_some_and(|host| host.server == address.server()) {
+            return Ok(());
+        }
+        let server = Server::parse(&address.server(), &self.manners.trust)
+            .map_err(|source| FetchError::Client { address: address.clone(), source })?;
+        let limits = Limits { connect: CONNECT_MAX, total: HEAD_MAX, body_bytes_max: ROBOTS_BYTES_MAX };
+        let connection = Connection::new(server, limits);
+        self.host = Some(Host { server: address.server(), connection, left: None, robots: Robots::default() });
+        if self.manners.heed_robots {
+            let robots = self.robots(&address.with_path("/robots.txt")).await;
+            match (robots, &mut self.host) {
+                (Ok(robots), Some(host)) => host.robots = robots,
+                (Err(trouble), _) => {
+                    // Without its rules nothing is requested of a host: the next attempt asks again.
+                    self.host = None;
+                    return Err(trouble);
+                }
+                (Ok(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn robots(&mut self, address: &Address) -> Result<Robots, Trouble> {
+        let mut found = match self.follow(address, &[], false).await {
+            Ok(found) => found,
+            // It says nothing that could be read on this host.
+            Err(Trouble::Final(FetchError::Redirect { .. })) => return Ok(Robots::default()),
+            Err(trouble) => return Err(trouble),
+        };
+        match found.pieces.status {
+            200..=299 => Ok(Robots::parse(&self.text(&mut found, ROBOTS_BYTES_MAX).await?)),
+            401 | 403 => {
+                self.close();
+                Ok(Robots::refuse_all())
+            }
+            400..=499 if found.pieces.status != 429 => {
+                self.close();
+                Ok(Robots::default())
+            }
+            _ => Err(self.judged(found).err().unwrap_or(Trouble::Final(FetchError::Robots(address.clone())))),
+        }
+    }
+
+    /// At most `bytes_max` bytes of a body; the rest is left.
+    async fn text(&mut self, found: &mut Found, bytes_max: usize) -> Result<String, Trouble> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = self.next_piece(found).await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > bytes_max {
+                bytes.truncate(bytes_max);
+                self.close();
+                break;
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    async fn follow(
+        &mut self,
+        address: &Address,
+        headers: &[(&'static str, String)],
+        heed_robots: bool,
+    ) -> Result<Found, Trouble> {
+        let mut seen = vec![address.clone()];
+        loop {
+            let here = seen.last().cloned().unwrap_or_else(|| address.clone());
+            let pieces = self.request(&here, headers, heed_robots).await?;
+            if !matches!(pieces.status, 301 | 302 | 303 | 307 | 308) {
+                return Ok(Found { address: here, pieces });
+            }
+            self.close();
+            let refused = |what: String| Trouble::Final(FetchError::Redirect { from: here.clone(), what });
+            let Some(location) = pieces.header("location") else {
+                return Err(refused("it does not say where to".to_owned()));
+            };
+            let next = here.redirected(location).map_err(|error| refused(format!("the target {error}")))?;
+            if seen.contains(&next) {
+                return Err(refused(format!("it leads in a circle, to {next}")));
+            }
+            if seen.len() > REDIRECTS_MAX {
+                return Err(refused(format!("it is the {}th redirect in a row", REDIRECTS_MAX + 1)));
+            }
+            seen.push(next);
+        }
+    }
+
+    async fn request(
+        &mut self,
+        address: &Address,
+        headers: &[(&'static str, String)],
+        heed_robots: bool,
+    ) -> Result<Pieces, Trouble> {
+        let Some(host) = &mut self.host else {
+            return Err(Trouble::Passing(FetchError::Unencrypted(address.clone()), None));
+        };
+        if heed_robots && !host.robots.allows(address.path()) {
+            return Err(Trouble::Final(FetchError::Robots(address.clone())));
+        }
+        let pause = self.manners.pause.max(host.robots.delay());
+        if let Some(left) = host.left {
+            tokio::time::sleep(pause.saturating_sub(left.elapsed())).await;
+        }
+        let mut request = Request::get(address.path())
+            .header(
+                "user-agent",
+                concat!("Hornbook/", env!("CARGO_PKG_VERSION"), " (builds searchable snapshots of law)"),
+            )
+            .header("accept", "*/*")
+            .header("accept-encoding", "identity");
+        if let Some(contact) = &self.manners.contact {
+            request = request.header("from", contact.clone());
+        }
+        for (name, value) in headers {
+            request = request.header(name, value.clone());
+        }
+        let answer = host.connection.send_for_pieces(request).await;
+        host.left = Some(Instant::now());
+        answer.map_err(|source| passing(address, source))
+    }
+
+    /// Answers that are not the file.
+    fn judged(&mut self, found: Found) -> Result<Found, Trouble> {
+        let status = found.pieces.status;
+        if matches!(status, 200 | 206 | 304 | 416) {
+            return Ok(found);
+        }
+        self.close();
+        let asked = found.pieces.header("retry-after");
+        let asked = asked.and_then(|text| retry_after(text, self.clock.now().wall));
+        let error = FetchError::Status { address: found.address, status, retry_after: asked };
+        Err(match status {
+            408 | 425 | 429 | 500 | 502 | 503 | 504 => Trouble::Passing(error, asked),
+            _ => Trouble::Final(error),
+        })
+    }
+}
+
+fn passing(address: &Address, source: ClientError) -> Trouble {
+    let is_final =
+        matches!(source, ClientError::Certificate(_) | ClientError::Plain | ClientError::Url(_) | ClientError::Request);
+    let error = FetchError::Client { address: address.clone(), source };
+    if is_final { Trouble::Final(error) } else { Trouble::Passing(error, None) }
+}

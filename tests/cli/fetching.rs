@@ -1,0 +1,478 @@
+//! Fetching from a publisher on loopback: whole files, interrupted ones, servers that lie, redirect, throttle or change
+//! their mind, and what is left on disk after each.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hornbook::clock::{Day, ManualClock};
+use hornbook::random::SplitMix64;
+use hornbook::sources::catalogue::Source;
+use hornbook::sources::error::FetchError;
+use hornbook::sources::fetch::{FetchOptions, Fetched, Outcome, fetch};
+use hornbook::sources::{Address, Manners, Retries};
+use hornbook_index_build::progress::Progress;
+use hornbook_index_build::receipt::{Receipt, sha256_of};
+
+use crate::publisher::{Fault, Publisher};
+use crate::{hornbook, stderr, stdout};
+
+/// The path of the file at the mirror.
+const FILE: &str = "/law.example/code.tar.gz";
+
+/// A source of one archive.
+fn source() -> Source {
+    toml::from_str(
+        r#"
+name = "xa-code"
+jurisdiction = "XA"
+title = "Arden Code"
+kind = "official"
+publisher = "p"
+page = "https://law.example/"
+format = "f"
+license = "l"
+[[file]]
+url = "https://law.example/code.tar.gz"
+path = "xa-code/code.tar.gz"
+"#,
+    )
+    .unwrap()
+}
+
+/// An archive of one file of noise, which does not pack well.
+fn archive(seed: u64, length: usize) -> Vec<u8> {
+    let mut random = SplitMix64(seed);
+    let noise: Vec<u8> = std::iter::repeat_with(|| random.draw() as u8).take(length).collect();
+    packed("law.txt", &noise)
+}
+
+/// A `.tar.gz` of one file.
+pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut head = [0; 512];
+    head[..name.len()].copy_from_slice(name.as_bytes());
+    head[100..107].copy_from_slice(b"0000644");
+    head[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+    head[156] = b'0';
+    head[257..263].copy_from_slice(b"ustar\0");
+    head[148..156].copy_from_slice(b"        ");
+    let sum: u32 = head.iter().map(|byte| u32::from(*byte)).sum();
+    head[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut tar = [&head, content].concat();
+    tar.resize(512 + content.len().next_multiple_of(512) + 1024, 0);
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(&tar).unwrap();
+    gz.finish().unwrap()
+}
+
+struct Scene {
+    dir: tempfile::TempDir,
+    publisher: Publisher,
+    clock: ManualClock,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let clock = ManualClock::at(Day::from_civil(2026, 11, 20).start());
+        Self { dir: tempfile::tempdir().unwrap(), publisher: Publisher::start(), clock }
+    }
+
+    fn options(&self) -> FetchOptions {
+        FetchOptions {
+            folder: self.dir.path().join("sources"),
+            mirror: Some(Address::parse(&self.publisher.base).unwrap()),
+            edition: None,
+            numbers: Vec::new(),
+            manners: Manners { pause: Duration::ZERO, patience: Duration::from_millis(500), ..Manners::default() },
+            retries: Retries {
+                first_delay: Duration::from_millis(2),
+                wait_max: Duration::from_secs(2),
+                ..Retries::default()
+            },
+            progress: Progress::Silent,
+        }
+    }
+
+    fn fetch(&self) -> Result<Fetched, FetchError> {
+        fetch(&source(), &self.options(), &self.clock).map(|mut fetched| fetched.remove(0))
+    }
+
+    fn refusal(&self) -> String {
+        self.fetch().unwrap_err().to_string()
+    }
+
+    fn target(&self) -> PathBuf {
+        self.dir.path().join("sources/xa-code/code.tar.gz")
+    }
+
+    /// The names of everything in the source's folder.
+    fn left(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.target().parent().unwrap())
+            .map(|entries| entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect())
+            .unwrap_or_default();
+        names.sort();
+        names
+    }
+
+    /// The requests of the file itself.
+    fn ranges(&self) -> Vec<Option<String>> {
+        let asked = self.publisher.asked().into_iter().filter(|asked| asked.path == FILE);
+        asked.map(|asked| asked.header("range").map(str::to_owned)).collect()
+    }
+}
+
+const BOTH: [&str; 2] = ["code.tar.gz", "code.tar.gz.receipt.json"];
+
+#[test]
+fn a_file_arrives_whole_with_its_receipt_and_is_not_downloaded_twice() {
+    let scene = Scene::new();
+    let bytes = archive(1, 60_000);
+    scene.publisher.offer(FILE, &bytes);
+    let fetched = scene.fetch().unwrap();
+    assert_eq!(fetched.outcome, Outcome::New);
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+    let receipt = Receipt::read(&scene.target()).unwrap().unwrap();
+    assert_eq!(receipt, fetched.receipt);
+    assert_eq!((receipt.source.as_str(), receipt.retrieved.as_str()), ("xa-code", "2026-11-20"));
+    assert_eq!(receipt.url, format!("{}{FILE}", scene.publisher.base));
+    assert_eq!((receipt.bytes, receipt.sha256.clone()), (bytes.len() as u64, sha256_of(&scene.target()).unwrap()));
+    assert_eq!(receipt.edition.as_deref(), Some("as of 2026-11-18"), "the day of the last change");
+    assert_eq!(scene.left(), BOTH);
+    let asked = scene.publisher.asked();
+    assert_eq!(asked.iter().map(|asked| asked.path.as_str()).collect::<Vec<_>>(), ["/robots.txt", FILE]);
+    assert!(asked[1].header("user-agent").unwrap().starts_with("Hornbook/"), "{}", asked[1].head);
+
+    scene.clock.advance_millis(3 * 86_400_000);
+    let again = scene.fetch().unwrap();
+    assert_eq!(again.outcome, Outcome::Unchanged);
+    assert_eq!((again.receipt.retrieved.as_str(), again.receipt.checked.as_str()), ("2026-11-20", "2026-11-23"));
+    assert!(scene.publisher.asked()[1].header("if-none-match").is_some(), "it was asked whether it changed");
+
+    let changed = archive(2, 61_000);
+    scene.publisher.offer(FILE, &changed);
+    let third = scene.fetch().unwrap();
+    assert_eq!((third.outcome, third.receipt.retrieved.as_str()), (Outcome::Changed, "2026-11-23"));
+    assert_eq!(fs::read(scene.target()).unwrap(), changed);
+    assert_eq!(scene.left(), BOTH);
+}
+
+#[test]
+fn without_validators_the_same_bytes_keep_their_day() {
+    let scene = Scene::new();
+    scene.publisher.offer_with(FILE, &archive(1, 9_000), None, None);
+    assert_eq!(scene.fetch().unwrap().receipt.edition, None, "nobody says it");
+    scene.clock.advance_millis(86_400_000);
+    let again = scene.fetch().unwrap();
+    assert_eq!((again.outcome, again.receipt.retrieved.as_str()), (Outcome::Unchanged, "2026-11-20"));
+    assert_eq!(scene.ranges(), [None, None]);
+}
+
+#[test]
+fn broken_connections_are_gone_on_with_where_they_ended() {
+    let scene = Scene::new();
+    let bytes = archive(3, 90_000);
+    scene.publisher.offer(FILE, &bytes);
+    scene.publisher.spoil(FILE, [Fault::Break(30_000), Fault::Break(20_000), Fault::Stall(Duration::from_millis(900))]);
+    scene.fetch().unwrap();
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+    let ranges = scene.ranges();
+    assert_eq!(ranges[..2], [None, Some("bytes=30000-".to_owned())]);
+    assert_eq!(ranges.last().unwrap().as_deref(), Some("bytes=50000-"));
+    assert_eq!(scene.left(), BOTH);
+}
+
+#[test]
+fn a_later_run_goes_on_too() {
+    let scene = Scene::new();
+    let bytes = archive(4, 90_000);
+    scene.publisher.offer(FILE, &bytes);
+    scene.publisher.spoil(FILE, [Fault::Break(40_000)]);
+    scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(503, ""), 6));
+    let gave_up = scene.refusal();
+    assert!(gave_up.contains("answered 503") && gave_up.contains("goes on after the 40000 bytes"), "{gave_up}");
+    assert_eq!(scene.left(), ["code.tar.gz.part", "code.tar.gz.part.json"], "nothing looks whole");
+    scene.ranges();
+    scene.fetch().unwrap();
+    assert_eq!(scene.ranges(), [Some("bytes=40000-".to_owned())]);
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+    assert_eq!(scene.left(), BOTH);
+}
+
+#[test]
+fn a_file_that_changes_between_two_attempts_is_begun_again() {
+    for fault in [None, Some(Fault::Whole), Some(Fault::OtherRange)] {
+        let scene = Scene::new();
+        scene.publisher.offer(FILE, &archive(5, 90_000));
+        scene.publisher.spoil(FILE, [Fault::Break(40_000)]);
+        scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(500, ""), 6));
+        scene.refusal();
+        let changed = archive(6, 95_000);
+        // Another file under the same address; where a range is answered wrongly, the same one.
+        let bytes = if matches!(fault, Some(Fault::OtherRange)) { archive(5, 90_000) } else { changed };
+        scene.publisher.offer(FILE, &bytes);
+        scene.publisher.spoil(FILE, fault);
+        scene.fetch().unwrap();
+        assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+        assert_eq!(scene.left(), BOTH);
+    }
+}
+
+#[test]
+fn a_part_that_is_longer_than_the_file_has_become_is_forgotten() {
+    let scene = Scene::new();
+    scene.publisher.offer_with(FILE, &archive(5, 90_000), Some("\"same\""), None);
+    scene.publisher.spoil(FILE, [Fault::Break(80_000)]);
+    scene.publisher.spoil(FILE, std::iter::repeat_n(Fault::Status(500, ""), 6));
+    scene.refusal();
+    let shorter = archive(7, 20_000);
+    scene.publisher.offer_with(FILE, &shorter, Some("\"same\""), None);
+    scene.fetch().unwrap();
+    assert_eq!(fs::read(scene.target()).unwrap(), shorter);
+}
+
+#[test]
+fn lies_about_lengths_are_found() {
+    let bytes = archive(8, 50_000);
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &bytes);
+    // More than is sent: the connection ends too early. Less than there is: the archive is cut off.
+    scene.publisher.spoil(FILE, [Fault::Announce(bytes.len() + 9), Fault::Announce(bytes.len() - 9)]);
+    scene.fetch().unwrap();
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &bytes);
+    scene.publisher.spoil(FILE, [Fault::Announce(bytes.len() - 9), Fault::Announce(bytes.len() - 9)]);
+    let refused = scene.refusal();
+    assert!(refused.contains("the file is not whole") && refused.contains("nothing of it is kept"), "{refused}");
+    assert!(scene.left().is_empty(), "{:?}", scene.left());
+
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &bytes);
+    scene.publisher.spoil(FILE, [Fault::NoLength]);
+    scene.fetch().unwrap();
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes, "no length is no lie");
+}
+
+#[test]
+fn a_damaged_archive_is_requested_once_more_and_never_kept() {
+    let scene = Scene::new();
+    let bytes = archive(9, 50_000);
+    scene.publisher.offer(FILE, &bytes);
+    scene.publisher.spoil(FILE, [Fault::Corrupt]);
+    scene.fetch().unwrap();
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+
+    // A whole file that is there survives damaged ones.
+    scene.publisher.offer(FILE, &archive(10, 50_000));
+    scene.publisher.spoil(FILE, [Fault::Corrupt, Fault::Corrupt]);
+    assert!(scene.refusal().contains("the file is not whole"));
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+    assert_eq!(scene.left(), BOTH);
+    Receipt::read(&scene.target()).unwrap().unwrap().check(&scene.target()).unwrap();
+
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, b"<html>We are down for maintenance</html>");
+    assert!(scene.refusal().contains("the file is not whole"));
+    assert!(scene.left().is_empty());
+}
+
+#[test]
+fn a_known_hash_decides() {
+    let scene = Scene::new();
+    let bytes = archive(11, 9_000);
+    scene.publisher.offer(FILE, &bytes);
+    let mut source = source();
+    source.files[0].sha256 = Some("0".repeat(64));
+    let refused = fetch(&source, &scene.options(), &scene.clock).unwrap_err().to_string();
+    assert!(refused.contains("which the catalogue knows"), "{refused}");
+    assert!(scene.left().is_empty());
+    fs::write(scene.dir.path().join("known"), &bytes).unwrap();
+    source.files[0].sha256 = Some(sha256_of(&scene.dir.path().join("known")).unwrap());
+    fetch(&source, &scene.options(), &scene.clock).unwrap();
+}
+
+#[test]
+fn a_file_that_was_changed_by_hand_is_fetched_anew() {
+    let scene = Scene::new();
+    let bytes = archive(12, 9_000);
+    scene.publisher.offer(FILE, &bytes);
+    scene.fetch().unwrap();
+    fs::write(scene.target(), "changed by hand").unwrap();
+    assert_eq!(scene.fetch().unwrap().outcome, Outcome::Changed);
+    assert_eq!(fs::read(scene.target()).unwrap(), bytes);
+}
+
+#[test]
+fn redirects_are_followed_on_the_same_host_only() {
+    let scene = Scene::new();
+    let bytes = archive(13, 9_000);
+    scene.publisher.offer("/files/code", &bytes);
+    scene.publisher.spoil(FILE, [Fault::Redirect("/files/a".to_owned())]);
+    scene.publisher.spoil("/files/a", [Fault::Redirect("code".to_owned())]);
+    let receipt = scene.fetch().unwrap().receipt;
+    assert_eq!(receipt.final_url, format!("{}/files/code", scene.publisher.base));
+    assert_eq!(receipt.url, format!("{}{FILE}", scene.publisher.base));
+
+    let elsewhere = Publisher::start();
+    elsewhere.offer("/x", &bytes);
+    for (to, expected) in [
+        (format!("{}/x", elsewhere.base), "is on another host"),
+        ("http://law.example/x".to_owned(), "is on another host"),
+        ("https://law.example/x".to_owned(), "is on another host"),
+        ("ftp://law.example/x".to_owned(), "is not an address"),
+        (FILE.to_owned(), "leads in a circle"),
+    ] {
+        let scene = Scene::new();
+        scene.publisher.spoil(FILE, [Fault::Redirect(to.clone())]);
+        let refused = scene.refusal();
+        assert!(refused.contains(expected) && refused.contains("it is not followed"), "{to}: {refused}");
+        assert!(scene.left().is_empty());
+    }
+    assert!(elsewhere.asked().is_empty(), "the other host was never asked");
+
+    let scene = Scene::new();
+    scene.publisher.spoil(FILE, [Fault::Redirect("/0".to_owned())]);
+    for step in 0..9 {
+        scene.publisher.spoil(&format!("/{step}"), [Fault::Redirect(format!("/{}", step + 1))]);
+    }
+    assert!(scene.refusal().contains("the 6th redirect in a row"));
+}
+
+#[test]
+fn throttling_servers_are_waited_for_as_long_as_they_ask_and_not_longer_than_is_bearable() {
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &archive(14, 9_000));
+    scene.publisher.spoil(FILE, [Fault::Status(429, "Retry-After: 1\r\n"), Fault::Status(503, "")]);
+    scene.fetch().unwrap();
+    let asked: Vec<_> = scene.publisher.asked().into_iter().filter(|asked| asked.path == FILE).collect();
+    assert_eq!(asked.len(), 3);
+    assert!(asked[1].at - asked[0].at >= Duration::from_secs(1), "it came back too early");
+
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &archive(14, 9_000));
+    scene.publisher.spoil(FILE, [Fault::Status(503, "Retry-After: 3600\r\n")]);
+    let refused = scene.refusal();
+    assert!(refused.contains("asks to wait 3600 seconds"), "{refused}");
+    assert_eq!(scene.ranges().len(), 1, "it was not asked again");
+}
+
+#[test]
+fn what_is_not_there_is_not_asked_for_again() {
+    let scene = Scene::new();
+    let refused = scene.refusal();
+    assert!(refused.contains("answered 404; the publisher has moved or removed"), "{refused}");
+    assert_eq!(scene.ranges().len(), 1);
+    assert!(scene.left().is_empty());
+}
+
+#[test]
+fn what_robots_txt_asks_is_heeded() {
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &archive(15, 9_000));
+    scene.publisher.offer("/robots.txt", b"User-agent: *\nDisallow: /law.example/\n");
+    let refused = scene.refusal();
+    assert!(refused.contains("robots.txt") && refused.contains("--ignore-robots"), "{refused}");
+    assert!(scene.ranges().is_empty(), "the file was not requested");
+    let mut options = scene.options();
+    options.manners.heed_robots = false;
+    fetch(&source(), &options, &scene.clock).unwrap();
+    assert!(scene.publisher.asked().iter().all(|asked| asked.path == FILE));
+
+    // A host whose rules cannot be read is left alone until they can.
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &archive(15, 9_000));
+    scene.publisher.spoil("/robots.txt", [Fault::Status(500, ""), Fault::Break(0)]);
+    scene.publisher.offer("/robots.txt", b"User-agent: *\nCrawl-delay: 0.3\n");
+    scene.fetch().unwrap();
+    let asked = scene.publisher.asked();
+    assert_eq!(asked.iter().filter(|asked| asked.path == "/robots.txt").count(), 3);
+    let [.., rules, file] = &asked[..] else { panic!("{asked:?}") };
+    assert!(file.at - rules.at >= Duration::from_millis(300), "the delay is kept");
+}
+
+#[test]
+fn one_connection_at_a_time_with_pauses() {
+    let scene = Scene::new();
+    let mut source = source();
+    source.files[0].url = "https://law.example/{number}.tar.gz".to_owned();
+    source.files[0].path = "xa-code/{number}.tar.gz".to_owned();
+    source.files[0].numbers = vec![[1, 5]];
+    for number in 1..=5 {
+        scene.publisher.offer(&format!("/law.example/{number}.tar.gz"), &archive(number, 9_000));
+    }
+    let mut options = scene.options();
+    options.numbers = vec![2, 4, 5];
+    options.manners.pause = Duration::from_millis(150);
+    options.manners.contact = Some("law@example.org".to_owned());
+    assert_eq!(fetch(&source, &options, &scene.clock).unwrap().len(), 3);
+    let asked = scene.publisher.asked();
+    assert_eq!(asked.len(), 4);
+    for pair in asked.windows(2) {
+        assert!(pair[1].at - pair[0].at >= Duration::from_millis(150), "{} came too soon", pair[1].path);
+    }
+    assert!(asked.iter().all(|asked| asked.header("from") == Some("law@example.org")));
+    assert_eq!(scene.publisher.connections_max(), 1);
+}
+
+#[test]
+fn the_latest_edition_is_read_from_the_publishers_page() {
+    let scene = Scene::new();
+    let mut source: Source = source();
+    let edition = "known = '119-1'\npage = 'https://law.example/downloads'\nbefore = 'code@'\nafter = '.tar.gz'";
+    source.edition = Some(toml::from_str(edition).unwrap());
+    source.files[0].url = "https://law.example/{edition/}/code@{edition}.tar.gz".to_owned();
+    scene.publisher.offer("/law.example/downloads", b"<a href='119/73not60/code@119-73not60.tar.gz'>all</a>");
+    scene.publisher.offer("/law.example/119/73not60/code@119-73not60.tar.gz", &archive(1, 9_000));
+    let fetched = fetch(&source, &scene.options(), &scene.clock).unwrap().remove(0);
+    assert_eq!(fetched.receipt.edition.as_deref(), Some("119-73not60"));
+
+    scene.publisher.offer("/law.example/119/1/code@119-1.tar.gz", &archive(2, 9_000));
+    let older = FetchOptions { edition: Some("119-1".to_owned()), ..scene.options() };
+    let fetched = fetch(&source, &older, &scene.clock).unwrap().remove(0);
+    assert_eq!((fetched.outcome, fetched.receipt.edition.as_deref()), (Outcome::Changed, Some("119-1")));
+
+    scene.publisher.offer("/law.example/downloads", b"a new design of the page");
+    let refused = fetch(&source, &scene.options(), &scene.clock).unwrap_err().to_string();
+    assert!(refused.contains("give the edition with --edition"), "{refused}");
+}
+
+#[test]
+fn plain_http_is_for_this_machine_alone() {
+    let scene = Scene::new();
+    let mut options = scene.options();
+    options.mirror = Some(Address::parse("http://192.0.2.1:9").unwrap());
+    let refused = fetch(&source(), &options, &scene.clock).unwrap_err().to_string();
+    assert!(refused.contains("plain http is for this machine alone"), "{refused}");
+}
+
+fn run(dir: &Path, arguments: &[&str]) -> std::process::Output {
+    hornbook().current_dir(dir).args(arguments).output().unwrap()
+}
+
+#[test]
+fn the_commands_say_what_there_is_and_what_is_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = stdout(&run(dir.path(), &["sources"]));
+    for expected in ["us-code ", "va-code ", "gu-code", "ny-new-york-code"] {
+        assert!(list.contains(expected), "no {expected} in:\n{list}");
+    }
+    let of_virginia = stdout(&run(dir.path(), &["sources", "va"]));
+    assert!(of_virginia.contains("law.lis.virginia.gov") && of_virginia.contains("in the way"), "{of_virginia}");
+    let json = stdout(&run(dir.path(), &["sources", "us-code", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json[0]["name"], &json[0]["verified"]), (&"us-code".into(), &true.into()));
+
+    for (arguments, expected) in [
+        (&["sources", "nowhere"][..], "there is no source 'nowhere'"),
+        (&["fetch", "nowhere"], "there is no source 'nowhere'"),
+        (&["fetch", "va-code"], "va-code has no address to download from: "),
+        (&["fetch", "us-code", "--pause", "0.5"], "--pause 0.5: give from 1 to 3600 seconds"),
+        (&["fetch", "us-code", "--base", "file:///x"], "is not an address"),
+        (&["update"], "name the plan: hornbook update PLAN"),
+    ] {
+        let output = run(dir.path(), arguments);
+        assert!(!output.status.success() && stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    }
+}

@@ -1,0 +1,218 @@
+//! A publisher's server on loopback: files with validators and ranges as real servers have them, and faults on demand.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What goes wrong with one request.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// The connection ends after so many bytes of the body.
+    Break(usize),
+    /// The head announces another length than is sent.
+    Announce(usize),
+    /// This status, with these header lines.
+    Status(u16, &'static str),
+    Redirect(String),
+    /// A byte in the middle of the body differs.
+    Corrupt,
+    /// A range is answered from another place than was asked for.
+    OtherRange,
+    /// The whole file is sent whatever was asked for.
+    Whole,
+    /// Nothing is sent for so long.
+    Stall(Duration),
+    /// No length: the body ends with the connection.
+    NoLength,
+}
+
+#[derive(Clone, Debug)]
+struct Offered {
+    bytes: Vec<u8>,
+    etag: Option<String>,
+    last_modified: Option<String>,
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) head: String,
+    pub(crate) at: Instant,
+}
+
+impl Asked {
+    /// The value of a header, by its lower-case name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+#[derive(Default)]
+struct State {
+    files: Mutex<BTreeMap<String, Offered>>,
+    faults: Mutex<BTreeMap<String, VecDeque<Fault>>>,
+    asked: Mutex<Vec<Asked>>,
+    open: AtomicUsize,
+    open_max: AtomicUsize,
+}
+
+pub(crate) struct Publisher {
+    pub(crate) base: String,
+    state: Arc<State>,
+}
+
+impl Publisher {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let state = Arc::new(State::default());
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let state = Arc::clone(&shared);
+                std::thread::spawn(move || {
+                    let open = state.open.fetch_add(1, Ordering::SeqCst) + 1;
+                    state.open_max.fetch_max(open, Ordering::SeqCst);
+                    let _ = serve(stream, &state);
+                    state.open.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        Self { base, state }
+    }
+
+    /// Offers a file with a strong ETag made from its bytes.
+    pub(crate) fn offer(&self, path: &str, bytes: &[u8]) {
+        let sum: u64 = bytes.iter().fold(7, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+        self.offer_with(path, bytes, Some(&format!("\"{sum:x}\"")), Some("Wed, 18 Nov 2026 10:00:00 GMT"));
+    }
+
+    pub(crate) fn offer_with(&self, path: &str, bytes: &[u8], etag: Option<&str>, last_modified: Option<&str>) {
+        let offered = Offered {
+            bytes: bytes.to_vec(),
+            etag: etag.map(str::to_owned),
+            last_modified: last_modified.map(str::to_owned),
+        };
+        self.state.files.lock().unwrap().insert(path.to_owned(), offered);
+    }
+
+    /// The next requests of a path go wrong, one after another.
+    pub(crate) fn spoil(&self, path: &str, faults: impl IntoIterator<Item = Fault>) {
+        self.state.faults.lock().unwrap().entry(path.to_owned()).or_default().extend(faults);
+    }
+
+    /// The requests since the last call.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut *self.state.asked.lock().unwrap())
+    }
+
+    /// The most connections that were open at a time.
+    pub(crate) fn connections_max(&self) -> usize {
+        self.state.open_max.load(Ordering::SeqCst)
+    }
+}
+
+/// Answers requests until one ends the connection.
+fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head)? == 0 {
+                return Ok(());
+            }
+        }
+        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let asked = Asked { path: path.clone(), head: head.replace("\r\n", "\n"), at: Instant::now() };
+        state.asked.lock().unwrap().push(asked.clone());
+        let fault = state.faults.lock().unwrap().get_mut(&path).and_then(VecDeque::pop_front);
+        let offered = state.files.lock().unwrap().get(&path).cloned();
+        if !answer(&mut stream, &asked, offered, fault)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether the connection goes on.
+fn answer(
+    stream: &mut TcpStream,
+    asked: &Asked,
+    offered: Option<Offered>,
+    fault: Option<Fault>,
+) -> std::io::Result<bool> {
+    match &fault {
+        Some(Fault::Status(status, headers)) => {
+            write!(stream, "HTTP/1.1 {status} X\r\n{headers}Content-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        }
+        Some(Fault::Redirect(to)) => {
+            write!(stream, "HTTP/1.1 302 X\r\nLocation: {to}\r\nContent-Length: 5\r\n\r\nmoved")?;
+            return Ok(true);
+        }
+        Some(Fault::Stall(pause)) => {
+            std::thread::sleep(*pause);
+            return Ok(false);
+        }
+        _ => {}
+    }
+    let Some(offered) = offered else {
+        write!(stream, "HTTP/1.1 404 X\r\nContent-Length: 4\r\n\r\nnone")?;
+        return Ok(true);
+    };
+    let is_same = asked.header("if-none-match").is_some_and(|tag| offered.etag.as_deref() == Some(tag))
+        || asked.header("if-modified-since").is_some_and(|date| offered.last_modified.as_deref() == Some(date));
+    let mut validators = String::new();
+    validators += &offered.etag.as_ref().map(|etag| format!("ETag: {etag}\r\n")).unwrap_or_default();
+    validators += &offered.last_modified.as_ref().map(|date| format!("Last-Modified: {date}\r\n")).unwrap_or_default();
+    if is_same {
+        write!(stream, "HTTP/1.1 304 X\r\n{validators}\r\n")?;
+        return Ok(true);
+    }
+    let mut body = offered.bytes.clone();
+    let total = body.len();
+    let unchanged = asked.header("if-range").is_none_or(|validator| {
+        [&offered.etag, &offered.last_modified].into_iter().flatten().any(|own| own == validator)
+    });
+    let start = asked.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+    let start: Option<usize> = start.filter(|_| unchanged && !matches!(fault, Some(Fault::Whole)));
+    let mut head = match start {
+        Some(start) if start >= total => {
+            write!(stream, "HTTP/1.1 416 X\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\n\r\n")?;
+            return Ok(true);
+        }
+        Some(start) => {
+            body.drain(..start);
+            let told = if matches!(fault, Some(Fault::OtherRange)) { start - 1 } else { start };
+            format!("HTTP/1.1 206 X\r\nContent-Range: bytes {told}-{}/{total}\r\n", total - 1)
+        }
+        None => "HTTP/1.1 200 X\r\n".to_owned(),
+    };
+    head += &validators;
+    let announced = match fault {
+        Some(Fault::Announce(length)) => length,
+        _ => body.len(),
+    };
+    let ends_with_connection = matches!(fault, Some(Fault::NoLength));
+    head += &if ends_with_connection {
+        "Connection: close\r\n".to_owned()
+    } else {
+        format!("Content-Length: {announced}\r\n")
+    };
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(b"\r\n")?;
+    match fault {
+        Some(Fault::Corrupt) => {
+            let middle = body.len() / 2;
+            body[middle] ^= 0x55;
+        }
+        Some(Fault::Break(length)) => body.truncate(length),
+        _ => {}
+    }
+    stream.write_all(&body)?;
+    stream.flush()?;
+    Ok(!matches!(fault, Some(Fault::Break(_) | Fault::Announce(_) | Fault::NoLength)))
+}
