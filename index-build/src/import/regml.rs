@@ -147,7 +147,10 @@ fn text_of(node: Node<'_, '_>) -> Text {
 }
 
 fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
-    let marker = node.attribute("marker").unwrap_or_default().trim();
+    // Paragraphs without a label are sometimes marked by a word.
+    let marker =
+        node.attribute("marker").map(str::trim).filter(|marker| !["none", "Interp", "HMDANotice."].contains(marker));
+    let marker = marker.unwrap_or_default();
     let title = child(node, "title").filter(|title| title.descendants().any(|part| part.is_text()));
     let runs_in = title.is_some_and(|title| title.attribute("type") == Some("keyterm"));
     match title {

@@ -252,7 +252,7 @@ const REGML: &str = r#"<?xml version="1.0"?><regulation xmlns="eregs"><fdsys><cf
 <section label="1002-1" sectionNum="1"><subject>§ 1002.1 Scope.</subject>
 <paragraph label="1002-1-a" marker="(a)"><title type="keyterm">General.</title><content>A <def term="bank">bank</def> is <ref target="x" reftype="term">one</ref>:<dash>Name:</dash> and so on</content>
 <paragraph label="1002-1-a-1" marker="(1)"><content>here;<table><header><columnHeaderRow><column colspan="2" rowspan="1">Banks</column></columnHeaderRow></header><row><cell>A</cell><cell>B</cell></row></table></content></paragraph></paragraph>
-<paragraph label="1002-1-p1" marker=""><content><graphic><altText/><text>![Form](ER01)</text><url>https://x/ER01.gif</url></graphic></content></paragraph></section>
+<paragraph label="1002-1-p1" marker="none"><content><graphic><altText/><text>![Form](ER01)</text><url>https://x/ER01.gif</url></graphic></content></paragraph></section>
 <section label="1002-2" sectionNum="2"><subject>§ 1002.2 [Reserved]</subject><reserved/></section>
 </content></subpart>
 <appendix appendixLetter="A" label="1002-A"><appendixTitle>Appendix A to Part 1002—Forms</appendixTitle><appendixSection appendixSecNum="1" label="1002-A-1"><subject>One</subject><paragraph marker="1."><content>First.</content></paragraph></appendixSection></appendix>
