@@ -152,6 +152,8 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
         node.attribute("marker").map(str::trim).filter(|marker| !["none", "Interp", "HMDANotice."].contains(marker));
     let marker = marker.unwrap_or_default();
     let title = child(node, "title").filter(|title| title.descendants().any(|part| part.is_text()));
+    // Some texts repeat the heading that stands before them.
+    let title = title.filter(|title| !repeats(node, *title));
     let runs_in = title.is_some_and(|title| title.attribute("type") == Some("keyterm"));
     match title {
         Some(title) if marker.is_empty() && !runs_in => {
@@ -176,6 +178,11 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
         }
     }
     builder.end_line();
+}
+
+fn repeats(paragraph: Node<'_, '_>, title: Node<'_, '_>) -> bool {
+    let is_run_in = title.attribute("type") == Some("keyterm");
+    is_run_in && child(paragraph, "content").is_some_and(|content| words_of(content).starts_with(&words_of(title)))
 }
 
 fn line(builder: &mut TextBuilder, kind: LineKind, node: Node<'_, '_>, depth: usize) {

@@ -251,7 +251,7 @@ const REGML: &str = r#"<?xml version="1.0"?><regulation xmlns="eregs"><fdsys><cf
 <subpart label="1002-Subpart"><content>
 <section label="1002-1" sectionNum="1"><subject>§ 1002.1 Scope.</subject>
 <paragraph label="1002-1-a" marker="(a)"><title type="keyterm">General.</title><content>A <def term="bank">bank</def> is <ref target="x" reftype="term">one</ref>:<dash>Name:</dash> and so on</content>
-<paragraph label="1002-1-a-1" marker="(1)"><content>here;<table><header><columnHeaderRow><column colspan="2" rowspan="1">Banks</column></columnHeaderRow></header><row><cell>A</cell><cell>B</cell></row></table></content></paragraph></paragraph>
+<paragraph label="1002-1-a-1" marker="(1)"><title type="keyterm">One.</title><content>One. There is here;<table><header><columnHeaderRow><column colspan="2" rowspan="1">Banks</column></columnHeaderRow></header><row><cell>A</cell><cell>B</cell></row></table></content></paragraph></paragraph>
 <paragraph label="1002-1-p1" marker="none"><content><graphic><altText/><text>![Form](ER01)</text><url>https://x/ER01.gif</url></graphic></content></paragraph></section>
 <section label="1002-2" sectionNum="2"><subject>§ 1002.2 [Reserved]</subject><reserved/></section>
 </content></subpart>
@@ -270,7 +270,7 @@ fn regml_keeps_its_nesting_and_interpretations_are_provisions() {
             "0P (a) General. A bank is one:",
             "1B Name:",
             "1P and so on",
-            "1P (1) here;",
+            "1P (1) One. There is here;",
             "2T Banks\t",
             "2R A\tB",
             "0I Form ER01",
