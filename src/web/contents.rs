@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::frame::{Page, Section};
 use super::law::address;
-use super::letters::Letters;
+use super::letters::{Letters, brief};
 use super::pager;
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
@@ -121,7 +121,7 @@ fn entry(child: &Child<'_>) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
     html! {
         a href=(address::path(id)) {
-            span.citation { (Letters(citation)) } " " span.heading { (Letters(heading)) }
+            span.citation { (Letters(citation)) } " " span.heading { (brief(heading)) }
             @if *child_count > 0 { " " span.count { (child_count) } }
             @if *status != "in force" { " " span.gone { (status) } }
         }

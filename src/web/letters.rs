@@ -43,6 +43,15 @@ impl Render for Letters<'_> {
     }
 }
 
+/// Characters of a heading in a list. Publishers have none that are longer.
+const HEADING_CHARS: usize = 400;
+
+/// A heading as lists have it: one that is as long as a text is cut.
+pub(super) fn brief(heading: &str) -> Letters<'_> {
+    let end = heading.char_indices().nth(HEADING_CHARS).map_or(heading.len(), |(end, _)| end);
+    Letters(&heading[..end])
+}
+
 /// A number with its thousands apart.
 pub(super) fn grouped(number: u32) -> String {
     let digits = number.to_string();

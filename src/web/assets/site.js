@@ -11,9 +11,10 @@
   root.classList.add("scripted");
   document.addEventListener("keydown", function (event) {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(input|select|textarea)$/i.test(event.target.tagName)) return;
     var box = document.getElementById("q") || document.getElementById("quick");
-    if (box) { event.preventDefault(); box.focus(); box.select(); }
+    var isElsewhere = !/^(input|select|textarea)$/i.test(event.target.tagName);
+    // In the empty box it does nothing: no search begins with it.
+    if (box && (isElsewhere || (event.target === box && !box.value))) { event.preventDefault(); box.focus(); box.select(); }
   });
   document.addEventListener("DOMContentLoaded", function () {
     var chooser = document.getElementById("theme");

@@ -9,7 +9,7 @@ use super::cited::CitationAnswer;
 use super::mentions::Mentions;
 use super::reply::{Link, List, Note, Provision, Wording};
 use super::text::LawText;
-use crate::web::letters::Letters;
+use crate::web::letters::{Letters, brief};
 
 /// Shorter notes are shown without being asked for.
 const OPEN_NOTE_BYTES: usize = 2_000;
@@ -195,7 +195,7 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
                 @if let (Some(body), Some(id)) = (&provision.code_body, provision.code_body_id) {
                     li { a href={ "/browse/" (id) } { (Letters(body)) } }
                 }
-                @for above in &provision.path { li { (link_with(above, &Letters(&above.heading))) } }
+                @for above in &provision.path { li { (link_with(above, &brief(&above.heading))) } }
             }
         }
     }
@@ -234,7 +234,7 @@ fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
 
 fn neighbours(provision: &Provision<'_>) -> Markup {
     let neighbour = |link: &Link<'_>, rel: &str, word: &str| {
-        html! { a rel=(rel) href=(path(link.id)) { span.word { (word) } span.citation { (Letters(&link.citation)) } span.heading { (Letters(&link.heading)) } } }
+        html! { a rel=(rel) href=(path(link.id)) { span.word { (word) } span.citation { (Letters(&link.citation)) } span.heading { (brief(&link.heading)) } } }
     };
     html! {
         nav.neighbours aria-label="Before and after" {
@@ -271,10 +271,7 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
 
 /// Citation and heading, as lists have them.
 pub(super) fn entry(link: &Link<'_>) -> Markup {
-    link_with(
-        link,
-        &html! { span.citation { (Letters(&link.citation)) } " " span.heading { (Letters(&link.heading)) } },
-    )
+    link_with(link, &html! { span.citation { (Letters(&link.citation)) } " " span.heading { (brief(&link.heading)) } })
 }
 
 fn link_with(link: &Link<'_>, shown: &(impl Render + ?Sized)) -> Markup {
@@ -295,7 +292,7 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
             ul.links {
                 @for candidate in &answer.candidates {
                     li { a href=(path(&candidate.node_id.to_string())) {
-                        span.citation { (Letters(&candidate.citation)) } " " span.heading { (Letters(&candidate.heading)) }
+                        span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
                     } }
                 }
             }

@@ -11,7 +11,7 @@ use crate::api::visitors::Wish;
 use crate::search::Mode;
 use crate::web::law::address;
 use crate::web::law::cited::CitationAnswer;
-use crate::web::letters::{Letters, grouped};
+use crate::web::letters::{Letters, brief, grouped};
 use crate::web::pager;
 use crate::web::shell::Opened;
 
@@ -89,9 +89,10 @@ impl<'c> Choices<'c> {
                 ul { @for sample in SAMPLES { li { a href={ "/?q=" (crate::percent::encoded(sample)) } { (sample) } } } }
                 @if !self.may_search {
                     p.also {
-                        "Searching freely needs an account on this server. Its operator makes keys with "
-                        code { "hornbook key create" } "; " a href="/docs" { "the API" } " is the same search for programs. "
-                        "Citations lead to their provisions without one."
+                        "Searching freely needs an account on this server: "
+                        a href="/settings" { "sign in or ask for one" } ". "
+                        a href="/docs" { "The API" } " is the same search for programs. "
+                        "Citations lead to their provisions without an account."
                     }
                 }
             }
@@ -176,7 +177,7 @@ fn citation(cited: &CitationAnswer) -> Markup {
                 ul.links {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
                         li { a href=(address::path(&candidate.node_id.to_string())) {
-                            span.citation { (Letters(&candidate.citation)) } " " span.heading { (Letters(&candidate.heading)) }
+                            span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
                         } }
                     }
                 }
@@ -189,7 +190,7 @@ fn shown(hit: &Hit<'_>) -> Markup {
     html! {
         article.hit {
             h2 { a href=(address::path(hit.node_id)) {
-                span.citation { (Letters(&hit.citation)) } " " span.heading { (Letters(&hit.heading)) }
+                span.citation { (Letters(&hit.citation)) } " " span.heading { (brief(&hit.heading)) }
             } }
             p.snippet {
                 @for (part, is_marked) in parts(&hit.snippet, &hit.highlights) {
