@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hornbook_corpus::outline::DEPTH_MAX;
+use indexmap::IndexMap;
 
 use crate::content::{Handle, NewNode, OnRepeat};
 use crate::mistakes::Mistakes;
@@ -39,6 +40,8 @@ pub struct Gatherer {
     cited: HashMap<Handle, u32>,
     /// Parents by another name.
     joins: HashMap<Handle, Handle>,
+    /// Containers that are added when the code body ends, unless they were stated.
+    inferred: IndexMap<Handle, NewNode>,
     provisions: u64,
 }
 
@@ -64,6 +67,7 @@ impl Gatherer {
             seen: HashMap::new(),
             cited: HashMap::new(),
             joins: HashMap::new(),
+            inferred: IndexMap::new(),
             provisions: 0,
         })
     }
@@ -76,6 +80,20 @@ impl Gatherer {
     /// Whoever names `from` as its parent belongs below `to`.
     pub fn join(&mut self, from: Handle, to: Handle) {
         self.joins.insert(from, to);
+    }
+
+    /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it.
+    pub fn infer(&mut self, node: NewNode) {
+        self.inferred.entry(node.handle).or_insert(node);
+    }
+
+    fn add_inferred(&mut self, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
+        for (handle, node) in std::mem::take(&mut self.inferred) {
+            if !self.has(handle) {
+                self.add(node, mistakes)?;
+            }
+        }
+        Ok(())
     }
 
     /// The node that is meant by a parent's handle. A circle of joins leads nowhere.
@@ -138,6 +156,7 @@ impl Gatherer {
         warnings: &mut Warnings,
         mistakes: &mut Mistakes,
     ) -> Result<Vec<GatheredNode>, SpoolError> {
+        self.add_inferred(mistakes)?;
         self.spool.flush()?;
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
@@ -151,6 +170,7 @@ impl Gatherer {
         self.seen.clear();
         self.cited.clear();
         self.joins.clear();
+        self.inferred.clear();
         self.files.clear();
     }
 

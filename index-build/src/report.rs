@@ -38,6 +38,16 @@ pub enum WarningKind {
     Dates,
     /// Law that stands where it does not belong, and was put in its place.
     Misplaced,
+    /// An entry of the source that is no provision, such as a link to the next page.
+    JunkEntry,
+    /// A heading that runs on into the headings of the sections that follow.
+    RunOnHeading,
+    /// A heading that the source cut short; the whole of it was in the text.
+    CutHeading,
+    /// The text has the same words twice or more, as a whole and in parts.
+    RepeatedText,
+    /// The text holds a list of sections instead of the law.
+    ContentsAsText,
     Zoning,
 }
 

@@ -33,6 +33,9 @@ impl Document {
 #[derive(Debug, Default)]
 pub struct Parsed {
     pub nodes: Vec<NewNode>,
+    /// Containers that the document only infers, from its path or from numbers: added if no document of the code body
+    /// states them.
+    pub inferred: Vec<NewNode>,
     /// Parents by another name: whoever names the first handle as its parent belongs below the second. So a document can be
     /// placed by another one that includes it.
     pub joins: Vec<(Handle, Handle)>,

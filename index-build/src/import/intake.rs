@@ -38,6 +38,9 @@ impl Intake<'_> {
         for (from, to) in parsed.joins {
             self.gatherer.join(from, to);
         }
+        for node in parsed.inferred {
+            self.gatherer.infer(node);
+        }
         for node in parsed.nodes {
             self.add(node)?;
         }

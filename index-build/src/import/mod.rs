@@ -6,13 +6,25 @@ pub(crate) mod cfr;
 pub mod cfr_annual;
 pub mod document;
 pub mod ecfr;
+mod flat_section;
+mod flat_text;
+mod html;
+mod html_text;
 pub mod intake;
 pub mod json_line;
 pub mod labels;
+mod levels;
+pub mod municipal_html;
 pub mod native;
+mod options;
+pub mod plain_text;
 pub mod provisions_jsonl;
+mod ranges;
 pub mod regml;
+mod remark;
 pub mod slug;
+pub mod state_html;
+pub mod state_json;
 pub mod target;
 pub mod text_builder;
 pub mod xml;
@@ -65,7 +77,7 @@ pub enum SourceContent {
     Zoning,
 }
 
-pub static IMPORTERS: [Importer; 6] = [
+pub static IMPORTERS: [Importer; 10] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
@@ -107,6 +119,42 @@ pub static IMPORTERS: [Importer; 6] = [
         content: SourceContent::Law {
             read: Read::Documents { parse: regml::parse, wants: regml::wants },
             check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "state-json",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: state_json::parse, wants: state_json::wants },
+            check_options: state_json::check_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "state-html",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: state_html::parse, wants: state_html::wants },
+            check_options: state_html::check_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "municipal-html",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: municipal_html::parse, wants: municipal_html::wants },
+            check_options: municipal_html::check_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "plain-text",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: plain_text::parse, wants: plain_text::wants },
+            check_options: plain_text::check_options,
             canonical_citations: true,
             own_tags: false,
         },

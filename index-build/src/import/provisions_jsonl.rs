@@ -12,6 +12,8 @@ use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
+use crate::import::levels::Label;
+use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
 use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
@@ -127,64 +129,6 @@ fn add_containers(
     Ok(parent)
 }
 
-/// The level and number that a container's heading begins with: `CHAPTER 21—CIVIL RIGHTS`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Label<'a> {
-    level: &'a str,
-    number: Option<&'a str>,
-}
-
-const LEVELS: [(&str, &str); 12] = [
-    ("title", "t"),
-    ("subtitle", "st"),
-    ("division", "d"),
-    ("chapter", "ch"),
-    ("subchapter", "sch"),
-    ("part", "pt"),
-    ("subpart", "spt"),
-    ("article", "art"),
-    ("subarticle", "sart"),
-    ("appendix", "app"),
-    ("subdivision", "sd"),
-    ("unit", "u"),
-];
-
-impl<'a> Label<'a> {
-    fn of(heading: &'a str) -> Self {
-        let bare = heading.trim_start_matches('[');
-        let (word, rest) = bare.split_once(char::is_whitespace).unwrap_or((bare, ""));
-        if !LEVELS.iter().any(|(level, _)| word.eq_ignore_ascii_case(level)) {
-            return Self { level: "division", number: None };
-        }
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '—' | '–' | ':' | ']')).unwrap_or(rest.len());
-        let number = rest[..end].trim_end_matches(['.', '-', ',']);
-        let is_number = number.len() <= 12
-            && (number.bytes().any(|b| b.is_ascii_digit()) || number.bytes().all(|b| b.is_ascii_uppercase()));
-        Self { level: word, number: Some(number).filter(|number| is_number && !number.is_empty()) }
-    }
-
-    fn key_part(self, heading: &str) -> String {
-        let short =
-            LEVELS.iter().find(|(level, _)| self.level.eq_ignore_ascii_case(level)).map_or("", |(_, short)| short);
-        let part = match self.number {
-            Some(number) => format!("{short}{}", slug(number)),
-            None => slug(heading).chars().take(60).collect(),
-        };
-        if part.is_empty() { "x".to_owned() } else { part }
-    }
-
-    fn citation_part(self, heading: &str) -> String {
-        match self.number {
-            Some(number) => {
-                let mut level = self.level.to_ascii_lowercase();
-                level[..1].make_ascii_uppercase();
-                format!("{level} {number}")
-            }
-            None => heading.to_owned(),
-        }
-    }
-}
-
 fn provision(
     line: Line,
     parent: Option<Handle>,
@@ -296,23 +240,8 @@ fn title_before(citation: &str) -> Option<String> {
 
 /// The format knows `in force` and `repealed`, and uses the latter for everything dead; heading and text say more.
 fn read_status(word: &str, heading: &str, text: &str, position: &SourcePosition, warnings: &mut Warnings) -> Status {
-    const REMARK_BYTES_MAX: usize = 300;
-    let marked = |text: &str| {
-        let bare = text.trim_start_matches(|c: char| !c.is_alphabetic()).to_ascii_lowercase();
-        let words = [
-            ("repealed", Status::Repealed),
-            ("reserved", Status::Reserved),
-            ("omitted", Status::Omitted),
-            ("transferred", Status::Transferred),
-            ("recodified", Status::Transferred),
-            ("renumbered", Status::Renumbered),
-            ("redesignated", Status::Renumbered),
-            ("expired", Status::Expired),
-        ];
-        words.into_iter().find(|(word, _)| bare.starts_with(word)).map(|(_, status)| status)
-    };
-    let by_heading = marked(heading).filter(|_| text.len() <= REMARK_BYTES_MAX);
-    let by_text = marked(text).filter(|_| text.len() <= REMARK_BYTES_MAX);
+    let by_heading = named_status(heading).filter(|_| text.len() <= REMARK_BYTES_MAX);
+    let by_text = named_status(text).filter(|_| text.len() <= REMARK_BYTES_MAX);
     match word {
         "in force" => by_heading.or(by_text.filter(|_| text.len() <= 40)).unwrap_or(Status::InForce),
         "repealed" => by_heading.or(by_text).unwrap_or(Status::Repealed),

@@ -4,11 +4,18 @@ mod cfr;
 mod cfr_real;
 mod common;
 mod damage;
+mod golden;
+mod imported;
 mod loss;
+mod municipal_html;
+mod plain_text;
 mod real_law;
 mod references;
 mod repeatable;
 mod sample;
+mod state_html;
+mod state_json;
+mod state_twins;
 mod zoning_real;
 
 #[path = "../../../fuzz/walk.rs"]

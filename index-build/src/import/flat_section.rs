@@ -1,0 +1,122 @@
+//! Sections of codes whose documents list each section under its containers: what municipal HTML and plain text share.
+//!
+//! Such documents often begin a chapter with a list of its sections, in the same form as the sections themselves. An entry
+//! without text is taken for a line of such a list if the same number has a text elsewhere in the document.
+
+use std::collections::HashSet;
+
+use hornbook_corpus::layout::Layout;
+use hornbook_corpus::outline::Status;
+
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::document::{Document, Parsed};
+use crate::import::flat_text;
+use crate::import::levels::Label;
+use crate::import::remark::{REMARK_BYTES_MAX, named_status};
+use crate::import::slug::slug;
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::WarningKind;
+
+/// A section as a document has it.
+#[derive(Debug, Default)]
+pub(crate) struct FlatSection {
+    pub(crate) line: u32,
+    pub(crate) number: String,
+    pub(crate) heading: String,
+    pub(crate) text: String,
+    pub(crate) layout: Layout,
+    pub(crate) credit: Option<String>,
+    /// The containers it lies in, from the outermost.
+    pub(crate) path: Vec<FlatContainer>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FlatContainer {
+    pub(crate) line: u32,
+    /// `Title 10 - Traffic`: level, number and heading are read from it.
+    pub(crate) heading: String,
+}
+
+/// The nodes of a document's sections and their containers.
+pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target: Target<'_>) -> Parsed {
+    let mut parsed = Parsed::default();
+    let is_empty = |section: &FlatSection| section.text.is_empty() && section.credit.is_none();
+    let set: HashSet<String> =
+        sections.iter().filter(|section| !is_empty(section)).map(|section| section.number.clone()).collect();
+    let mut listed = HashSet::new();
+    for (place, section) in sections.into_iter().enumerate() {
+        if is_empty(&section) && (set.contains(&section.number) || !listed.insert(section.number.clone())) {
+            continue;
+        }
+        let position = document.position(section.line);
+        if is_empty(&section) && named_status(&section.heading).is_none() {
+            let what = format!("'{}' is in force but has no text", section.number);
+            parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
+        }
+        let parent = infer_containers(&section.path, document, target, &mut parsed);
+        let reference = format!("{}#{}", document.path().rsplit('/').next().unwrap_or_default(), section.number);
+        let handle = Handle::new(target.key, &format!("section\n{}\n{place}", document.place));
+        let (content, key, sort) = into_content(section, reference, target);
+        parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Reconcile, content, position });
+    }
+    parsed
+}
+
+fn infer_containers(
+    path: &[FlatContainer],
+    document: &Document,
+    target: Target<'_>,
+    parsed: &mut Parsed,
+) -> Option<Handle> {
+    let (mut key, mut citation, mut parent) = (target.key.to_owned(), target.code_body.to_owned(), None);
+    let mut name = String::from("path");
+    for container in path {
+        let heading = container.heading.as_str();
+        let label = Label::of(heading);
+        key = format!("{key}/{}", label.key_part(heading));
+        citation = format!("{citation}, {}", label.citation_part(heading));
+        // Lists of contents and running heads spell headings in capitals: the number says which container it is.
+        name = format!("{name}\n{}", label.key_part(heading));
+        let handle = Handle::new(target.key, &name);
+        let content = Content {
+            citation: citation.clone(),
+            heading: heading.to_owned(),
+            level: label.level.to_ascii_lowercase(),
+            number: label.number.map(str::to_owned),
+            reference: name.clone(),
+            source: target.source,
+            ..Content::default()
+        };
+        let (sort, position) = (SortKey::default(), document.position(container.line));
+        let on_repeat = OnRepeat::Reconcile;
+        parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
+        parent = Some(handle);
+    }
+    parent
+}
+
+fn into_content(section: FlatSection, reference: String, target: Target<'_>) -> (Content, String, SortKey) {
+    let citation = flat_text::citation(&section.number, target);
+    let key = format!("{}/s{}", target.key, slug(&section.number));
+    let sort = SortKey::of_citation(&citation);
+    let short = section.text.len() <= REMARK_BYTES_MAX;
+    let status = named_status(&section.heading).or_else(|| named_status(&section.text)).filter(|_| short);
+    let mut tags = target.tags.to_vec();
+    tags.sort_unstable();
+    let content = Content {
+        citation,
+        heading: section.heading,
+        level: "section".into(),
+        number: Some(section.number),
+        status: Some(status.unwrap_or(Status::InForce)),
+        text: Some(section.text),
+        layout: section.layout,
+        source_credit: section.credit,
+        tags,
+        reference,
+        source: target.source,
+        ..Content::default()
+    };
+    (content, key, sort)
+}

@@ -1,0 +1,195 @@
+//! Codes that exist only as text: a plan says by regular expressions which lines begin sections and containers, and which
+//! are furniture of pages. See FORMAT.md for the options, with an example.
+
+use serde::Deserialize;
+
+use crate::import::document::{Document, Parsed};
+use crate::import::flat_section::{self, FlatContainer, FlatSection};
+use crate::import::flat_text;
+use crate::import::levels;
+use crate::import::options::{self, Pattern};
+use crate::import::target::Target;
+use crate::import::xml::text_of;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    /// The first line of a section: its groups are number and heading.
+    section: Pattern,
+    /// From the outermost.
+    #[serde(default)]
+    container: Vec<ContainerOptions>,
+    /// Lines that belong to pages, not to the law.
+    #[serde(default)]
+    furniture: Vec<Pattern>,
+    /// The first line of the source credit.
+    credit: Option<Pattern>,
+    #[serde(default)]
+    paragraphs: Paragraphs,
+    /// Documents, by path, that are of another code body.
+    skip: Option<Pattern>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContainerOptions {
+    level: String,
+    /// Its groups are number and heading.
+    pattern: Pattern,
+}
+
+/// What ends a paragraph.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Paragraphs {
+    /// Each line is one.
+    #[default]
+    Lines,
+    /// An empty line, or a label at the start of a line.
+    EmptyLines,
+}
+
+pub fn wants(path: &str) -> bool {
+    path.ends_with(".txt") || path.ends_with(".text")
+}
+
+pub fn check_options(table: &toml::Table) -> Result<(), String> {
+    settings(table).map(|_| ())
+}
+
+fn settings(table: &toml::Table) -> Result<Options, String> {
+    let options: Options = options::read(table)?;
+    if options.section.captures_len() < 2 {
+        return Err(
+            "option 'section': it has no group; put parentheses around the number, and around the heading".into()
+        );
+    }
+    for container in &options.container {
+        if levels::short(&container.level).is_none() {
+            return Err(format!(
+                "option 'container': '{}' is no level; write title, chapter or the like",
+                container.level
+            ));
+        }
+        if container.pattern.captures_len() < 2 {
+            return Err(format!(
+                "option 'container': the pattern of level '{}' has no group for the number",
+                container.level
+            ));
+        }
+    }
+    Ok(options)
+}
+
+pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+    let options = match settings(target.options) {
+        Ok(options) => options,
+        Err(what) => return Parsed::refused(document.position(1), what),
+    };
+    if options.skip.as_ref().is_some_and(|skip| skip.is_match(document.path())) {
+        return Parsed::default();
+    }
+    let text = match text_of(document) {
+        Ok(text) => text,
+        Err((position, what)) => return Parsed::refused(position, what),
+    };
+    let mut reader =
+        Reader { options: &options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
+    let mut stray = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        // Page breaks stand before the first line of a page.
+        let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
+        if !reader.line(number, line) && stray.is_none() {
+            stray = Some((number, line.to_owned()));
+        }
+    }
+    reader.end_section();
+    let sections = reader.sections;
+    if sections.is_empty() {
+        let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
+        return Parsed::refused(document.position(1), what);
+    }
+    let mut parsed = flat_section::into_nodes(sections, document, target);
+    if let Some((line, words)) = stray {
+        let words: String = words.chars().take(60).collect();
+        let what =
+            format!("'{words}' stands before the first section; name it with the option 'furniture' or 'container'");
+        parsed.refuse(document.position(line), what);
+    }
+    parsed
+}
+
+struct Reader<'o> {
+    options: &'o Options,
+    /// The container of each level that is open.
+    path: Vec<Option<FlatContainer>>,
+    open: Option<(FlatSection, Vec<String>)>,
+    sections: Vec<FlatSection>,
+}
+
+impl Reader<'_> {
+    /// Takes a line; false if it belongs to nothing.
+    fn line(&mut self, number: u32, line: &str) -> bool {
+        let options = self.options;
+        if options.furniture.iter().any(|furniture| furniture.is_match(line)) {
+            return true;
+        }
+        let group = |found: &regex::Captures<'_>, group| {
+            found.get(group).map_or(String::new(), |text| text.as_str().trim().to_owned())
+        };
+        if let Some(found) = options.section.captures(line) {
+            self.end_section();
+            let path = self.path.iter().flatten().cloned().collect();
+            let (own, heading) = (group(&found, 1), group(&found, 2));
+            let section = FlatSection { line: number, number: own, heading, path, ..FlatSection::default() };
+            self.open = Some((section, Vec::new()));
+            return true;
+        }
+        for (level, container) in options.container.iter().enumerate() {
+            let Some(found) = container.pattern.captures(line) else { continue };
+            self.end_section();
+            let (own, heading) = (group(&found, 1), group(&found, 2));
+            let heading = format!("{} {own}. {heading}", levels::capitalised(&container.level));
+            self.path[level] = Some(FlatContainer { line: number, heading: heading.trim_end().to_owned() });
+            self.path[level + 1..].fill(None);
+            return true;
+        }
+        match &mut self.open {
+            Some((_, lines)) => lines.push(line.to_owned()),
+            None => return line.is_empty(),
+        }
+        true
+    }
+
+    fn end_section(&mut self) {
+        let Some((mut section, lines)) = self.open.take() else { return };
+        let credit = |line: &String| self.options.credit.as_ref().is_some_and(|credit| credit.is_match(line));
+        let end = lines.iter().position(credit).unwrap_or(lines.len());
+        (section.text, section.layout) = flat_text::set(&paragraphs(&lines[..end], self.options.paragraphs));
+        let acts: Vec<&str> = lines[end..].iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        section.credit = Some(acts.join(" ")).filter(|acts| !acts.is_empty());
+        self.sections.push(section);
+    }
+}
+
+fn paragraphs(lines: &[String], ends: Paragraphs) -> Vec<String> {
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in lines {
+        let begins = flat_text::begins_with_label(line);
+        match ends {
+            _ if line.is_empty() => goes_on = false,
+            Paragraphs::EmptyLines if goes_on && !begins => {
+                if let Some(last) = paragraphs.last_mut() {
+                    last.push(' ');
+                    last.push_str(line);
+                }
+            }
+            Paragraphs::EmptyLines | Paragraphs::Lines => {
+                paragraphs.push(line.clone());
+                goes_on = true;
+            }
+        }
+    }
+    paragraphs
+}

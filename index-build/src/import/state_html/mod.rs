@@ -1,0 +1,170 @@
+//! State codes as HTML, a document for each title, in the form of the releases of Public.Resource.Org and UniCourt: `h1` is
+//! the title, `h2` by class its containers, `h3` a section, and everything up to the next of them belongs to it.
+//!
+//! Nothing marks where the law of a section ends: it is the source credit, or where there is none, the first heading that is
+//! known to begin annotations. These become notes by their headings. `nav` repeats headings and is passed over. Labels exist
+//! only as positions in lists. See FORMAT.md for the options.
+
+mod section;
+mod settings;
+
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::document::{Document, Parsed};
+use crate::import::html::{self, Element, Part};
+use crate::import::levels::Label;
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::SourcePosition;
+use section::Section;
+use settings::Settings;
+
+pub fn wants(path: &str) -> bool {
+    path.ends_with(".html") || path.ends_with(".htm")
+}
+
+pub fn check_options(options: &toml::Table) -> Result<(), String> {
+    Settings::read(options).map(|_| ())
+}
+
+pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
+    let settings = match Settings::read(target.options) {
+        Ok(settings) => settings,
+        Err(what) => return Parsed::refused(document.position(1), what),
+    };
+    if settings.skip.as_ref().is_some_and(|skip| skip.is_match(document.path())) {
+        return Parsed::default();
+    }
+    let tree = match html::parse(document) {
+        Ok(tree) => tree,
+        Err((position, what)) => return Parsed::refused(position, what),
+    };
+    let mut reader = Reader { document, target, settings: &settings, path: Vec::new(), parsed: Parsed::default() };
+    reader.read(&blocks(tree.root()));
+    if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
+        return Parsed::refused(document.position(1), "it has neither a title (h1) nor a section (h3)");
+    }
+    reader.parsed
+}
+
+/// What stands in a document, in order, without the elements that only group.
+fn blocks(root: Element<'_>) -> Vec<Part<'_>> {
+    let mut blocks = Vec::new();
+    let mut open: Vec<Part<'_>> = vec![Part::Element(root)];
+    while let Some(part) = open.pop() {
+        match part {
+            Part::Words(words) if words.trim().is_empty() => {}
+            Part::Element(element) => match element.name() {
+                "" | "html" | "body" | "main" | "div" | "article" | "section" => open.extend(element.parts().rev()),
+                // Navigation repeats headings, but some releases print the title in it alone.
+                "nav" => open.extend(element.elements().find(|inner| inner.name() == "h1").map(Part::Element)),
+                "head" | "script" | "style" => {}
+                _ => blocks.push(part),
+            },
+            Part::Words(_) => blocks.push(part),
+        }
+    }
+    blocks
+}
+
+struct Reader<'a> {
+    document: &'a Document,
+    target: Target<'a>,
+    settings: &'a Settings,
+    /// The containers that are open: their rank, heading and line.
+    path: Vec<Container>,
+    parsed: Parsed,
+}
+
+struct Container {
+    rank: usize,
+    heading: String,
+    handle: Handle,
+    key: String,
+    citation: String,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self, blocks: &[Part<'_>]) {
+        let is_heading = |part: &Part<'_>| match part {
+            Part::Element(element) => matches!(element.name(), "h1" | "h2" | "h3"),
+            Part::Words(_) => false,
+        };
+        let mut rest = blocks;
+        while let Some(at) = rest.iter().position(is_heading) {
+            let Part::Element(heading) = rest[at] else { return };
+            let after = &rest[at + 1..];
+            let end = after.iter().position(is_heading).unwrap_or(after.len());
+            match heading.name() {
+                "h3" => self.section(heading, &after[..end]),
+                name => self.container(name, heading, &after[..end]),
+            }
+            rest = &after[end..];
+        }
+    }
+
+    /// The title has rank 0, known classes follow; others lie below the container that is open.
+    fn rank(&self, name: &str, class: Option<&str>) -> usize {
+        if name == "h1" {
+            return 0;
+        }
+        let known = self.settings.levels.iter().position(|level| class == Some(level.as_str()));
+        known.map_or(self.settings.levels.len() + 1, |level| level + 1)
+    }
+
+    fn container(&mut self, name: &str, element: Element<'_>, blocks: &[Part<'_>]) {
+        let rank = self.rank(name, element.attribute("class"));
+        let heading = element.text();
+        if heading.is_empty() {
+            return;
+        }
+        self.path.retain(|container| container.rank < rank);
+        let label = Label::of(&heading);
+        let parent = self.path.last();
+        let under =
+            |text: fn(&Container) -> &str, start: &str| parent.map_or(start.to_owned(), |own| text(own).to_owned());
+        let key = format!("{}/{}", under(|own| &own.key, self.target.key), label.key_part(&heading));
+        let citation =
+            format!("{}, {}", under(|own| &own.citation, self.target.code_body), label.citation_part(&heading));
+        let headings: Vec<&str> = self.path.iter().map(|own| own.heading.as_str()).chain([heading.as_str()]).collect();
+        let handle = Handle::new(self.target.key, &format!("path\n{}", headings.join("\n")));
+        let content = Content {
+            citation: citation.clone(),
+            heading: heading.clone(),
+            level: label.level.to_ascii_lowercase(),
+            number: label.number.map(str::to_owned),
+            notes: section::notes(blocks, self.settings),
+            reference: format!("{}#{}", file_name(self.document.path()), element.attribute("id").unwrap_or_default()),
+            source: self.target.source,
+            ..Content::default()
+        };
+        let parent = parent.map(|own| own.handle);
+        let (sort, on_repeat, position) = (SortKey::default(), OnRepeat::Reconcile, self.position(element));
+        // Several documents may have parts of one title.
+        self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
+        self.path.push(Container { rank, heading, handle, key, citation });
+    }
+
+    fn section(&mut self, heading: Element<'_>, blocks: &[Part<'_>]) {
+        let position = self.position(heading);
+        let id = heading.attribute("id").unwrap_or_default();
+        let reference = format!("{}#{id}", file_name(self.document.path()));
+        let section = Section::read(&heading.text(), blocks, self.settings);
+        let place = self.parsed.nodes.len();
+        for (kind, what) in &section.faults {
+            self.parsed.warn(*kind, position.clone(), what.clone());
+        }
+        let handle = Handle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
+        let parent = self.path.last().map(|own| own.handle);
+        let (content, key, sort) = section.into_content(reference, self.target);
+        let on_repeat = OnRepeat::Reconcile;
+        self.parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position });
+    }
+
+    fn position(&self, element: Element<'_>) -> SourcePosition {
+        self.document.position(element.line())
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

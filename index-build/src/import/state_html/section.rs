@@ -1,0 +1,194 @@
+//! A section: its number and heading, and its blocks divided into law, source credit and notes.
+
+use hornbook_corpus::layout::Layout;
+use hornbook_corpus::outline::Status;
+
+use super::settings::Settings;
+use crate::content::{Content, ContentNote};
+use crate::import::flat_text;
+use crate::import::html::{Element, Part};
+use crate::import::html_text::{add_block, is_block};
+use crate::import::options::Pattern;
+use crate::import::ranges::numbers_after;
+use crate::import::remark::{REMARK_BYTES_MAX, named_status};
+use crate::import::slug::slug;
+use crate::import::target::Target;
+use crate::import::text_builder::TextBuilder;
+use crate::order::SortKey;
+use crate::report::WarningKind;
+
+/// A section, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    number: Option<String>,
+    /// It also stands for these numbers.
+    others: Vec<String>,
+    heading: String,
+    text: String,
+    layout: Layout,
+    credit: Option<String>,
+    notes: Vec<ContentNote>,
+    pub(super) faults: Vec<(WarningKind, String)>,
+}
+
+impl Section {
+    pub(super) fn read(title: &str, blocks: &[Part<'_>], settings: &Settings) -> Self {
+        let mut section = Self::default();
+        section.name(title, settings);
+        let end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
+        (section.text, section.layout) = set(&blocks[..end], settings);
+        let mut after = &blocks[end..];
+        if let Some(credit) = after.first().and_then(|part| credit(part, settings)) {
+            section.credit = Some(credit);
+            after = &after[1..];
+        }
+        section.notes = notes(after, settings);
+        section.faults.extend(section.empty());
+        section
+    }
+
+    /// `§§ 50-1 through 50-43.12. Repealed.` has a first number, further ones and a heading.
+    fn name(&mut self, title: &str, settings: &Settings) {
+        let found = settings.section.captures(title).and_then(|found| Some((found.get(0)?.end(), found.get(1)?)));
+        let Some((mut end, number)) = found else {
+            self.heading = title.to_owned();
+            let what = format!("'{title}' has no number");
+            self.faults.push((WarningKind::MissingNumber, what));
+            return;
+        };
+        self.number = Some(number.as_str().to_owned());
+        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–) ?)(\d[\w:-]*(?:\.\w+)*(?::\w+)*)[.,]?");
+        let number_end = number.end();
+        if title.starts_with("§§") {
+            let mut at = number_end;
+            while let Some(next) = further.captures(title[at..].trim_start_matches('.').trim_start()) {
+                let skipped = title[at..].len() - title[at..].trim_start_matches('.').trim_start().len();
+                let before = self.others.last().map_or(number.as_str(), |last| last.as_str()).to_owned();
+                let others = match &next[1] {
+                    "through" | "to" | "–" => numbers_after(&before, &next[2]),
+                    _ => vec![next[2].to_owned()],
+                };
+                self.others.extend(others);
+                at += skipped + next.get(2).map_or(0, |number| number.end());
+            }
+            end = end.max(at);
+        }
+        self.heading = title[end..].trim_start_matches(['.', ',', ' ']).to_owned();
+    }
+
+    fn empty(&self) -> Option<(WarningKind, String)> {
+        let number = self.number.as_deref().unwrap_or(&self.heading);
+        let is_empty = self.text.is_empty() && self.status().is_living();
+        is_empty.then(|| (WarningKind::EmptyProvision, format!("'{number}' is in force but has no text")))
+    }
+
+    fn status(&self) -> Status {
+        let short = self.text.len() <= REMARK_BYTES_MAX;
+        let bare = self.heading.trim_start_matches(['(', '[']);
+        let named = named_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
+        named.or_else(|| named_status(&self.text)).filter(|_| short).unwrap_or(Status::InForce)
+    }
+
+    /// The node's content, key and place among its siblings.
+    pub(super) fn into_content(self, reference: String, target: Target<'_>) -> (Content, String, SortKey) {
+        let status = self.status();
+        let own = self.number.clone().unwrap_or_else(|| format!("unnumbered ({})", self.heading));
+        let citation = flat_text::citation(&own, target);
+        let key: String = slug(&own).chars().take(120).collect();
+        let key = format!("{}/s{key}", target.key);
+        let sort = SortKey::of_citation(&citation);
+        let (effective_from, effective_to) = flat_text::effect_of(&self.heading);
+        let mut tags = target.tags.to_vec();
+        tags.sort_unstable();
+        let content = Content {
+            citation,
+            heading: self.heading,
+            level: "section".into(),
+            number: self.number,
+            status: Some(status),
+            text: Some(self.text),
+            layout: self.layout,
+            notes: self.notes,
+            source_credit: self.credit,
+            tags,
+            parallel_citations: self.others.iter().map(|number| flat_text::citation(number, target)).collect(),
+            effective_from,
+            effective_to,
+            reference,
+            source: target.source,
+            ..Content::default()
+        };
+        (content, key, sort)
+    }
+}
+
+/// Blocks as a text with its layout. Words that stand in no element are a paragraph.
+fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
+    let mut builder = TextBuilder::default();
+    let mut within = false;
+    for part in blocks {
+        let goes_on = !is_block_part(part);
+        if goes_on && !within {
+            builder.paragraph(0);
+        }
+        within = goes_on;
+        match part {
+            Part::Words(words) => builder.push(words),
+            Part::Element(element) if goes_on => {
+                builder.push(&element.text());
+                builder.space();
+            }
+            Part::Element(element) => add_block(*element, 0, &settings.label, &mut builder),
+        }
+    }
+    builder.finish()
+}
+
+fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
+    credit(part, settings).is_some() || lead(part).is_some_and(|lead| settings.annotations.is_match(&lead))
+}
+
+/// The source credit, if a paragraph begins with its lead in bold.
+fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
+    let Part::Element(element) = part else { return None };
+    let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong"))?;
+    if element.name() != "p" || bold.text() != settings.credit {
+        return None;
+    }
+    Some(element.text().strip_prefix(settings.credit.as_str())?.trim_start().to_owned())
+}
+
+/// A heading of annotations: a heading element, or a paragraph that is all bold.
+fn lead(part: &Part<'_>) -> Option<String> {
+    let Part::Element(element) = part else { return None };
+    let text = element.text();
+    let is_heading = matches!(element.name(), "h4" | "h5" | "h6");
+    (is_heading || (element.name() == "p" && is_all_bold(*element, &text))).then_some(text)
+}
+
+fn is_all_bold(element: Element<'_>, text: &str) -> bool {
+    let mut bold = element.elements().filter(|inner| matches!(inner.name(), "b" | "strong"));
+    !text.is_empty() && bold.next().is_some_and(|bold| bold.text() == text)
+}
+
+/// Blocks after the law as notes: each heading begins one.
+pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote> {
+    let mut notes = Vec::new();
+    let mut rest = blocks;
+    while !rest.is_empty() {
+        let topic = lead(&rest[0]);
+        let first = usize::from(topic.is_some());
+        let end = rest[first..].iter().position(|part| lead(part).is_some()).map_or(rest.len(), |end| first + end);
+        let (text, layout) = set(&rest[first..end], settings);
+        if topic.is_some() || !text.is_empty() {
+            notes.push(ContentNote { topic: topic.unwrap_or_else(|| flat_text::NOTE.to_owned()), text, layout });
+        }
+        rest = &rest[end..];
+    }
+    notes
+}
+
+/// Whether a part is a block of its own among the words of a paragraph.
+fn is_block_part(part: &Part<'_>) -> bool {
+    matches!(part, Part::Element(element) if is_block(element.name()))
+}

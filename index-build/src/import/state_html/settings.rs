@@ -1,0 +1,59 @@
+//! `[source.options]` of the format `state-html`: what differs between the releases of this family.
+
+use serde::Deserialize;
+
+use crate::import::options::{Pattern, read};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    /// Classes of the `h2` elements, from the outermost.
+    levels: Option<Vec<String>>,
+    /// The heading of a section: the first group is its number.
+    section: Option<Pattern>,
+    /// The bold words that begin the source credit.
+    credit: Option<String>,
+    /// Headings that begin annotations.
+    annotations: Option<Pattern>,
+    /// How a list item is labelled, with `{}` for its letter or number.
+    label: Option<String>,
+    /// Documents, by path, that are of another code body.
+    skip: Option<Pattern>,
+}
+
+/// The options, with our own for those that a plan does not set.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) levels: Vec<String>,
+    pub(super) section: Pattern,
+    pub(super) credit: String,
+    pub(super) annotations: Pattern,
+    pub(super) label: String,
+    pub(super) skip: Option<Pattern>,
+}
+
+const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
+
+impl Settings {
+    pub(super) fn read(options: &toml::Table) -> Result<Self, String> {
+        let options: Options = read(options)?;
+        let section =
+            options.section.unwrap_or_else(|| Pattern::fixed(r"^(?:§§?|Section) ?(\d[\w.:-]*?)\.?(?: |,|–|$)"));
+        if section.captures_len() < 2 {
+            return Err("option 'section': it has no group; put parentheses around the number".into());
+        }
+        let label = options.label.unwrap_or_else(|| "{}.".into());
+        if label.matches("{}").count() != 1 {
+            return Err(format!("option 'label': '{label}' must contain {{}} once, such as '({{}})'"));
+        }
+        let classes = ["oneh2", "twoh2", "threeh2", "fourh2", "fiveh2"].map(str::to_owned).to_vec();
+        Ok(Self {
+            levels: options.levels.unwrap_or(classes),
+            section,
+            credit: options.credit.unwrap_or_else(|| "History.".into()),
+            annotations: options.annotations.unwrap_or_else(|| Pattern::fixed(ANNOTATIONS)),
+            label,
+            skip: options.skip,
+        })
+    }
+}

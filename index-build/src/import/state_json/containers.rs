@@ -1,0 +1,107 @@
+//! Titles and chapters: from the number of a section where the plan says how, else from the path of the document.
+
+use serde::Deserialize;
+
+use super::settings::Settings;
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::levels;
+use crate::import::slug::slug;
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::SourcePosition;
+
+/// A container, within those before it in a chain.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    level: String,
+    number: String,
+    heading: String,
+}
+
+/// A page of contents, `toc.json`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Contents {
+    #[serde(default)]
+    number: String,
+    #[serde(default)]
+    heading: String,
+    #[serde(default)]
+    children: Vec<Contents>,
+}
+
+/// The containers of a section, from the outermost.
+pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> {
+    if settings.containers.is_empty() {
+        return path.split('/').filter_map(by_path).collect();
+    }
+    let found = settings.containers.iter().filter_map(|container| {
+        let number = container.number.find(number)?.as_str();
+        Some(Link { level: container.level.clone(), number: number.to_owned(), heading: String::new() })
+    });
+    found.collect()
+}
+
+/// `title-title-20a-game-and-parks` is title 20A, Game and parks.
+fn by_path(part: &str) -> Option<Link> {
+    let (level, rest) = part.split_once('-')?;
+    let rest = rest.strip_prefix(level).and_then(|rest| rest.strip_prefix('-')).unwrap_or(rest);
+    let (first, heading) = rest.split_once('-').unwrap_or((rest, ""));
+    let is_number = first.starts_with(|c: char| c.is_ascii_digit());
+    let (number, heading) = if is_number { (first, heading) } else { ("", rest) };
+    Some(Link { level: level.to_owned(), number: number.to_uppercase(), heading: sentence(heading) })
+}
+
+fn sentence(dashed: &str) -> String {
+    levels::capitalised(dashed.replace('-', " ").trim())
+}
+
+/// The containers of a chain as nodes, and the handle of the innermost.
+pub(super) fn nodes(chain: &[Link], target: Target<'_>, position: &SourcePosition) -> (Vec<NewNode>, Option<Handle>) {
+    let (mut key, mut citation) = (target.key.to_owned(), target.code_body.to_owned());
+    let (mut name, mut parent, mut nodes) = (String::from("container"), None, Vec::with_capacity(chain.len()));
+    for link in chain {
+        let level = levels::capitalised(&link.level);
+        let number = Some(link.number.clone()).filter(|number| !number.is_empty());
+        let own_key = match &number {
+            Some(number) => format!("{}{}", levels::short(&link.level).unwrap_or_default(), slug(number)),
+            None => slug(&link.heading).chars().take(60).collect(),
+        };
+        let own_key = if own_key.is_empty() { "x".to_owned() } else { own_key };
+        key = format!("{key}/{own_key}");
+        name = format!("{name}/{own_key}");
+        let own_citation = number.as_ref().map_or_else(|| link.heading.clone(), |number| format!("{level} {number}"));
+        citation = format!("{citation}, {own_citation}");
+        let handle = Handle::new(target.key, &name);
+        let content = Content {
+            citation: citation.clone(),
+            heading: if link.heading.is_empty() { own_citation } else { link.heading.clone() },
+            level: link.level.clone(),
+            number,
+            reference: name.clone(),
+            source: target.source,
+            ..Content::default()
+        };
+        let (sort, on_repeat) = (SortKey::of_number(&link.number), OnRepeat::Reconcile);
+        nodes.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position: position.clone() });
+        parent = Some(handle);
+    }
+    (nodes, parent)
+}
+
+/// The chains of the containers that a page of contents names with a number and a heading.
+pub(super) fn listed(contents: &Contents, settings: &Settings) -> Vec<Vec<Link>> {
+    let mut chains = Vec::new();
+    let mut open = vec![contents];
+    while let Some(contents) = open.pop() {
+        open.extend(contents.children.iter().rev());
+        let heading = contents.heading.trim();
+        let is_whole = |number: &str| number == contents.number;
+        let mut chain = chain(&contents.number, "", settings);
+        if let Some(last) = chain.iter().position(|link| is_whole(&link.number)).filter(|_| !heading.is_empty()) {
+            chain.truncate(last + 1);
+            chain[last].heading = heading.to_owned();
+            chains.push(chain);
+        }
+    }
+    chains
+}

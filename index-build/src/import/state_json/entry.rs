@@ -1,0 +1,226 @@
+//! An entry of a chapter: is it a section, which number and heading does it have, and which of its paragraphs are law?
+
+use serde::Deserialize;
+
+use super::repetition;
+use super::settings::Settings;
+use crate::import::options::Pattern;
+use crate::report::WarningKind;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry {
+    pub(super) number: String,
+    #[serde(default)]
+    heading: String,
+    #[serde(default)]
+    text: String,
+    /// Mostly empty; where it is not, it is the source credit.
+    #[serde(default)]
+    history: String,
+    #[serde(default)]
+    pub(super) source_url: String,
+}
+
+/// A section, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub(super) number: String,
+    /// It also stands for the numbers up to this one.
+    pub(super) last_number: Option<String>,
+    pub(super) heading: String,
+    pub(super) law: Vec<String>,
+    pub(super) credit: Option<String>,
+    pub(super) notes: Vec<String>,
+    /// A later wording: when it takes effect, and its paragraphs and credit.
+    pub(super) later: Option<Later>,
+    /// It was found under another name than its number.
+    pub(super) found_as: Option<String>,
+    pub(super) faults: Vec<(WarningKind, String)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Later {
+    pub(super) label: String,
+    pub(super) law: Vec<String>,
+    pub(super) credit: Option<String>,
+}
+
+/// Reads an entry; one that is no section is an error that says why.
+pub(super) fn section(entry: &Entry, settings: &Settings) -> Result<Section, String> {
+    let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut section = Section::default();
+    let opened = paragraphs.first().and_then(|first| opening(first, settings));
+    name(entry, opened.map(|(number, _)| number), settings, &mut section)?;
+    let (lines, repeated) = repetition::undo(&paragraphs);
+    if repeated > 0 {
+        let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
+        section.faults.push((WarningKind::RepeatedText, what));
+    }
+    let lines = without_opening(&lines, settings, &mut section);
+    divide(&lines, settings, &mut section);
+    if section.credit.is_none() && !entry.history.trim().is_empty() {
+        section.credit = Some(entry.history.trim().to_owned());
+    }
+    drop_contents(&mut section);
+    Ok(section)
+}
+
+/// Number and heading. Some publishers' pages put both into the number, and cut the heading short.
+fn name(entry: &Entry, opened: Option<&str>, settings: &Settings, section: &mut Section) -> Result<(), String> {
+    let (number, heading) = match entry.number.split_once(" - ") {
+        Some((number, heading)) => (number.trim(), heading.trim()),
+        None => (entry.number.trim(), entry.heading.trim()),
+    };
+    section.heading = heading.to_owned();
+    if settings.number.is_match(number) {
+        section.number = number.to_owned();
+        return Ok(());
+    }
+    let by_text = opened.filter(|number| !settings.opening.is_empty() && settings.number.is_match(number));
+    let Some(by_text) = by_text else {
+        return Err(format!("'{}' is no section number, and the text has none; left out", entry.number));
+    };
+    section.number = by_text.to_owned();
+    section.heading = String::new();
+    section.found_as = Some(entry.number.clone());
+    let what = format!("'{}' is no section number; the text is that of '{by_text}'", entry.number);
+    section.faults.push((WarningKind::JunkEntry, what));
+    Ok(())
+}
+
+/// The number that a text opens with, and what follows it.
+fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str, &'t str)> {
+    let line = line.strip_prefix(settings.opening.as_str())?.trim_start();
+    let end = line.find(|c: char| c.is_whitespace()).unwrap_or(line.len());
+    Some((line[..end].trim_end_matches(['.', ',']), line[end..].trim_start()))
+}
+
+/// The lines after number and heading, which most texts repeat; the whole heading, where it was cut.
+fn without_opening(lines: &[&str], settings: &Settings, section: &mut Section) -> Vec<String> {
+    let printed = folded(&section.heading);
+    clean_heading(section);
+    if let Some((first, rest)) = lines.split_first()
+        && !printed.is_empty()
+        && folded(first) == printed
+    {
+        return rest.iter().map(|&line| line.to_owned()).collect();
+    }
+    let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    if let Some(first) = lines.first_mut()
+        && let Some(rest) = first.strip_prefix(settings.opening.as_str())
+        && let Some(rest) = rest.trim_start().strip_prefix(section.number.as_str())
+        && !rest.starts_with(|c: char| c.is_ascii_digit())
+    {
+        *first = rest.trim_start_matches(['.', ',', ' ']).to_owned();
+        if first.is_empty() {
+            lines.remove(0);
+        }
+    }
+    if let Some(first) = lines.first()
+        && let Some(rest) = after_heading(first, section)
+    {
+        if rest.is_empty() {
+            lines.remove(0);
+        } else {
+            lines[0] = rest;
+        }
+    }
+    lines
+}
+
+/// Takes the heading off the start of a line. Where the source cut the heading short, or has none, the line is the heading.
+fn after_heading(line: &str, section: &mut Section) -> Option<String> {
+    const CUT_BYTES_MIN: usize = 30;
+    const HEADING_BYTES_MAX: usize = 1_000;
+    if section.heading.is_empty() {
+        let is_heading = section.found_as.is_some();
+        return is_heading.then(|| {
+            section.heading = line.to_owned();
+            String::new()
+        });
+    }
+    if folded(line) == folded(&section.heading) {
+        section.heading = line.to_owned();
+        return Some(String::new());
+    }
+    let ends = section.heading.ends_with('.');
+    let rest = line.strip_prefix(section.heading.trim_end_matches(['.', ' ', '…']))?;
+    if rest.starts_with('.') {
+        return Some(rest.trim_start_matches(['.', ' ']).to_owned());
+    }
+    let was_cut = !ends && section.heading.len() >= CUT_BYTES_MIN && line.len() <= HEADING_BYTES_MAX;
+    was_cut.then(|| {
+        let what = format!("the heading of '{}' was cut short; the text has the whole of it", section.number);
+        section.faults.push((WarningKind::CutHeading, what));
+        section.heading = line.to_owned();
+        String::new()
+    })
+}
+
+/// A heading without what two copies of it may differ in: white space, kinds of dashes, the last full stop.
+fn folded(heading: &str) -> String {
+    let kept = |c: &char| !c.is_whitespace() && !matches!(c, '-' | '—' | '–' | '_');
+    heading.trim_end_matches(['.', ' ']).chars().filter(kept).collect()
+}
+
+/// Cuts off headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
+fn clean_heading(section: &mut Section) {
+    let run_on = Pattern::fixed(r"(\S)Section \d[\w.:-]*(?: - |$)");
+    if let Some(found) = run_on.captures(&section.heading).and_then(|found| found.get(1)) {
+        section.heading.truncate(found.end());
+        let what = format!("the heading of '{}' ran on into those of other sections", section.number);
+        section.faults.push((WarningKind::RunOnHeading, what));
+    }
+    let rest = section.heading.strip_prefix(section.number.as_str());
+    let goes_on = section.heading.starts_with(", ") || section.heading.starts_with("to ");
+    let Some(rest) = rest.map(str::to_owned).or_else(|| goes_on.then(|| section.heading.clone())) else { return };
+    let rest = if rest.starts_with("to ") { format!(" {rest}") } else { rest };
+    let range = Pattern::fixed(r"^(?:(?: to |, | and |, and )(\d[\w:-]*(?:\.\d+)*))*\.? ?(?:through )?");
+    let Some(found) = range.captures(&rest) else { return };
+    let after = rest[found.get(0).map_or(0, |whole| whole.end())..].to_owned();
+    if after.is_empty() {
+        return;
+    }
+    section.last_number = found.get(1).map(|last| last.as_str().to_owned());
+    section.heading = after;
+}
+
+/// Divides the lines into law, source credit, notes, and a wording that takes effect later.
+fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
+    let is_credit = |line: &String| settings.credit.is_match(line);
+    let Some(at) = lines.iter().position(is_credit) else {
+        section.law = lines.to_vec();
+        return;
+    };
+    section.law = lines[..at].to_vec();
+    section.credit = Some(credit(&lines[at]));
+    let after = &lines[at + 1..];
+    let begins_again = |line: &String| line.starts_with(&format!("{}{}.", settings.opening, section.number));
+    let Some(again) = after.iter().position(begins_again) else {
+        section.notes = after.to_vec();
+        return;
+    };
+    let mut later = Later { label: after[..again].join(" "), ..Later::default() };
+    let body = &after[again + 1..];
+    let end = body.iter().position(is_credit).unwrap_or(body.len());
+    later.law = body[..end].to_vec();
+    later.credit = body.get(end).map(|line| credit(line));
+    section.notes = body.get(end + 1..).unwrap_or_default().to_vec();
+    section.later = Some(later);
+}
+
+fn credit(line: &str) -> String {
+    let bare = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).unwrap_or(line);
+    let bare = ["Source", "History"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
+    bare.trim_start_matches([' ', ':']).trim_end().to_owned()
+}
+
+/// Where a page had no law, its list of the other sections was taken for it.
+fn drop_contents(section: &mut Section) {
+    let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
+    if section.law.first().is_some_and(|line| listed.is_match(line)) {
+        section.law.clear();
+        let what = format!("the text of '{}' is a list of other sections; the source lacks its law", section.number);
+        section.faults.push((WarningKind::ContentsAsText, what));
+    }
+}

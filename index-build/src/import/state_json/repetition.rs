@@ -1,0 +1,161 @@
+//! Undoes a fault of texts that were read from nested elements of a page: each element was written with all its words,
+//! and then its children again, each with all of its own.
+//!
+//! A paragraph whose words are exactly those of the paragraphs after it is such an element, and is dropped. One that has
+//! some more words than the paragraphs after it is cut into those and the words between them. So no word is lost, and none
+//! stays twice. What an honest text repeats stays, unless one paragraph follows directly on its equal.
+
+/// The paragraphs without repetition, and how many were dropped or cut.
+pub(super) fn undo<'t>(paragraphs: &[&'t str]) -> (Vec<&'t str>, usize) {
+    let words: Vec<String> = paragraphs.iter().map(|text| squeezed(text)).collect();
+    let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
+    elements.resize_with(paragraphs.len(), Element::default);
+    for place in (0..paragraphs.len()).rev() {
+        elements[place] = element(place, paragraphs[place], &words, &mut elements);
+    }
+    let (mut kept, mut undone, mut place) = (Vec::with_capacity(paragraphs.len()), 0, 0);
+    while place < elements.len() {
+        kept.append(&mut elements[place].lines);
+        undone += elements[place].undone;
+        place = elements[place].end;
+    }
+    (kept, undone)
+}
+
+/// A paragraph with what lies in it.
+#[derive(Default)]
+struct Element<'t> {
+    /// The place after its last child.
+    end: usize,
+    lines: Vec<&'t str>,
+    undone: usize,
+}
+
+fn element<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Element<'t>]) -> Element<'t> {
+    let whole = &words[place];
+    let nested = |next: usize| elements[next].end;
+    for end in [children(whole, words, place + 1, nested), children(whole, words, place + 1, |next| next + 1)] {
+        let Some(end) = end else { continue };
+        return gathered(place + 1, end, elements);
+    }
+    if let Some(element) = cut(place, text, words, elements) {
+        return element;
+    }
+    Element { end: place + 1, lines: vec![text], undone: 0 }
+}
+
+/// Where the children end whose words together are those of the whole.
+fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) -> usize) -> Option<usize> {
+    let (mut rest, mut next) = (whole, first);
+    while !rest.is_empty() {
+        rest = rest.strip_prefix(words.get(next)?.as_str())?;
+        next = step(next);
+    }
+    (next > first).then_some(next)
+}
+
+/// The lines of the children in an element that has no words of its own.
+fn gathered<'t>(first: usize, end: usize, elements: &mut [Element<'t>]) -> Element<'t> {
+    let (mut lines, mut undone, mut next) = (Vec::new(), 1, first);
+    while next < end {
+        lines.append(&mut elements[next].lines);
+        undone += elements[next].undone;
+        next = elements[next].end;
+    }
+    Element { end: next, lines, undone }
+}
+
+/// An element with words between its children: most of it must lie in them, or it is a paragraph of its own.
+fn cut<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Element<'t>]) -> Option<Element<'t>> {
+    const BYTES_MIN: usize = 60;
+    let whole = words[place].as_str();
+    let mut found = Vec::new();
+    let (mut at, mut next, mut covered) = (0, place + 1, 0);
+    while let Some(word) = words.get(next) {
+        let long_enough = word.len() >= 8 || whole[at..].starts_with(word.as_str());
+        let Some(skipped) = whole[at..].find(word.as_str()).filter(|_| long_enough) else { break };
+        found.push((at + skipped, next));
+        at += skipped + word.len();
+        covered += word.len();
+        next = elements[next].end;
+    }
+    if whole.len() < BYTES_MIN || covered * 2 < whole.len() {
+        return None;
+    }
+    let mut result = Element { end: next, lines: Vec::new(), undone: 1 };
+    let mut at = 0;
+    for (start, child) in found {
+        push_between(text, at..start, &mut result.lines);
+        at = start + words[child].len();
+        result.lines.append(&mut elements[child].lines);
+        result.undone += elements[child].undone;
+    }
+    push_between(text, at..whole.len(), &mut result.lines);
+    Some(result)
+}
+
+/// The part of a text between two places, which are counted without white space.
+fn push_between<'t>(text: &'t str, range: std::ops::Range<usize>, lines: &mut Vec<&'t str>) {
+    if range.is_empty() {
+        return;
+    }
+    let (mut counted, mut start) = (0, text.len());
+    for (offset, c) in text.char_indices() {
+        if counted >= range.end {
+            lines.push(text[start.min(offset)..offset].trim());
+            return;
+        }
+        if !c.is_whitespace() {
+            if counted >= range.start {
+                start = start.min(offset);
+            }
+            counted += c.len_utf8();
+        }
+    }
+    lines.push(text[start..].trim());
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn undone(paragraphs: &[&str]) -> Vec<String> {
+        undo(paragraphs).0.into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_whole_is_dropped_before_its_parts_however_deep() {
+        assert_eq!(
+            undone(&["It is:(1) A;(2) B.", "It is:", "(1) A;", "(2) B.", "C."]),
+            ["It is:", "(1) A;", "(2) B.", "C."]
+        );
+        assert_eq!(undone(&["ABCD", "AB", "A", "B", "CD", "CD", "C", "D"]), ["A", "B", "C", "D"]);
+        assert_eq!(undone(&["Gone.", "Gone."]), ["Gone."]);
+        assert_eq!(undo(&["A", "B"]).1, 0);
+        assert_eq!(undone(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn lines_that_an_element_repeats_itself_stay() {
+        assert_eq!(undone(&["Sign:______", "Sign:", "___", "___"]), ["Sign:", "___", "___"]);
+    }
+
+    #[test]
+    fn words_between_the_parts_stay_in_their_place() {
+        let whole =
+            "The duty is as follows, in the manner of a table: (1) the first of the duties; 12 13 (2) the second.";
+        let parts = ["(1) the first of the duties;", "(2) the second."];
+        assert_eq!(
+            undone(&[whole, parts[0], parts[1]]),
+            ["The duty is as follows, in the manner of a table:", parts[0], "12 13", parts[1]]
+        );
+        // Few words in common: the first is a paragraph of its own.
+        let other =
+            "A long paragraph, much longer than what it has in common with the one that follows it: (2) the second.";
+        assert_eq!(undone(&[other, parts[1]]), [other, parts[1]]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Municipal codes as HTML: traps on a small file, and Spanish Fork whole.
+
+use hornbook_corpus::layout::LineKind;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::report::WarningKind;
+
+use crate::imported::{Source, documents, import, import_one, survives_damage};
+use crate::real_law::corpora;
+use crate::{golden, state_twins};
+
+pub(crate) fn spanish_fork() -> Source<'static> {
+    Source {
+        format: "municipal-html",
+        key: "ut-spanish-fork/code",
+        code_body: "Spanish Fork Municipal Code",
+        citation: Some("Spanish Fork Mun. Code § {number}"),
+        options: toml::from_str("skip = '/public-works/'").unwrap(),
+    }
+}
+
+const TITLE: &str = r#"<!DOCTYPE html><body><header><h1>Title 5 - Shops</h1><nav>Contents</nav></header>
+<section id="5_04_010"><h3>5.04.010 Licence</h3></section>
+<section id="5_04_020"><h3>5.04.020 Gone</h3></section>
+<section id="5_04_010"><h3>5.04.010 Licence</h3><p>All must have one:</p><ul><li>bakers</li></ul>
+<dl class="definitions"><dt><dfn>Shop</dfn></dt><dd>a room.</dd></dl>
+<table><tr><th>Kind</th><th>Fee</th></tr><tr><td>Small</td><td>1</td></tr></table>
+<p>(Ord. No. 07-93, Amended 08/04/1993)</p><p>(Ord. No. 09-93, Amended 11/03/1993)</p></section>
+<section id="5_04_030"><h3>5.04.030 Appeals</h3><p>To the council.</p><h4>History</h4><ul><li>Ord. 24-2023 on 12/12/2023</li></ul></section>
+</body>"#;
+
+#[test]
+fn lists_of_contents_are_dropped_and_ordinances_are_the_credit() {
+    let imported = import_one("a.html", TITLE, &spanish_fork());
+    let node = imported.node("ut-spanish-fork/code/s5.04.010");
+    assert_eq!(node.text.as_deref(), Some("All must have one:\nbakers\nShop a room.\nKind\tFee\nSmall\t1"));
+    assert_eq!(node.layout.lines[3].kind(), Some(LineKind::TableHead));
+    assert_eq!(
+        node.source_credit.as_deref(),
+        Some("(Ord. No. 07-93, Amended 08/04/1993) (Ord. No. 09-93, Amended 11/03/1993)")
+    );
+    let appeals = imported.node("ut-spanish-fork/code/s5.04.030");
+    assert_eq!(
+        (appeals.text.as_deref(), appeals.source_credit.as_deref()),
+        (Some("To the council."), Some("Ord. 24-2023 on 12/12/2023"))
+    );
+    // A section that is nowhere but in the list is kept, and said to be empty.
+    assert_eq!((imported.provisions().count(), imported.count(WarningKind::EmptyProvision)), (3, 1));
+    assert_eq!(imported.nodes[0].0, "ut-spanish-fork/code/t5");
+}
+
+#[test]
+fn damaged_files_are_refused_with_their_place() {
+    survives_damage(&Document { place: "a.html".into(), bytes: TITLE.into() }, &spanish_fork());
+    let bad = TITLE.replace("<h3>5.04.030 Appeals</h3>", "<h3>Appeals</h3>");
+    let message = import_one("a.html", &bad, &spanish_fork()).mistakes.to_string();
+    assert!(message.starts_with("a.html:8: 'Appeals' has no number and heading"), "{message}");
+}
+
+#[test]
+fn spanish_fork_is_read_whole() {
+    let Some(corpora) = corpora() else { return };
+    let source = spanish_fork();
+    let archive = corpora.join("spanish-fork-ut-code-html-2024.tar.zst");
+    let imported = import(&documents(&archive, source.format, |_| true), &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    // 901 sections with text, of which five are repeated word for word and three are further wordings; and five without.
+    assert_eq!(imported.provisions().count(), 901 - 5 - 3 + 5);
+    let counts = [WarningKind::RepeatedProvision, WarningKind::SecondWording, WarningKind::EmptyProvision];
+    assert_eq!(counts.map(|kind| imported.count(kind)), [5, 3, 3]);
+    let (missing, extra) =
+        state_twins::keys_that_differ(&corpora.join("ut-spanish-fork-code.jsonl.zst"), &imported, source.key);
+    let without_text = ["15.3.20.020", "15.3.20.030", "7.12.040", "7.28.120", "8.20.020"];
+    assert_eq!((missing, extra), (vec![], without_text.map(|number| format!("{}/s{number}", source.key)).to_vec()));
+    golden::check("ut-spanish-fork", &imported);
+}

@@ -1,0 +1,113 @@
+//! Codes that exist only as text: traps on a small file, and Spanish Fork's text files against its HTML.
+
+use std::collections::BTreeSet;
+
+use hornbook_index_build::import::IMPORTERS;
+use hornbook_index_build::import::document::Document;
+
+use crate::imported::{Source, documents, import, import_one, survives_damage};
+use crate::municipal_html::spanish_fork;
+use crate::real_law::corpora;
+
+const OPTIONS: &str = r"
+section = '^§ (\d+\.\d+)\. (.*)$'
+furniture = ['^Arden Code +Page \d+$']
+credit = '^\(Ord\.'
+paragraphs = 'empty-lines'
+container = [{ level = 'title', pattern = '^TITLE (\d+) (.*)$' }, { level = 'chapter', pattern = '^CHAPTER (\d+)$' }]
+";
+
+const TEXT: &str = "TITLE 1 GENERAL
+CHAPTER 2
+§ 1.1. Names.
+§ 1.2. Rules.
+
+\u{c}Arden Code   Page 1
+§ 1.1. Names.
+This code is
+the Arden Code.
+(a) It may be
+cited so;
+(b) or not.
+
+It is short.
+(Ord. 12; Ord. 14)
+§ 1.2. Rules.
+None.
+";
+
+fn arden(options: &str) -> Source<'static> {
+    Source {
+        format: "plain-text",
+        key: "xa/code",
+        code_body: "Arden Code",
+        citation: None,
+        options: toml::from_str(options).unwrap(),
+    }
+}
+
+fn refused(options: &str) -> String {
+    let importer = IMPORTERS.iter().find(|importer| importer.name == "plain-text").unwrap();
+    importer.check_options(&toml::from_str(options).unwrap()).unwrap_err()
+}
+
+#[test]
+fn marks_furniture_and_paragraphs_are_options() {
+    let imported = import_one("code.txt", TEXT, &arden(OPTIONS));
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    let node = imported.node("xa/code/s1.1");
+    assert_eq!(
+        node.text.as_deref(),
+        Some("This code is the Arden Code.\n(a) It may be cited so;\n(b) or not.\nIt is short.")
+    );
+    assert_eq!(
+        (node.citation.as_str(), node.source_credit.as_deref()),
+        ("Arden Code § 1.1", Some("(Ord. 12; Ord. 14)"))
+    );
+    let keys: Vec<_> = imported.nodes.iter().map(|(key, _, _)| key.as_str()).collect();
+    assert_eq!(keys, ["xa/code/t1", "xa/code/t1/ch2", "xa/code/s1.1", "xa/code/s1.2"]);
+}
+
+#[test]
+fn mistakes_name_option_file_and_line() {
+    assert_eq!(refused("section = '('"), "option 'section': '(' is not a regular expression: unclosed group");
+    assert!(refused("section = 'x'").starts_with("option 'section': it has no group"));
+    assert!(refused("furniture = []").contains("missing field `section`"));
+    assert!(refused("section = '(a)'\npages = 1").contains("unknown field `pages`"));
+    let level = "section = '(a)'\ncontainer = [{ level = 'tome', pattern = '(a)' }]";
+    assert!(refused(level).starts_with("option 'container': 'tome' is no level"));
+    let stray = import_one("code.txt", &format!("Preface\n{TEXT}"), &arden(OPTIONS)).mistakes.to_string();
+    assert!(stray.starts_with("code.txt:1: 'Preface' stands before the first section"), "{stray}");
+    let none = import_one("code.txt", "Nothing.\n", &arden(OPTIONS)).mistakes.to_string();
+    assert!(none.starts_with("code.txt:1: no line begins a section as the option 'section' says"), "{none}");
+}
+
+#[test]
+fn damaged_files_are_refused_with_their_place() {
+    survives_damage(&Document { place: "code.txt".into(), bytes: TEXT.into() }, &arden(OPTIONS));
+}
+
+/// The city publishes these titles in both forms: each has the sections of the other. In the text files of the others,
+/// lines of the law look like headings of chapters.
+#[test]
+fn spanish_fork_as_text_has_the_sections_of_its_html() {
+    const TITLES: [&str; 8] = ["1", "2", "4", "5", "8", "9", "10", "12"];
+    let Some(corpora) = corpora() else { return };
+    let archive = corpora.join("spanish-fork-ut-code-html-2024.tar.zst");
+    let options = r"
+skip = 'README|public-works'
+section = '^(\d+\.(?:\d+\.)?\d+\.\d{3}) (.+)$'
+credit = '^\(Ord\.'
+container = [{ level = 'title', pattern = '^(\d+) ([A-Z, ]+)$' }, { level = 'chapter', pattern = '^(\d+\.\d\d) (.+)$' }]
+";
+    let text = Source { format: "plain-text", options: toml::from_str(options).unwrap(), ..spanish_fork() };
+    let picks = |path: &str| TITLES.iter().any(|title| path.contains(&format!("/title_{title}_")));
+    let keys = |source: &Source<'_>| -> BTreeSet<String> {
+        let imported = import(&documents(&archive, source.format, picks), source);
+        assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+        imported.provisions().map(|(key, _, _)| key.clone()).filter(|key| !key.contains('~')).collect()
+    };
+    let of_text = keys(&text);
+    assert_eq!(of_text.len(), 494);
+    assert_eq!(of_text, keys(&spanish_fork()));
+}

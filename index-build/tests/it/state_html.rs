@@ -1,0 +1,135 @@
+//! State codes as HTML: traps on small files, and Virginia whole.
+
+use hornbook_corpus::outline::Status;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::report::WarningKind;
+
+use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
+use crate::real_law::corpora;
+use crate::state_twins;
+
+fn virginia() -> Source<'static> {
+    Source {
+        format: "state-html",
+        key: "va/code",
+        code_body: "Code of Virginia",
+        citation: Some("Va. Code § {number}"),
+        options: toml::from_str("skip = 'constitution'").unwrap(),
+    }
+}
+
+const TITLE: &str = r##"<html><head><title>X</title></head><body><h1 class="title">Title 9. Ways.</h1>
+<nav><ul><li><a href="#x">Chapter 1. Roads.</a></li></ul></nav><main>
+<div><h2 class="oneh2" id="c1"><b>Chapter 1. Roads.</b></h2><nav><ul><li>§ 9-1. Again.</li></ul></nav>
+<p><b>Editor’s note.</b></p><p>Of the chapter.</p>
+<div><h3 id="s9-1"><b>§ 9-1. Who may pass.</b></h3>
+<ol type="A"><li>All may pass: <ol><li>on foot <cite><a href="#y">9-2</a></cite>;</li><li value="4">by cart.</li></ol></li><li>None may stay.</li></ol>
+<p><b>History.</b> 1990, c. 1.</p>
+<p><b>Cross references.</b></p><p>See 9-2.</p>
+<h4>CASE NOTES</h4><p>Held so.</p></div>
+<h3 id="s9-2">§§ 9-2 through 9-4. Repealed by Acts 1991, c. 2.</h3>
+<p><b>Editor’s note.</b></p><p>Former 9-2.</p>
+<h3 id="s9-5a">§ 9-5. (Effective until July 1, 2022) Tolls.</h3><p>One.</p><p><b>History.</b> 1990.</p>
+<h3 id="s9-5b">§ 9-5. (Effective July 1, 2022) Tolls.</h3><p>Two.</p><p><b>History.</b> 1990; 2022.</p>
+</div>
+<h2 class="twoh2">Article 1. Bridges.</h2><h3 id="s9-6">§ 9-6. [Reserved.]</h3>
+<h3 id="s9-7">§ 9-7. Compact.</h3><h4>Article I.</h4><p>They agree.</p>
+<h2 class="oneh2">Chapter 2. Rivers.</h2><h3 id="s9-8">§ 9-8. Fish.</h3><p>Free.</p><p>Stray words
+</main></body></html>"##;
+
+fn small() -> Imported {
+    import_one("t9.html", TITLE, &virginia())
+}
+
+#[test]
+fn list_positions_become_labels_and_annotations_notes() {
+    let imported = small();
+    let node = imported.node("va/code/s9-1");
+    assert_eq!(node.text.as_deref(), Some("A. All may pass:\n1. on foot 9-2;\n4. by cart.\nB. None may stay."));
+    assert_eq!(node.layout.lines.iter().map(|line| line.depth).collect::<Vec<_>>(), [0, 1, 1, 0]);
+    assert_eq!((node.heading.as_str(), node.source_credit.as_deref()), ("Who may pass.", Some("1990, c. 1.")));
+    let notes: Vec<_> = node.notes.iter().map(|note| (note.topic.as_str(), note.text.as_str())).collect();
+    assert_eq!(notes, [("Cross references.", "See 9-2."), ("CASE NOTES", "Held so.")]);
+}
+
+#[test]
+fn ranges_are_found_by_each_number_and_wordings_joined() {
+    let imported = small();
+    let range = imported.node("va/code/s9-2");
+    assert_eq!((range.heading.as_str(), range.text.as_deref()), ("Repealed by Acts 1991, c. 2.", Some("")));
+    assert_eq!(
+        (range.status, range.parallel_citations.join(",").as_str()),
+        (Some(Status::Repealed), "Va. Code § 9-3,Va. Code § 9-4")
+    );
+    let two = imported.node("va/code/s9-5");
+    assert_eq!((two.text.as_deref(), two.effective_from.as_deref()), (Some("Two."), Some("2022-07-01")));
+    assert_eq!((two.wordings.len(), imported.count(WarningKind::SecondWording)), (1, 1));
+    assert_eq!(imported.node("va/code/s9-6").status, Some(Status::Reserved));
+    // A heading within the law does not end it.
+    assert_eq!(imported.node("va/code/s9-7").text.as_deref(), Some("Article I.\nThey agree."));
+}
+
+#[test]
+fn containers_come_from_classes() {
+    let imported = small();
+    let order: Vec<_> = imported.nodes.iter().map(|(key, _, depth)| (key.as_str(), *depth)).collect();
+    let expected = [
+        ("va/code/t9", 0),
+        ("va/code/t9/ch1", 1),
+        ("va/code/s9-1", 2),
+        ("va/code/s9-2", 2),
+        ("va/code/s9-5", 2),
+        ("va/code/t9/ch1/art1", 2),
+        ("va/code/s9-6", 3),
+        ("va/code/s9-7", 3),
+        ("va/code/t9/ch2", 1),
+        ("va/code/s9-8", 2),
+    ];
+    assert_eq!(order, expected);
+    assert_eq!(imported.node("va/code/t9/ch1").notes[0].text, "Of the chapter.");
+    assert_eq!(imported.node("va/code/s9-8").text.as_deref(), Some("Free.\nStray words"));
+}
+
+/// Other releases of the family have other classes and credits: the plan says so.
+#[test]
+fn levels_credit_and_labels_are_options() {
+    let options = "levels = ['ch']\ncredit = 'Source:'\nlabel = '({})'\nsection = '^Sec\\. (\\d+)\\.'";
+    let source = Source { options: toml::from_str(options).unwrap(), ..virginia() };
+    let html = "<h1>TITLE 1</h1><h2 class=ch>CHAPTER 1 - A</h2><h3>Sec. 12. Fees.</h3><ol type=a><li>Pay.</ol><p><b>Source:</b> 1.</p>";
+    let imported = import_one("w.html", html, &source);
+    let node = imported.node("va/code/s12");
+    assert_eq!((node.text.as_deref(), node.source_credit.as_deref()), (Some("(a) Pay."), Some("1.")));
+    assert_eq!(imported.nodes[1].0, "va/code/t1/ch1");
+}
+
+#[test]
+fn damaged_files_are_refused_with_their_place() {
+    survives_damage(&Document { place: "t9.html".into(), bytes: TITLE.into() }, &virginia());
+    let deep = import_one("d.html", &"<div>".repeat(500), &virginia()).mistakes.to_string();
+    assert!(deep.starts_with("d.html:1: elements are nested"), "{deep}");
+    let other = import_one("e.html", "<p>no law</p>", &virginia()).mistakes.to_string();
+    assert!(other.contains("neither a title (h1) nor a section (h3)"), "{other}");
+}
+
+#[test]
+fn virginia_is_read_whole() {
+    let Some(corpora) = corpora() else { return };
+    let source = virginia();
+    let documents = documents(&corpora.join("va-code-html-2022.tar.zst"), source.format, |_| true);
+    let headings = |picks: fn(&Document) -> bool| -> usize {
+        let picked = documents.iter().filter(|document| picks(document));
+        picked.map(|document| String::from_utf8_lossy(&document.bytes).matches("<h3").count()).sum()
+    };
+    assert_eq!(headings(|_| true), 20_227);
+    let imported = import(&documents, &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    // Every section is a provision, a wording of one, or repeats one word for word.
+    let joined = imported.count(WarningKind::SecondWording) + imported.count(WarningKind::RepeatedProvision);
+    let of_code = headings(|document| !document.path().contains("constitution"));
+    assert_eq!(imported.provisions().count() + joined as usize, of_code);
+    let (missing, _) = state_twins::keys_that_differ(&corpora.join("va-code.jsonl.zst"), &imported, "va/code");
+    // Keys of the constitutions have no hyphen; the odd one was made from `30-19.1, 30-19.1`.
+    let is_of_code = |key: &&String| key.contains('-') && !key.contains('~') && !key.contains("unnumbered");
+    let of_code: Vec<&String> = missing.iter().filter(is_of_code).collect();
+    assert_eq!(of_code, ["va/code/s30-19.1-30-19.1"]);
+}

@@ -1,0 +1,198 @@
+//! State codes as JSON: the faults that reading web pages left, on small files, and Washington and South Dakota.
+
+use hornbook_corpus::outline::Status;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::report::WarningKind;
+
+use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
+use crate::real_law::corpora;
+use crate::{golden, state_twins};
+
+fn washington() -> Source<'static> {
+    Source {
+        format: "state-json",
+        key: "wa/rcw",
+        code_body: "Revised Code of Washington",
+        citation: Some("RCW {number}"),
+        options: toml::from_str(
+            r#"
+opening = "RCW "
+number = '^\d+[A-Z]?\.\d+[A-Z]*[.-]\d+[A-Z]?$'
+edition = '^(\d{4}) Rev\. Code of Wash\.$'
+container = [{ level = "title", number = '^\d+[A-Z]?' }, { level = "chapter", number = '^\d+[A-Z]?\.\d+[A-Z]*' }]
+"#,
+        )
+        .unwrap(),
+    }
+}
+
+fn south_dakota() -> Source<'static> {
+    Source {
+        format: "state-json",
+        key: "sd/sdcl",
+        code_body: "South Dakota Codified Laws",
+        citation: Some("SDCL § {number}"),
+        options: toml::Table::new(),
+    }
+}
+
+/// A chapter of entries, each number, heading and text.
+fn chapter(path: &str, entries: &[(&str, &str, &str)]) -> String {
+    let entry = |(number, heading, text): &(&str, &str, &str)| serde_json::json!({"id": "x", "number": number, "heading": heading, "text": text, "source_url": ""});
+    let sections: Vec<_> = entries.iter().map(entry).collect();
+    serde_json::to_string_pretty(&serde_json::json!({"state": "x", "path": path, "sections": sections})).unwrap()
+}
+
+fn in_dakota(entries: &[(&str, &str, &str)]) -> Imported {
+    import_one("content/a.json", &chapter("title-title-1-state/chapter-chapter-02a-lines", entries), &south_dakota())
+}
+
+#[test]
+fn number_and_heading_are_not_law_and_the_credit_ends_it() {
+    let text = "1-2A-1. Short title.\n\nThe act:\n\n(1)Is short.\n\nSource:SL 1980, ch 1.\n\nCommission Note: Kept.";
+    let imported = in_dakota(&[("1-2A-1", "Short title.", text)]);
+    let node = imported.node("sd/sdcl/s1-2a-1");
+    assert_eq!((node.heading.as_str(), node.text.as_deref()), ("Short title.", Some("The act:\n(1) Is short.")));
+    assert_eq!((node.citation.as_str(), node.source_credit.as_deref()), ("SDCL § 1-2A-1", Some("SL 1980, ch 1.")));
+    assert_eq!((node.notes[0].topic.as_str(), node.notes[0].text.as_str()), ("Commission Note", "Kept."));
+    assert_eq!(node.layout.lines[1].label_bytes(), 3);
+    let chapter = imported.node("sd/sdcl/t1/ch02a");
+    assert_eq!(
+        (chapter.heading.as_str(), chapter.citation.as_str()),
+        ("Lines", "South Dakota Codified Laws, Title 1, Chapter 02A")
+    );
+    assert_eq!(imported.counts.values().sum::<u64>(), 0);
+}
+
+#[test]
+fn headings_that_run_on_are_cut_and_lists_of_contents_are_not_law() {
+    let imported = in_dakota(&[
+        ("1-2A-1", "Holidays.Section 1-2A-2 - Sundays.", "1-2A-1. Holidays.\n\nNone.\n\nSource:SL 1980, ch 1."),
+        ("1-2A-3", "Repealed by SL 1990Section 1-2A-4 - Next", "Section 1-2A-5 - Other.Section 1-2A-6 - More."),
+        ("1-2A-9", "1-2A-9 to 1-2A-11.Repealed by SL 1991, ch 2.", "1-2A-9 to 1-2A-11.Repealed by SL 1991, ch 2."),
+        ("1-2A-20", ", 1-2A-21. Repealed.", ", 1-2A-21. Repealed."),
+    ]);
+    assert_eq!(imported.node("sd/sdcl/s1-2a-1").heading, "Holidays.");
+    let gone = imported.node("sd/sdcl/s1-2a-3");
+    assert_eq!((gone.heading.as_str(), gone.text.as_deref()), ("Repealed by SL 1990", Some("")));
+    assert_eq!(gone.status, Some(Status::Repealed));
+    let range = imported.node("sd/sdcl/s1-2a-9");
+    assert_eq!((range.heading.as_str(), range.status), ("Repealed by SL 1991, ch 2.", Some(Status::Repealed)));
+    assert_eq!(range.parallel_citations, ["SDCL § 1-2A-10", "SDCL § 1-2A-11"]);
+    assert_eq!(imported.node("sd/sdcl/s1-2a-20").parallel_citations, ["SDCL § 1-2A-21"]);
+    assert_eq!((imported.count(WarningKind::RunOnHeading), imported.count(WarningKind::ContentsAsText)), (2, 1));
+}
+
+#[test]
+fn a_wording_that_takes_effect_later_is_one() {
+    let text = "1-2A-1. Tax.\n\nTwo.\n\nSource:SL 1980.\n\nEffective July 1, 2027\n\n1-2A-1. Tax.\n\nThree.\n\nSource:SL 2023.";
+    let imported = in_dakota(&[("1-2A-1", "Tax.", text)]);
+    let node = imported.node("sd/sdcl/s1-2a-1");
+    assert_eq!((node.text.as_deref(), node.source_credit.as_deref()), (Some("Two."), Some("SL 1980.")));
+    let later = &node.wordings[0];
+    assert_eq!((later.label.as_str(), later.text.as_str()), ("Effective July 1, 2027", "Three."));
+    assert_eq!(later.effective_from.as_deref(), Some("2027-07-01"));
+}
+
+#[test]
+fn junk_is_left_out_or_found_by_its_text_and_counted() {
+    let text = |number: &str| format!("RCW {number}\n\nScope.\n\nA (1) B.\n\nA\n\n(1) B.\n\n[ 2012 c 214 s 1.]");
+    let (own, next) = (text("62A.1-101"), text("62A.1-102"));
+    let entries = [
+        ("2024 Rev. Code of Wash.", "", own.as_str()),
+        ("2023 Rev. Code of Wash.", "", own.as_str()),
+        ("Next", "", next.as_str()),
+        ("1-800-562", "6000", "6000"),
+        (
+            "10.22.030 - Compromise in all other cases forb",
+            "",
+            "RCW 10.22.030\n\nCompromise in all other cases forbidden.\n\nNo.\n\nNo.",
+        ),
+    ];
+    let imported = import_one("content/a.json", &chapter("title-title-62a/x", &entries), &washington());
+    let node = imported.node("wa/rcw/s62a.1-101");
+    assert_eq!((node.heading.as_str(), node.text.as_deref()), ("Scope.", Some("A\n(1) B.")));
+    assert_eq!(imported.node("wa/rcw/s62a.1-102").source_credit.as_deref(), Some("2012 c 214 s 1."));
+    let cut = imported.node("wa/rcw/s10.22.030");
+    assert_eq!((cut.heading.as_str(), cut.text.as_deref()), ("Compromise in all other cases forbidden.", Some("No.")));
+    assert_eq!(imported.node("wa/rcw/t62a/ch62a.1").heading, "Chapter 62A.1");
+    assert_eq!(imported.provisions().count(), 3);
+    assert_eq!((imported.count(WarningKind::JunkEntry), imported.count(WarningKind::CutHeading)), (4, 1));
+    assert!(
+        imported.warnings.iter().all(|warning| warning.place.starts_with("content/a.json:")),
+        "{:?}",
+        imported.warnings
+    );
+}
+
+#[test]
+fn a_page_of_contents_gives_containers_their_headings() {
+    let contents = r#"{"children": [{"number": "title-10", "heading": "Title 10", "children": [
+        {"number": "10.22", "heading": "Compromise."}, {"number": "Show Dispositions", "heading": ""}]}]}"#;
+    let law = chapter("x", &[("10.22.010 - When", "", "RCW 10.22.010\n\nWhen\n\nNow.")]);
+    let document = |place: &str, text: &str| Document { place: place.into(), bytes: text.into() };
+    for places in [["toc.json", "a.json"], ["z/toc.json", "a.json"]] {
+        let mut both = [document(places[0], contents), document(places[1], &law)];
+        for _ in 0..2 {
+            both.reverse();
+            let imported = import(&both, &washington());
+            assert_eq!(imported.node("wa/rcw/t10/ch10.22").heading, "Compromise.");
+            assert_eq!(imported.nodes.iter().map(|(_, _, depth)| *depth).collect::<Vec<_>>(), [0, 1, 2]);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_are_refused_with_their_place() {
+    let text =
+        chapter("title-title-1-a/chapter-1", &[("1-2-1", "A.", "1-2-1. A.\n\nB:(1)C\n\nB:\n\n(1)C\n\nSource:SL 1.")]);
+    survives_damage(&Document { place: "a.json".into(), bytes: text.clone().into_bytes() }, &south_dakota());
+    let refused = import_one("a.json", &text[..text.len() / 2], &south_dakota());
+    assert!(refused.mistakes.to_string().starts_with("a.json:"), "{}", refused.mistakes);
+}
+
+#[test]
+fn south_dakota_is_read_whole_without_its_faults() {
+    let Some(corpora) = corpora() else { return };
+    let source = south_dakota();
+    let imported = import(&documents(&corpora.join("sd-statutes-json-2026.tar.zst"), source.format, |_| true), &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    // 45,606 entries, four of which are no sections: the manifest counts 45,602 too.
+    assert_eq!((imported.provisions().count(), imported.count(WarningKind::JunkEntry)), (45_602, 4));
+    assert_eq!(imported.count(WarningKind::ContentsAsText), 237);
+    let (missing, extra) = state_twins::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
+    let of_title_pages = ["sd/sdcl/sline", "sd/sdcl/sondary", "sd/sdcl/sretary", "sd/sdcl/surities"];
+    assert_eq!((missing, extra), (of_title_pages.map(str::to_owned).to_vec(), vec![]));
+}
+
+/// Washington's archive has 195 MB: all numbers are counted, and some titles read as law.
+#[test]
+fn some_titles_of_washington_are_read_without_their_faults() {
+    let Some(corpora) = corpora() else { return };
+    let source = washington();
+    let wants = |path: &str| {
+        [
+            "toc.json",
+            "/title-rcws/",
+            "/title-title-1/",
+            "/title-title-10/",
+            "/title-title-59/",
+            "/title-title-62a/",
+            "chapter-18-59.json",
+        ]
+        .iter()
+        .any(|part| path.contains(part))
+    };
+    let imported = import(&documents(&corpora.join("wa-statutes-json-2026.tar.zst"), source.format, wants), &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    // All 1,923 entries without a section number are in these titles.
+    assert_eq!(imported.count(WarningKind::JunkEntry), 1_923);
+    assert_eq!((imported.count(WarningKind::RepeatedProvision), imported.count(WarningKind::SecondWording)), (631, 1));
+    let commercial = imported.provisions().filter(|(key, _, _)| key.starts_with("wa/rcw/s62a.")).count();
+    assert_eq!(commercial, 633 + 23);
+    // The entry of 876,342 characters has each of its words up to nine times.
+    let compact = imported.node("wa/rcw/s18.59.180");
+    assert_eq!(compact.text.as_ref().map(|text| text.chars().count() < 50_000), Some(true));
+    assert_eq!(imported.node("wa/rcw/t10/ch10.22").heading, "Compromise of misdemeanors.");
+    golden::check("wa", &imported);
+}
