@@ -34,6 +34,8 @@ pub enum WarningKind {
     MissingNumber,
     EmptyProvision,
     UnknownStatus,
+    /// An element of a document that the importer does not know, with words in it.
+    UnknownElement,
     /// Dates in the wrong order.
     Dates,
     /// Law that stands where it does not belong, and was put in its place.

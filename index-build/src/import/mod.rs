@@ -27,6 +27,7 @@ pub mod state_html;
 pub mod state_json;
 pub mod target;
 pub mod text_builder;
+pub mod uslm;
 pub mod xml;
 pub mod zoning;
 
@@ -77,7 +78,7 @@ pub enum SourceContent {
     Zoning,
 }
 
-pub static IMPORTERS: [Importer; 10] = [
+pub static IMPORTERS: [Importer; 11] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
@@ -91,6 +92,15 @@ pub static IMPORTERS: [Importer; 10] = [
         name: "provisions-jsonl",
         content: SourceContent::Law {
             read: Read::Lines(provisions_jsonl::import),
+            check_options: no_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "uslm",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: uslm::parse, wants: uslm::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,

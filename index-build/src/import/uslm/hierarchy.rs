@@ -1,0 +1,289 @@
+//! From titles down to sections: a node for each container and each provision.
+
+use std::collections::{HashMap, HashSet};
+
+use roxmltree::Node;
+
+use super::identifier::{container_part, key_of};
+use super::lines::LineCounter;
+use super::provision;
+use super::reading::{Place, Reading, by_place, status_of};
+use super::scheme::{Scheme, TitleNumber, name_of_rules};
+use super::setting::Setter;
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::document::{Document, Parsed};
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::WarningKind;
+
+/// Reads everything below the root of a document.
+pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root: Node<'_, '_>) -> Parsed {
+    let mut reading = Reading {
+        document,
+        target,
+        scheme,
+        lines: LineCounter::new(root.document().input_text()),
+        parsed: Parsed::default(),
+        containers: HashSet::new(),
+        acts: acts_of(root),
+    };
+    let top = Place {
+        handle: None,
+        key: target.key.to_owned(),
+        citation: target.code_body.to_owned(),
+        title: number_of_document(root),
+        title_key: String::new(),
+        act: None,
+        rules: None,
+    };
+    reading.below(root, &top);
+    reading.parsed
+}
+
+/// What an element is to a hierarchy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Container,
+    Provision,
+    /// It belongs to what it stands in, and is read with it.
+    Own,
+    /// Holds the hierarchy and is nothing itself.
+    Passage,
+    /// Repeats what stands elsewhere, or is about the printed book.
+    Left,
+    Unknown,
+}
+
+impl Role {
+    fn of(node: Node<'_, '_>) -> Self {
+        match node.tag_name().name() {
+            "title"
+            | "subtitle"
+            | "division"
+            | "subdivision"
+            | "chapter"
+            | "subchapter"
+            | "part"
+            | "subpart"
+            | "article"
+            | "subarticle"
+            | "appendix"
+            | "compiledAct"
+            | "courtRules"
+            | "reorganizationPlans" => Self::Container,
+            "section" | "courtRule" | "reorganizationPlan" => Self::Provision,
+            "level" if node.children().any(|child| child.has_tag_name("content")) => Self::Provision,
+            "level" => Self::Container,
+            "num" | "heading" | "note" | "notes" | "sourceCredit" | "authority" | "source" | "editorialNote"
+            | "crossHeading" => Self::Own,
+            "main" => Self::Passage,
+            "meta" | "toc" | "preface" | "backMatter" | "endMarker" | "leftRunningHead" | "rightRunningHead"
+            | "ear" => Self::Left,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Reading<'_> {
+    fn below(&mut self, node: Node<'_, '_>, place: &Place) {
+        for child in node.children().filter(Node::is_element) {
+            match Role::of(child) {
+                Role::Container => self.container(child, place),
+                Role::Provision => {
+                    let provision = provision::read(self, child, place);
+                    self.parsed.nodes.push(provision);
+                }
+                Role::Passage => self.below(child, place),
+                Role::Own | Role::Left => {}
+                Role::Unknown => self.pass_over(child),
+            }
+        }
+    }
+
+    fn pass_over(&mut self, node: Node<'_, '_>) {
+        let has_words = node.descendants().any(|inner| inner.text().is_some_and(|text| !text.trim().is_empty()));
+        if has_words {
+            let position = self.position(node);
+            let what = format!("<{}> is not known between containers; its words are left out", node.tag_name().name());
+            self.parsed.warn(WarningKind::UnknownElement, position, what);
+        }
+    }
+
+    fn container(&mut self, node: Node<'_, '_>, above: &Place) {
+        let position = self.position(node);
+        let mut setter = Setter::new(node);
+        let level = node.tag_name().name();
+        let names = Names::read(node, &mut setter);
+        let mut below = above.clone();
+        if matches!(level, "title" | "appendix") && above.title_key.is_empty() {
+            below.title = names.number.as_deref().and_then(TitleNumber::of).or(above.title.clone());
+        }
+        let number = match (level, &below.title) {
+            ("title" | "appendix", Some(title)) if above.title_key.is_empty() => Some(title.in_full()),
+            _ => names.number.clone(),
+        };
+        let key = self.container_key(node, level, number.as_deref(), &names.heading, above);
+        if below.title_key.is_empty() {
+            below.title_key.clone_from(&key);
+        }
+        match level {
+            "compiledAct" => below.act = self.acts.get(&names.heading.to_lowercase()).cloned(),
+            "courtRules" => below.rules = name_of_rules(&names.heading),
+            _ => {}
+        }
+        below.citation = format!("{}, {}", above.citation, citation_part(level, number.as_deref(), &names.heading));
+        let handle = Handle::new(self.target.key, &format!("container\n{key}"));
+        for note in node.children().filter(Node::is_element) {
+            match note.tag_name().name() {
+                "notes" => note.children().filter(Node::is_element).for_each(|note| setter.note(note)),
+                "note" | "authority" | "source" | "editorialNote" | "crossHeading" => setter.note(note),
+                "sourceCredit" => {
+                    let credit = setter.plain(note);
+                    setter.credits.push(credit);
+                }
+                _ => {}
+            }
+        }
+        let content = Content {
+            citation: below.citation.clone(),
+            heading: names.full(node, level),
+            level: level_name(level).to_owned(),
+            number,
+            status: status_of(node.attribute("status"), &mut |word| {
+                let what = format!("the status '{word}' is unknown; treated as in force");
+                self.parsed.warnings.push((WarningKind::UnknownStatus, position.clone(), what));
+            }),
+            notes: setter.notes,
+            source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
+            reference: node.attribute("identifier").unwrap_or_default().to_owned(),
+            source: self.target.source,
+            ..Content::default()
+        };
+        let sort = self.container_order(&below, above, node);
+        self.parsed.nodes.push(NewNode {
+            handle,
+            parent: above.handle,
+            key: key.clone(),
+            sort,
+            on_repeat: OnRepeat::Share,
+            content,
+            position,
+        });
+        below.handle = Some(handle);
+        below.key = key;
+        self.below(node, &below);
+    }
+
+    /// A title sorts by its number, what an appendix holds by its place in it, all else as its first provision.
+    fn container_order(&self, own: &Place, above: &Place, node: Node<'_, '_>) -> SortKey {
+        match (&own.title, above.title_key.is_empty()) {
+            (Some(title), true) => SortKey::of_citation(&self.scheme.section(title, "0")),
+            (Some(title), false) if title.is_appendix => by_place(node),
+            _ => SortKey::default(),
+        }
+    }
+
+    fn container_key(
+        &mut self,
+        node: Node<'_, '_>,
+        level: &str,
+        number: Option<&str>,
+        heading: &str,
+        above: &Place,
+    ) -> String {
+        // Acts and rules have identifiers only in some appendices, headings in all.
+        let is_named_by_heading = matches!(level, "compiledAct" | "courtRules" | "reorganizationPlans" | "level");
+        let identifier = node.attribute("identifier").filter(|_| !is_named_by_heading).and_then(key_of);
+        let number = number.filter(|_| !is_named_by_heading);
+        let key = match identifier {
+            Some(rest) => format!("{}/{rest}", self.target.key),
+            None => format!("{}/{}", above.key, container_part(level, number, heading)),
+        };
+        let mut unique = key.clone();
+        let mut repeats = 1;
+        while !self.containers.insert(unique.clone()) {
+            repeats += 1;
+            unique = format!("{key}~{repeats}");
+        }
+        unique
+    }
+}
+
+/// The number and heading of a container.
+struct Names {
+    /// As it is printed: `CHAPTER 1—`.
+    label: String,
+    number: Option<String>,
+    heading: String,
+}
+
+impl Names {
+    fn read<'a, 'd>(node: Node<'a, 'd>, setter: &mut Setter<'a, 'd>) -> Self {
+        let child = |name: &'static str| node.children().find(move |child| child.has_tag_name(name));
+        let num = child("num");
+        let label = num.map(|num| setter.plain(num)).unwrap_or_default();
+        let number = num.and_then(|num| num.attribute("value")).map(str::trim).filter(|value| !value.is_empty());
+        let heading = child("heading").map(|heading| setter.plain(heading)).unwrap_or_default();
+        Self { label, number: number.map(str::to_owned), heading }
+    }
+
+    /// `CHAPTER 1—SUBJECT MATTER AND SCOPE OF COPYRIGHT`.
+    fn full(&self, node: Node<'_, '_>, level: &str) -> String {
+        // The heading of some appendices is only that of the first act in them.
+        let first =
+            node.children().filter_map(|child| child.children().find(|inner| inner.has_tag_name("heading"))).next();
+        let repeats = level == "appendix"
+            && first.and_then(|heading| heading.text()).is_some_and(|first| first.trim() == self.heading);
+        match (self.label.as_str(), self.heading.as_str()) {
+            (label, _) if repeats => label.to_owned(),
+            ("", heading) => heading.to_owned(),
+            (label, "") => label.to_owned(),
+            (label, heading) if label.ends_with(['—', '–']) => format!("{label}{heading}"),
+            (label, heading) if label.ends_with(['.', ':', ']']) => format!("{label} {heading}"),
+            (label, heading) => format!("{label}—{heading}"),
+        }
+    }
+}
+
+/// `Chapter 21`, or the heading of what has no number.
+fn citation_part(level: &str, number: Option<&str>, heading: &str) -> String {
+    match number {
+        Some(number) => {
+            let mut name = if level == "appendix" { "title".to_owned() } else { level.to_owned() };
+            name[..1].make_ascii_uppercase();
+            format!("{name} {number}")
+        }
+        None => heading.to_owned(),
+    }
+}
+
+fn level_name(name: &str) -> &str {
+    match name {
+        "compiledAct" => "act",
+        "courtRules" => "rules",
+        "reorganizationPlans" => "reorganization plans",
+        "courtRule" => "rule",
+        "reorganizationPlan" => "reorganization plan",
+        "level" => "division",
+        name => name,
+    }
+}
+
+/// The number of the title, for documents whose title has no `num` of its own.
+fn number_of_document(root: Node<'_, '_>) -> Option<TitleNumber> {
+    let number = root.descendants().take(64).find(|node| node.has_tag_name("docNumber"))?;
+    TitleNumber::of(number.text()?)
+}
+
+/// Appendices list their acts, each with the law it is: `Inspector General Act of 1978 (Pub. L. 95–452)`.
+fn acts_of(root: Node<'_, '_>) -> HashMap<String, String> {
+    let appendices = root.children().filter(|node| node.has_tag_name("appendix"));
+    let contents = appendices.flat_map(|node| node.children().filter(|child| child.has_tag_name("toc")));
+    let columns = contents.flat_map(|toc| toc.descendants().filter(|node| node.has_tag_name("column")));
+    let named = columns.filter_map(|column| {
+        let (name, _) = column.text()?.split_once('(')?;
+        let law = column.children().find_map(|child| child.attribute("href")?.strip_prefix("/us/"))?;
+        Some((name.trim().to_lowercase(), law.to_owned()))
+    });
+    named.collect()
+}

@@ -1,0 +1,219 @@
+//! One provision: a section, a court rule, a reorganization plan.
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::effect::effective_from;
+use super::identifier::{Numbers, container_part, key_of};
+use super::reading::{Place, Reading, by_place, status_of};
+use super::scheme::{Scheme, plan_citations};
+use super::setting::{Depth, Setter, is_footnote};
+use crate::content::{Content, NewNode, OnRepeat};
+use crate::import::slug::slug;
+use crate::order::SortKey;
+use crate::report::WarningKind;
+
+/// Reads a provision with its notes.
+pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place) -> NewNode {
+    let position = reading.position(node);
+    let mut setter = Setter::new(node);
+    let parts = Parts::of(node);
+    let label = parts.num.map(|num| setter.plain(num)).unwrap_or_default();
+    let heading = parts.heading.map(|heading| setter.plain(heading)).unwrap_or_default();
+    let (text, layout) = setter.apart(|setter| {
+        parts.text.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST));
+    });
+    parts.notes.iter().for_each(|&note| setter.note(note));
+    for &credit in &parts.credits {
+        let credit = setter.plain(credit);
+        setter.credits.push(credit);
+    }
+    let status = status_of(node.attribute("status"), &mut |word| {
+        let what = format!("the status '{word}' is unknown; treated as in force");
+        reading.parsed.warn(WarningKind::UnknownStatus, position.clone(), what);
+    });
+    let status = status.or_else(|| status_by_heading(&heading)).unwrap_or(Status::InForce);
+    let name = Name::of(reading, node, place, &heading);
+    let is_empty = text.is_empty();
+    if status.is_living() && is_empty {
+        let what = format!("'{}' is in force but has no text", name.citation);
+        reading.parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
+    }
+    let is_in_appendix = place.title.as_ref().is_some_and(|title| title.is_appendix);
+    let mut tags = reading.target.tags.to_vec();
+    tags.sort_unstable();
+    NewNode {
+        handle: reading.handle(node),
+        parent: place.handle,
+        key: format!("{}/{}", reading.target.key, name.key),
+        sort: if is_in_appendix { by_place(node) } else { SortKey::of_citation(&name.citation) },
+        on_repeat: OnRepeat::Reconcile,
+        content: Content {
+            citation: name.citation,
+            heading: without_bracket(&heading, &label).to_owned(),
+            level: name.level.to_owned(),
+            number: name.number.or_else(|| bare_number(&label)),
+            status: Some(status),
+            text: Some(text),
+            layout,
+            effective_from: effective_from(node, status),
+            notes: setter.notes,
+            source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
+            tags,
+            parallel_citations: name.parallel,
+            reference: node.attribute("identifier").unwrap_or_default().to_owned(),
+            source: reading.target.source,
+            ..Content::default()
+        },
+        position,
+    }
+}
+
+/// The children of a provision by what they are.
+struct Parts<'a, 'd> {
+    num: Option<Node<'a, 'd>>,
+    heading: Option<Node<'a, 'd>>,
+    text: Vec<Node<'a, 'd>>,
+    notes: Vec<Node<'a, 'd>>,
+    credits: Vec<Node<'a, 'd>>,
+}
+
+impl<'a, 'd> Parts<'a, 'd> {
+    fn of(node: Node<'a, 'd>) -> Self {
+        let mut parts = Self { num: None, heading: None, text: Vec::new(), notes: Vec::new(), credits: Vec::new() };
+        for child in node.children() {
+            match child.tag_name().name() {
+                "num" if parts.num.is_none() => parts.num = Some(child),
+                "heading" if parts.heading.is_none() => parts.heading = Some(child),
+                "notes" => parts.notes.extend(child.children().filter(Node::is_element)),
+                "note" if !is_footnote(child) => parts.notes.push(child),
+                "authority" | "editorialNote" => parts.notes.push(child),
+                "sourceCredit" | "source" => parts.credits.push(child),
+                _ => parts.text.push(child),
+            }
+        }
+        parts
+    }
+}
+
+/// What a provision is called.
+struct Name {
+    /// Below the key of the code body.
+    key: String,
+    citation: String,
+    parallel: Vec<String>,
+    level: &'static str,
+    number: Option<String>,
+}
+
+impl Name {
+    fn of(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+        match node.tag_name().name() {
+            "courtRule" => Self::of_rule(reading, node, place),
+            "reorganizationPlan" => Self::of_plan(reading, node, place, heading),
+            "level" => Self::by_heading(reading, place, "division", heading),
+            _ => Self::of_section(reading, node, place, heading),
+        }
+    }
+
+    fn of_section(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+        let (Some(title), Some(numbers)) = (&place.title, numbers_of(node)) else {
+            return Self::by_heading(reading, place, "section", heading);
+        };
+        let identifier = node.attribute("identifier").and_then(|all| key_of(all.split_whitespace().next()?));
+        let own = slug(&numbers.first);
+        let key = match (identifier, &place.act) {
+            (Some(key), _) => key,
+            // The identifier that the section had while it was law.
+            (None, Some(law)) => below_body(reading, &format!("{}/{law}/s{own}", place.title_key)),
+            (None, None) => below_body(reading, &format!("{}/s{own}", place.key)),
+        };
+        let cite = |number: &str| reading.scheme.section(title, number);
+        Self {
+            key,
+            citation: cite(&numbers.first),
+            parallel: numbers.others.iter().map(|number| cite(number)).collect(),
+            level: "section",
+            number: None,
+        }
+    }
+
+    fn of_rule(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> Self {
+        let value = node.children().find(|child| child.has_tag_name("num")).and_then(|num| num.attribute("value"));
+        let number = value.unwrap_or_default().trim().to_owned();
+        let title = place.title.clone().unwrap_or_default();
+        let in_appendix = Scheme::rule(&title, &number);
+        let (citation, parallel) = match place.rules {
+            Some(rules) => (format!("{rules} {number}"), vec![in_appendix]),
+            None => (in_appendix, Vec::new()),
+        };
+        Self { key: key_in_title(reading, node, place), citation, parallel, level: "rule", number: None }
+    }
+
+    fn of_plan(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place, heading: &str) -> Self {
+        let mut parts = node.attribute("identifier").unwrap_or_default().rsplit('/');
+        let (Some(number), Some(year)) = (parts.next().filter(|part| !part.is_empty()), parts.next()) else {
+            return Self::by_heading(reading, place, "reorganization plan", heading);
+        };
+        let (citation, parallel) = plan_citations(number, year);
+        let key = key_in_title(reading, node, place);
+        Self { key, citation, parallel, level: "reorganization plan", number: Some(number.to_owned()) }
+    }
+
+    /// What has neither number nor identifier.
+    fn by_heading(reading: &Reading<'_>, place: &Place, level: &'static str, heading: &str) -> Self {
+        let key = below_body(reading, &format!("{}/{}", place.key, container_part("level", None, heading)));
+        let citation = place.citation_of(heading);
+        Self { key, citation, parallel: Vec::new(), level, number: None }
+    }
+}
+
+/// The key of an identifier, below its title: those of some rules leave it out.
+fn key_in_title(reading: &Reading<'_>, node: Node<'_, '_>, place: &Place) -> String {
+    let title = below_body(reading, &place.title_key);
+    let own = node.attribute("identifier").unwrap_or_default();
+    match key_of(own) {
+        Some(key) if key.starts_with(&format!("{title}/")) => key,
+        Some(key) => format!("{title}/{key}"),
+        None => format!("{title}/{}", own.rsplit('/').next().map(slug).unwrap_or_default()),
+    }
+}
+
+fn below_body(reading: &Reading<'_>, key: &str) -> String {
+    key.strip_prefix(reading.target.key).map_or(key, |rest| rest.trim_start_matches('/')).to_owned()
+}
+
+/// A heading that closes the bracket which opened before the number: `[§ 16. Omitted]`.
+fn without_bracket<'h>(heading: &'h str, label: &str) -> &'h str {
+    match heading.strip_suffix(']') {
+        Some(inner) if label.starts_with('[') && !inner.contains('[') => inner,
+        _ => heading,
+    }
+}
+
+/// `202 to 204` for `[§§ 202 to 204.`, `1001` for `Rule 1001.`
+fn bare_number(label: &str) -> Option<String> {
+    let bare = label.trim_start_matches(|c: char| matches!(c, '[' | '§' | '“') || c.is_whitespace());
+    let bare = bare.strip_prefix("Rule").unwrap_or(bare);
+    let bare = bare.trim_end_matches(['.', ']', '—', ':']).trim();
+    (!bare.is_empty()).then(|| bare.to_owned())
+}
+
+/// Regulations and some court rules say it in the heading alone.
+fn status_by_heading(heading: &str) -> Option<Status> {
+    let inner = heading.trim().strip_prefix('[')?.strip_suffix(']')?;
+    match inner.to_ascii_lowercase().as_str() {
+        "reserved" => Some(Status::Reserved),
+        "removed" | "repealed" | "abrogated" | "rescinded" | "deleted" => Some(Status::Repealed),
+        "transferred" => Some(Status::Transferred),
+        "omitted" => Some(Status::Omitted),
+        _ => None,
+    }
+}
+
+/// The numbers of a section: from its identifiers, or from its label where it has none.
+fn numbers_of(node: Node<'_, '_>) -> Option<Numbers> {
+    let value = || node.children().find(|child| child.has_tag_name("num"))?.attribute("value");
+    let by_identifier = node.attribute("identifier").and_then(Numbers::of_identifiers);
+    by_identifier.or_else(|| Numbers::of_value(value()?))
+}

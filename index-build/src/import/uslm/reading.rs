@@ -1,0 +1,82 @@
+//! What is known while a document is read: where the walk is, and what was found.
+
+use std::collections::{HashMap, HashSet};
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::lines::LineCounter;
+use super::scheme::{Scheme, TitleNumber};
+use crate::content::Handle;
+use crate::import::document::{Document, Parsed};
+use crate::import::target::Target;
+use crate::order::SortKey;
+use crate::report::SourcePosition;
+
+/// A document while it is read.
+pub(super) struct Reading<'r> {
+    pub(super) document: &'r Document,
+    pub(super) target: Target<'r>,
+    pub(super) scheme: Scheme,
+    pub(super) lines: LineCounter<'r>,
+    pub(super) parsed: Parsed,
+    /// The keys of the containers so far.
+    pub(super) containers: HashSet<String>,
+    /// By heading, the laws whose acts an appendix holds: `pl/92/463`.
+    pub(super) acts: HashMap<String, String>,
+}
+
+/// Where the walk is.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) handle: Option<Handle>,
+    pub(super) key: String,
+    pub(super) citation: String,
+    pub(super) title: Option<TitleNumber>,
+    /// The key of the title.
+    pub(super) title_key: String,
+    /// The law of an act in an appendix that has no identifiers.
+    pub(super) act: Option<String>,
+    /// How the court rules here are cited.
+    pub(super) rules: Option<&'static str>,
+}
+
+impl Place {
+    /// How something here without a number is cited.
+    pub(super) fn citation_of(&self, heading: &str) -> String {
+        format!("{}, {heading}", self.citation)
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn position(&mut self, node: Node<'_, '_>) -> SourcePosition {
+        self.document.position(self.lines.line_of(node.range().start))
+    }
+
+    /// A handle that no other element of any document has.
+    pub(super) fn handle(&self, node: Node<'_, '_>) -> Handle {
+        Handle::new(self.target.key, &format!("{}\n{}", self.document.place, node.range().start))
+    }
+}
+
+/// Order by where an element stands in its document.
+pub(super) fn by_place(node: Node<'_, '_>) -> SortKey {
+    SortKey::of_number(&node.range().start.to_string())
+}
+
+/// The status that a document states, in the words of the schema.
+pub(super) fn status_of(word: Option<&str>, unknown: &mut dyn FnMut(&str)) -> Option<Status> {
+    match word?.trim() {
+        "repealed" | "eliminated" | "terminated" | "rescinded" => Some(Status::Repealed),
+        "reserved" => Some(Status::Reserved),
+        "omitted" | "vacant" | "crossReference" => Some(Status::Omitted),
+        "transferred" => Some(Status::Transferred),
+        "renumbered" | "redesignated" => Some(Status::Renumbered),
+        "expired" => Some(Status::Expired),
+        "operational" | "enacted" | "" => None,
+        other => {
+            unknown(other);
+            None
+        }
+    }
+}

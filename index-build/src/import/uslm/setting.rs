@@ -1,0 +1,414 @@
+//! Sets the texts and notes of a node: the walk through everything that stands in a provision.
+//!
+//! Enumerated units become lines with their depth and label; a unit without words before its first subunit shares that
+//! one's line, `(a)(1)`. Headings run into their line as marks. Footnotes become notes, with a mark where their sign stood.
+
+use std::collections::HashMap;
+
+use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
+use roxmltree::Node;
+
+use crate::content::ContentNote;
+use crate::import::text_builder::TextBuilder;
+
+/// The topic of notes that a sign in the text refers to.
+pub(super) const FOOTNOTE: &str = "Footnote";
+
+/// The texts of one node as they are set, one at a time, and the notes found on the way.
+pub(super) struct Setter<'a, 'd> {
+    text: Text,
+    /// A line is a cell of a table's row: nothing in it begins a line of its own.
+    pub(super) is_in_cell: bool,
+    pub(super) notes: Vec<ContentNote>,
+    pub(super) credits: Vec<String>,
+    /// Where each footnote is among the notes.
+    footnotes: HashMap<&'a str, usize>,
+    /// The node that is set, and the footnotes in it, once somebody asked for one that does not follow its sign.
+    root: Node<'a, 'd>,
+    all_footnotes: Option<HashMap<&'a str, Node<'a, 'd>>>,
+}
+
+/// A text that is being set.
+#[derive(Default)]
+struct Text {
+    builder: TextBuilder,
+    /// Waits for the words of its line.
+    label: Option<Label>,
+    is_line_open: bool,
+    /// The next paragraph runs on in the line at hand, which has only a heading so far.
+    runs_on: bool,
+}
+
+struct Label {
+    kind: LineKind,
+    depth: usize,
+    text: String,
+    footnotes: Vec<usize>,
+}
+
+/// How deep the words at hand lie, and the units below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Depth {
+    words: usize,
+    units: usize,
+}
+
+impl Depth {
+    pub(super) const OUTERMOST: Self = Self { words: 0, units: 0 };
+
+    fn of_unit(depth: usize) -> Self {
+        Self { words: depth, units: depth + 1 }
+    }
+}
+
+impl<'a, 'd> Setter<'a, 'd> {
+    pub(super) fn new(root: Node<'a, 'd>) -> Self {
+        Self {
+            text: Text::default(),
+            is_in_cell: false,
+            notes: Vec::new(),
+            credits: Vec::new(),
+            footnotes: HashMap::new(),
+            root,
+            all_footnotes: None,
+        }
+    }
+
+    /// Sets something as a text of its own.
+    pub(super) fn apart(&mut self, set: impl FnOnce(&mut Self)) -> (String, Layout) {
+        let outer = std::mem::take(&mut self.text);
+        let was_in_cell = std::mem::take(&mut self.is_in_cell);
+        set(self);
+        self.flush_label();
+        self.is_in_cell = was_in_cell;
+        std::mem::replace(&mut self.text, outer).builder.finish()
+    }
+
+    /// The words of an element in one line, without layout: a heading, a number, a source credit.
+    pub(super) fn plain(&mut self, node: Node<'a, 'd>) -> String {
+        let (text, _) = self.apart(|setter| {
+            setter.is_in_cell = true;
+            setter.children(node, Depth::OUTERMOST);
+        });
+        text
+    }
+
+    pub(super) fn children(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        node.children().for_each(|child| self.child(child, depth));
+    }
+
+    pub(super) fn child(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        if let Some(words) = node.text().filter(|_| node.is_text()) {
+            return self.words(words, depth);
+        }
+        if !node.is_element() {
+            return;
+        }
+        match node.tag_name().name() {
+            "subsection" | "paragraph" | "subparagraph" | "clause" | "subclause" | "item" | "subitem"
+            | "subsubitem" | "level" => self.unit(node, LineKind::Paragraph, depth),
+            "section" | "title" | "subtitle" | "chapter" | "subchapter" | "part" | "subpart" | "article" => {
+                self.unit(node, LineKind::Heading, depth);
+            }
+            "p" => self.paragraph(node, depth),
+            "num" if node.parent_element().is_some_and(is_unit) => self.label(node, depth),
+            "heading" | "subheading" => self.heading(node, depth),
+            "content" | "chapeau" | "continuation" | "proviso" | "quotedContent" | "quotedText" => {
+                self.block(node, depth);
+            }
+            "note" if is_footnote(node) => self.footnote(node, depth),
+            "note" | "signature" | "name" | "role" | "affiliation" | "signatureDate" | "footnote" | "crossHeading" => {
+                self.text.runs_on = false;
+                self.block(node, depth);
+            }
+            "ref" if node.attribute("class") == Some("footnoteRef") => self.footnote_sign(node, depth),
+            "table" => self.table(node, depth.words),
+            "layout" => self.columns(node, depth.words),
+            "source" | "sourceCredit" => {
+                let credit = self.plain(node);
+                self.credits.extend(Some(credit).filter(|credit| !credit.is_empty()));
+            }
+            "authority" | "editorialNote" => self.note(node),
+            "br" => self.text.builder.space(),
+            "img" => self.image(node, depth),
+            "i" | "em" => self.marked(node, MarkKind::Emphasis, depth),
+            "b" | "strong" => self.marked(node, MarkKind::Strong, depth),
+            "sup" => self.marked(node, MarkKind::Superscript, depth),
+            "sub" => self.marked(node, MarkKind::Subscript, depth),
+            "inline" if is_emphasised(node) => self.marked(node, MarkKind::Emphasis, depth),
+            // It repeats the headings below it.
+            "toc" => {}
+            _ => self.children(node, depth),
+        }
+    }
+
+    fn words(&mut self, words: &str, depth: Depth) {
+        if words.trim().is_empty() {
+            return self.text.builder.space();
+        }
+        self.open_line(depth.words);
+        self.text.runs_on = false;
+        self.text.builder.push(words);
+    }
+
+    /// Begins a line if none is open, with the label that waits.
+    fn open_line(&mut self, depth: usize) {
+        if let Some(label) = self.text.label.take() {
+            self.text.builder.begin(label.kind, label.depth, &label.text);
+            label.footnotes.into_iter().for_each(|note| self.text.builder.footnote(note));
+        } else if !self.text.is_line_open && !self.is_in_cell {
+            self.text.builder.paragraph(depth);
+        }
+        self.text.is_line_open = true;
+    }
+
+    pub(super) fn end_line(&mut self) {
+        if self.is_in_cell {
+            return self.text.builder.space();
+        }
+        self.text.builder.end_line();
+        self.text.is_line_open = false;
+        self.text.runs_on = false;
+    }
+
+    pub(super) fn flush_label(&mut self) {
+        if self.text.label.is_some() {
+            self.open_line(0);
+            self.end_line();
+        }
+    }
+
+    /// A subsection, paragraph or clause, with what is below it.
+    fn unit(&mut self, node: Node<'a, 'd>, kind: LineKind, depth: Depth) {
+        if self.text.label.is_none() {
+            self.end_line();
+        }
+        let within = Depth::of_unit(depth.units);
+        for child in node.children() {
+            let is_own_label = child.is_element() && child.tag_name().name() == "num";
+            match (is_own_label, kind) {
+                (true, LineKind::Heading) => self.label_of(child, kind, depth.units),
+                _ => self.child(child, within),
+            }
+        }
+        self.flush_label();
+        self.end_line();
+    }
+
+    fn label(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        self.label_of(node, LineKind::Paragraph, depth.words);
+    }
+
+    fn label_of(&mut self, node: Node<'a, 'd>, kind: LineKind, depth: usize) {
+        let before = self.notes.len();
+        let text = self.plain(node);
+        let footnotes = before..self.notes.len();
+        if self.is_in_cell {
+            return self.words(&text, Depth::OUTERMOST);
+        }
+        let label = self.text.label.get_or_insert(Label { kind, depth, text: String::new(), footnotes: Vec::new() });
+        label.text.push_str(&text);
+        label.footnotes.extend(footnotes);
+    }
+
+    /// Within a unit a heading runs into the line; elsewhere it is a line of its own.
+    fn heading(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        if self.is_in_cell {
+            return self.children(node, depth);
+        }
+        let is_run_in = self.text.label.as_ref().is_some_and(|label| label.kind == LineKind::Paragraph)
+            || node.parent_element().is_some_and(is_unit);
+        if is_run_in {
+            self.open_line(depth.words);
+            self.text.builder.begin_mark(MarkKind::RunInHeading);
+            self.children(node, depth);
+            self.text.builder.end_mark();
+            self.text.builder.space();
+            self.text.runs_on = true;
+        } else {
+            if self.text.label.is_none() {
+                self.end_line();
+                self.text.builder.begin(LineKind::Heading, depth.words, "");
+                self.text.is_line_open = true;
+            }
+            self.children(node, depth);
+            self.end_line();
+        }
+    }
+
+    fn paragraph(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        self.start_paragraph();
+        let class = node.attribute("class").unwrap_or_default();
+        let is_outermost = depth.words == depth.units;
+        let is_new_line = self.text.label.is_none() && !self.text.is_line_open && !self.is_in_cell;
+        if is_new_line && class.starts_with("centered") {
+            self.text.builder.begin(LineKind::Heading, depth.words, "");
+            self.text.is_line_open = true;
+        }
+        let indented = Depth { words: indent_of(class), ..depth };
+        self.children(node, if is_outermost { indented } else { depth });
+        self.end_line();
+    }
+
+    fn start_paragraph(&mut self) {
+        if !std::mem::take(&mut self.text.runs_on) && self.text.label.is_none() {
+            self.end_line();
+        }
+    }
+
+    /// Words or paragraphs that belong together.
+    fn block(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        if !self.text.runs_on && self.text.label.is_none() {
+            self.end_line();
+        }
+        self.children(node, depth);
+        self.end_line();
+    }
+
+    fn marked(&mut self, node: Node<'a, 'd>, kind: MarkKind, depth: Depth) {
+        self.open_line(depth.words);
+        self.text.builder.begin_mark(kind);
+        self.children(node, depth);
+        self.text.builder.end_mark();
+    }
+
+    fn image(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        let name = node.attribute("src").unwrap_or_default().trim();
+        let name = name.rsplit('/').next().unwrap_or_default();
+        if self.is_in_cell {
+            return self.words(name, depth);
+        }
+        self.flush_label();
+        self.end_line();
+        self.text.builder.begin(LineKind::Image, depth.words, "");
+        self.text.builder.push(name);
+        self.end_line();
+    }
+
+    /// A note with its topic: its heading, or what the publisher calls its kind.
+    pub(super) fn note(&mut self, node: Node<'a, 'd>) {
+        let heading = node.children().find(|child| child.has_tag_name("heading"));
+        let topic = heading.map(|heading| self.plain(heading)).filter(|topic| !topic.is_empty());
+        let (text, layout) = self.apart(|setter| {
+            let body = node.children().filter(|&child| Some(child) != heading);
+            body.for_each(|child| setter.child(child, Depth::OUTERMOST));
+        });
+        // `Editorial Notes` above the notes that are: the kinds of those say it.
+        let is_cross_heading = node.attribute("role") == Some("crossHeading") && text.is_empty();
+        let topic = topic.map_or_else(|| kind_of_note(node), |topic| topic.trim_end_matches(':').to_owned());
+        if !is_cross_heading && !(text.is_empty() && heading.is_none()) {
+            self.notes.push(ContentNote { topic, text, layout });
+        }
+    }
+
+    fn footnote(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        let id = node.attribute("id").unwrap_or_default();
+        if !self.footnotes.contains_key(id) || id.is_empty() {
+            let place = self.take_footnote(node);
+            self.open_line(depth.words);
+            self.text.builder.footnote(place);
+        }
+    }
+
+    /// The sign of a footnote, which stands beside it, or far from it if another sign means the same note.
+    fn footnote_sign(&mut self, node: Node<'a, 'd>, depth: Depth) {
+        let id = node.attribute("idref").unwrap_or_default();
+        let follows = node.next_sibling_element().filter(|next| is_footnote(*next) && next.attribute("id") == Some(id));
+        if follows.is_some() {
+            return;
+        }
+        let place = match self.footnotes.get(id).copied() {
+            Some(place) => Some(place),
+            None => self.elsewhere(id).map(|note| self.take_footnote(note)),
+        };
+        match place {
+            Some(place) => {
+                self.open_line(depth.words);
+                self.text.builder.footnote(place);
+            }
+            // A sign that means nothing here still stands in the source.
+            None => self.marked(node, MarkKind::Superscript, depth),
+        }
+    }
+
+    fn elsewhere(&mut self, id: &str) -> Option<Node<'a, 'd>> {
+        let root = self.root;
+        let all = self.all_footnotes.get_or_insert_with(|| {
+            let notes = root.descendants().filter(|node| node.is_element() && is_footnote(*node));
+            notes.filter_map(|note| Some((note.attribute("id")?, note))).collect()
+        });
+        all.get(id).copied()
+    }
+
+    fn take_footnote(&mut self, node: Node<'a, 'd>) -> usize {
+        if let Some(id) = node.attribute("id") {
+            // Before it is set: a note that refers to itself ends here.
+            self.footnotes.insert(id, self.notes.len());
+        }
+        let (text, layout) = self.apart(|setter| {
+            let body = node.children().filter(|child| !child.has_tag_name("num"));
+            body.for_each(|child| setter.child(child, Depth::OUTERMOST));
+        });
+        let place = self.notes.len();
+        self.notes.push(ContentNote { topic: FOOTNOTE.to_owned(), text, layout });
+        if let Some(id) = node.attribute("id") {
+            self.footnotes.insert(id, place);
+        }
+        place
+    }
+
+    pub(super) fn builder(&mut self) -> &mut TextBuilder {
+        &mut self.text.builder
+    }
+}
+
+fn is_unit(node: Node<'_, '_>) -> bool {
+    matches!(
+        node.tag_name().name(),
+        "subsection"
+            | "paragraph"
+            | "subparagraph"
+            | "clause"
+            | "subclause"
+            | "item"
+            | "subitem"
+            | "subsubitem"
+            | "level"
+    )
+}
+
+pub(super) fn is_footnote(node: Node<'_, '_>) -> bool {
+    node.has_tag_name("note") && node.attribute("type") == Some("footnote")
+}
+
+/// Small capitals are how headings are printed; italics of the Government Publishing Office are its typeface 03.
+fn is_emphasised(node: Node<'_, '_>) -> bool {
+    node.attribute("class")
+        .is_some_and(|class| class.contains("italic") || class.ends_with("-03") || class.ends_with("-3"))
+}
+
+/// The steps to the right in a class such as `indent2 firstIndent-2`.
+fn indent_of(class: &str) -> usize {
+    let steps = class.split_whitespace().find_map(|word| word.strip_prefix("indent")?.parse::<usize>().ok());
+    steps.unwrap_or(0).min(20)
+}
+
+/// `Removal description` for the topic `removalDescription`; the name of the element where no topic is given.
+fn kind_of_note(node: Node<'_, '_>) -> String {
+    let name = match node.tag_name().name() {
+        "note" | "notes" => node.attribute("topic").unwrap_or("note"),
+        other => other,
+    };
+    let mut words = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        match c {
+            c if words.is_empty() => words.extend(c.to_uppercase()),
+            c if c.is_uppercase() => {
+                words.push(' ');
+                words.extend(c.to_lowercase());
+            }
+            c => words.push(c),
+        }
+    }
+    words
+}
