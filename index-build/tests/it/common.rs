@@ -2,10 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::error::BuildError;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::import::target::Target;
 use hornbook_index_build::progress::Progress;
+use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
 
 /// The sample corpus of the project.
 pub(crate) fn sample() -> PathBuf {
@@ -68,4 +72,23 @@ impl Numbers {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % bound
     }
+}
+
+/// The files of a source that an importer reads as documents.
+pub(crate) fn documents_in(source: &Path, wants: fn(&str) -> bool) -> Vec<Document> {
+    let mut found = Vec::new();
+    let read = for_each(source, None, |file: SourceFile<'_>| {
+        let mut document = Document { place: file.place, bytes: Vec::new() };
+        file.reader.read_to_end(&mut document.bytes).unwrap();
+        found.extend(Some(document).filter(|document| wants(document.path())));
+        Ok::<(), SourceError>(())
+    });
+    read.unwrap();
+    found
+}
+
+/// A code body for parsers that are called by themselves.
+pub(crate) fn target(code_body: &'static str, key: &'static str) -> Target<'static> {
+    static OPTIONS: LazyLock<toml::Table> = LazyLock::new(toml::Table::new);
+    Target { jurisdiction: "US", code_body, key, citation: None, source: 0, tags: &[], options: &OPTIONS }
 }

@@ -16,6 +16,9 @@ mod sample;
 mod state_html;
 mod state_json;
 mod state_twins;
+mod uslm;
+mod uslm_real;
+mod words;
 mod zoning_real;
 
 #[path = "../../../fuzz/walk.rs"]

@@ -81,7 +81,7 @@ pub(super) fn plan_citations(number: &str, year: &str) -> (String, Vec<String>) 
     };
     let canonical = format!("Reorg. Plan No. {number} of {year}");
     let mut others = vec![format!("Reorganization Plan No. {number} of {year}")];
-    for digits in digits {
+    if let Some(digits) = digits {
         others.push(format!("Reorg. Plan No. {digits} of {year}"));
         others.push(format!("Reorganization Plan No. {digits} of {year}"));
     }

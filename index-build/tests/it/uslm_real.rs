@@ -1,0 +1,94 @@
+//! The real titles and the volume of regulations, where the shared corpora are at hand.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use hornbook_index_build::import::document::{Document, Parsed};
+use hornbook_index_build::import::uslm;
+
+use crate::common::{documents_in, target};
+use crate::real_law::corpora;
+
+mod account;
+mod edition_2016;
+mod golden;
+mod references;
+
+/// The titles with what was read from them.
+pub(crate) fn titles() -> Option<&'static [(Document, Parsed)]> {
+    static READ: OnceLock<Option<Vec<(Document, Parsed)>>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let documents = documents_in(&corpora()?.join("us-code-uslm-2025.tar.zst"), uslm::wants);
+        Some(documents.into_iter().map(|document| read(document, "United States Code", "us/usc")).collect())
+    })
+    .as_deref()
+}
+
+fn regulations() -> Option<(Document, Parsed)> {
+    let is_uslm: fn(&str) -> bool = |path| path.contains("/uslm/") && uslm::wants(path);
+    let document = documents_in(&corpora()?.join("cfr-samples.tar.zst"), is_uslm).pop().unwrap();
+    Some(read(document, "Code of Federal Regulations", "us/cfr"))
+}
+
+fn read(document: Document, name: &'static str, key: &'static str) -> (Document, Parsed) {
+    let parsed = uslm::parse(&document, target(name, key));
+    assert!(parsed.mistakes.is_empty(), "{:?}", parsed.mistakes);
+    (document, parsed)
+}
+
+fn levels(parsed: &Parsed) -> BTreeMap<(&str, bool), usize> {
+    let mut counts = BTreeMap::new();
+    for node in &parsed.nodes {
+        *counts.entry((node.content.level.as_str(), node.content.text.is_some())).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn all_sections_rules_and_plans_are_there() {
+    let Some(titles) = titles() else { return };
+    let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    for (_, parsed) in titles {
+        for (level, count) in levels(parsed) {
+            *counts.entry(level).or_default() += count;
+        }
+    }
+    // 3,398 sections with an identifier, and 20 dead ones of appendices without.
+    assert_eq!(counts[&("section", true)], 3_398 + 20, "{counts:?}");
+    assert_eq!(counts[&("rule", true)], 306);
+    assert_eq!(counts[&("reorganization plan", true)], 107);
+    // The images of an appendix to the bankruptcy rules.
+    assert_eq!(counts[&("division", true)], 1);
+    let provisions: usize = counts.iter().filter(|((_, is_provision), _)| *is_provision).map(|(_, count)| count).sum();
+    assert_eq!(provisions, 3_832);
+    let containers: Vec<_> = counts.iter().filter(|((_, is_provision), _)| !is_provision).collect();
+    println!("containers: {containers:?}");
+    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, position, what) in titles.iter().flat_map(|(_, parsed)| &parsed.warnings) {
+        println!("{position}: {what}");
+        *warnings.entry(what.clone()).or_default() += 1;
+    }
+    println!("{} warnings", warnings.len());
+}
+
+#[test]
+fn all_sections_of_the_regulations_are_there() {
+    let Some((_, parsed)) = regulations() else { return };
+    let counts = levels(&parsed);
+    println!("{counts:?} {:?}", parsed.warnings);
+    assert_eq!(counts[&("section", true)], 1_023);
+    assert_eq!(counts[&("part", false)], 11);
+}
+
+#[test]
+fn all_layouts_fit_their_texts() {
+    let Some(titles) = titles() else { return };
+    let regulations = regulations().into_iter().map(|(_, parsed)| parsed).collect::<Vec<_>>();
+    for node in titles.iter().map(|(_, parsed)| parsed).chain(&regulations).flat_map(|parsed| &parsed.nodes) {
+        let text = (node.content.text.as_deref().unwrap_or_default(), &node.content.layout);
+        let notes = node.content.notes.iter().map(|note| (note.text.as_str(), &note.layout));
+        for (text, layout) in std::iter::once(text).chain(notes).filter(|(text, _)| !text.is_empty()) {
+            assert_eq!(layout.mistake_for(text), None, "{}", node.key);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The words of a source against the words of the nodes that were imported from it: nothing lost, nothing invented.
+//!
+//! A test walks the source in its own way and tells an [`Account`] every word of it. What an importer leaves out or adds
+//! on purpose is told under the name of a rule. What is left when the books are closed are mistakes.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use hornbook_index_build::content::Content;
+
+/// A multiset of words; a word is a run of letters and digits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words(HashMap<String, i64>);
+
+impl Words {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut words = Self::default();
+        words.add(text, 1);
+        words
+    }
+
+    /// Adds or, with a negative number, takes away the words of a text so many times.
+    pub(crate) fn add(&mut self, text: &str, times: i64) {
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            match self.0.get_mut(word) {
+                Some(count) => *count += times,
+                None => {
+                    self.0.insert(word.to_owned(), times);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn count(&self) -> i64 {
+        self.0.values().map(|count| count.abs()).sum()
+    }
+
+    /// What this has beyond the other (above zero) and lacks (below).
+    pub(crate) fn less(mut self, other: &Self) -> Self {
+        for (word, count) in &other.0 {
+            *self.0.entry(word.clone()).or_default() -= count;
+        }
+        self.0.retain(|_, count| *count != 0);
+        self
+    }
+
+    /// The words that differ, most frequent first.
+    pub(crate) fn listed(&self) -> Vec<(String, i64)> {
+        let mut listed: Vec<(String, i64)> =
+            self.0.iter().filter(|(_, count)| **count != 0).map(|(word, count)| (word.clone(), *count)).collect();
+        listed.sort_by_key(|(word, count)| (-count.abs(), word.clone()));
+        listed
+    }
+}
+
+/// The words of a source less those of its nodes, and what was explained by rules.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    balance: Words,
+    rules: BTreeMap<&'static str, u64>,
+}
+
+impl Account {
+    /// Words that stand in the source.
+    pub(crate) fn source(&mut self, text: &str) {
+        self.balance.add(text, 1);
+    }
+
+    /// Words that stand in the source and that the importer leaves out.
+    pub(crate) fn left_out(&mut self, rule: &'static str, text: &str) {
+        *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
+    }
+
+    /// Words that do not stand in the source and that the importer adds.
+    pub(crate) fn added(&mut self, rule: &'static str, text: &str) {
+        self.balance.add(text, 1);
+        *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
+    }
+
+    /// Takes the words of a node: heading, text, wordings, notes, source credit; and the number of a provision, which
+    /// stands in the heading of a container.
+    pub(crate) fn imported(&mut self, content: &Content) {
+        let number = content.number.as_deref().filter(|_| content.text.is_some());
+        let own = [Some(content.heading.as_str()), content.text.as_deref(), number, content.source_credit.as_deref()];
+        let wordings = content.wordings.iter().flat_map(|wording| [wording.label.as_str(), wording.text.as_str()]);
+        let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
+        for text in own.into_iter().flatten().chain(wordings).chain(notes) {
+            self.balance.add(text, -1);
+        }
+    }
+
+    /// How many words each rule explains.
+    pub(crate) fn rules(&self) -> &BTreeMap<&'static str, u64> {
+        &self.rules
+    }
+
+    /// Fails if a word is lost (above zero) or invented (below).
+    pub(crate) fn assert_settled(&self, what: &str) {
+        let open = self.balance.listed();
+        assert!(open.is_empty(), "{what}: {} words differ: {:?}", open.len(), &open[..open.len().min(60)]);
+    }
+}
+
+#[test]
+fn lost_and_invented_words_are_told_apart() {
+    let node = |text: &str| Content { text: Some(text.into()), ..Content::default() };
+    let mut account = Account::default();
+    account.source("The owner shall pay.");
+    account.imported(&node("The owner shall pay."));
+    account.assert_settled("the same");
+    account.imported(&node("twice"));
+    assert_eq!(account.balance.listed(), [("twice".to_owned(), -1)]);
+    account.added("repeats", "twice");
+    account.source("lost");
+    assert_eq!(account.balance.listed(), [("lost".to_owned(), 1)]);
+    assert_eq!(account.rules()["repeats"], 1);
+    assert_eq!(
+        Words::of("a b a").less(&Words::of("a c")).listed(),
+        [("a".into(), 1), ("b".into(), 1), ("c".into(), -1)]
+    );
+}
