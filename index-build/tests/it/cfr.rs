@@ -96,6 +96,7 @@ const ECFR: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <P>(ii) or not.</P>
 <EXTRACT><FP>Form 1</FP><FP-DASH>Name:</FP-DASH></EXTRACT>
 <EXAMPLE><HED>Example 1.</HED><PSPACE>A puddle.</PSPACE></EXAMPLE>
+<AUTH><HED>Authority:</HED><PSPACE>9 U.S.C. 1.</PSPACE></AUTH>
 <P>(b) Shores.</P>
 <img src="/graphics/er01.gif"/>
 <DIV width="100%"><DIV class="table"><TABLE><TR><TH rowspan="2">Pond</TH><TH colspan="2">Depth</TH></TR><TR><TH>min</TH><TH>max</TH></TR>
@@ -128,6 +129,7 @@ fn the_electronic_edition_is_read_with_its_structure() {
             "3B Form 1",
             "3B Name:",
             "3B Example 1. A puddle.",
+            "3B Authority: 9 U.S.C. 1.",
             "0P (b) Shores.",
             "1I /graphics/er01.gif",
             "1T Pond\tDepth\t",
@@ -135,7 +137,7 @@ fn the_electronic_edition_is_read_with_its_structure() {
             "1R A\t1\t2",
         ]
     );
-    assert_eq!(marked(ponds, MarkKind::RunInHeading), ["Depth", "In general.", "Example 1."]);
+    assert_eq!(marked(ponds, MarkKind::RunInHeading), ["Depth", "In general.", "Example 1.", "Authority:"]);
     assert_eq!(marked(ponds, MarkKind::Superscript), ["3"]);
     let footnote = ponds.content.layout.marks.iter().find(|mark| mark.kind() == Some(MarkKind::Footnote)).unwrap();
     assert!(ponds.content.text.as_deref().unwrap()[footnote.start as usize..].starts_with(" Not"));

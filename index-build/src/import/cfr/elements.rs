@@ -88,6 +88,8 @@ impl<'a, 'd> Elements<'a, 'd> {
             "FTNT" => self.footnote(node),
             "CITA" => self.credits.push(self.run(node).text),
             "RESERVED" => self.is_reserved = true,
+            // The authority of a section is a SECAUTH: this one is an example that the section gives.
+            "AUTH" if self.number.is_some() => self.example(node),
             "AUTH" | "SECAUTH" => self.note(node, "Authority"),
             "SOURCE" => self.note(node, "Source"),
             "EDNOTE" => self.note(node, "Editorial Note"),
