@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::address::path;
+use super::address::{is_web, path};
 use super::reply::Provision;
 use crate::web::frame::data_block;
 use crate::web::letters::visible;
@@ -54,7 +54,7 @@ fn legislation(provision: &Provision<'_>, base_url: &str, address: &str) -> Valu
         "legislationJurisdiction": provision.jurisdiction,
         "inLanguage": "en",
         "isPartOf": part_of,
-        "isBasedOn": provision.provenance.source_url.as_deref(),
+        "isBasedOn": provision.provenance.source_url.as_deref().filter(|url| is_web(url)),
         "license": provision.provenance.license.as_deref(),
         "version": provision.provenance.edition.as_deref(),
         "legislationDateVersion": provision.effective_from,

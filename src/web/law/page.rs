@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::LayoutRef;
 use maud::{Markup, Render, html};
 
-use super::address::path;
+use super::address::{is_web, path};
 use super::citations;
 use super::cited::CitationAnswer;
 use super::mentions::Mentions;
@@ -276,11 +276,6 @@ pub(super) fn entry(link: &Link<'_>) -> Markup {
 
 fn link_with(link: &Link<'_>, shown: &(impl Render + ?Sized)) -> Markup {
     html! { a href=(path(link.id)) { (shown) } }
-}
-
-/// Publishers may name anything as their address.
-fn is_web(url: &str) -> bool {
-    url.starts_with("https://") || url.starts_with("http://")
 }
 
 /// What a citation may name, where it does not lead to one page.
