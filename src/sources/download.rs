@@ -251,13 +251,13 @@ impl Download<'_, '_, '_> {
         let name = self.wanted.target.to_string_lossy().into_owned();
         let address = || found.address.clone();
         let damage = match archive_test::read_to_end(self.part.path(), &name) {
-            Err(source) => Some(FetchError::Damaged { address: address(), source }),
+            Err(source) => Some(FetchError::Damaged { address: address(), source: Box::new(source) }),
             Ok(_) => None,
         };
         let path = self.part.path().to_owned();
         let sha256 = sha256_of(&path).map_err(io_error(&path, "read it"))?;
         let other_hash = self.wanted.sha256.as_ref().filter(|expected| **expected != sha256).map(|expected| {
-            FetchError::Hash { address: address(), expected: expected.clone(), received: sha256.clone() }
+            FetchError::Hash { address: address(), expected: expected.clone().into(), received: sha256.clone().into() }
         });
         if let Some(error) = damage.or(other_hash) {
             self.part.discard()?;

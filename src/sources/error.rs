@@ -54,12 +54,12 @@ pub enum FetchError {
     /// What was received is not a whole file of its kind.
     Damaged {
         address: Address,
-        source: SourceError,
+        source: Box<SourceError>,
     },
     Hash {
         address: Address,
-        expected: String,
-        received: String,
+        expected: Box<str>,
+        received: Box<str>,
     },
     Edition {
         page: Address,
@@ -146,7 +146,7 @@ impl std::error::Error for FetchError {
         match self {
             Self::Address(error) => Some(error),
             Self::Client { source, .. } => Some(source),
-            Self::Damaged { source, .. } => Some(source),
+            Self::Damaged { source, .. } => Some(source.as_ref()),
             Self::Io { source, .. } => Some(source),
             Self::Receipt(error) => Some(error),
             Self::GaveUp { last, .. } => Some(last),
