@@ -293,7 +293,7 @@ impl Operation {
 
     /// Whether its answers are pages.
     pub fn is_paged(&self) -> bool {
-        self.parameters.iter().any(|parameter| parameter.name == "page")
+        self.parameters.iter().any(|parameter| parameter.is_page_number)
     }
 
     /// What documents list it under: the scope that opens it, the first where several do.

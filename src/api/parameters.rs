@@ -25,6 +25,8 @@ pub struct Parameter {
     pub kind: Kind,
     pub need: Need,
     pub meaning: &'static str,
+    /// Whether it says which page of an answer is asked for.
+    pub is_page_number: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,7 +149,17 @@ impl<T: Argument> Param<T> {
     }
 
     const fn new(name: &'static str, location: Location, need: Need, meaning: &'static str) -> Self {
-        Self { rule: Parameter { name, location, kind: T::KIND, need, meaning }, value: PhantomData }
+        let rule = Parameter { name, location, kind: T::KIND, need, meaning, is_page_number: false };
+        Self { rule, value: PhantomData }
+    }
+}
+
+impl<const MAX: u32> Param<Whole<1, MAX>> {
+    /// The number of a page, the first by default. Answers of an operation that has it are pages.
+    pub(super) const fn page_number(meaning: &'static str) -> Self {
+        let mut page = Self::with_default("page", "1", meaning);
+        page.rule.is_page_number = true;
+        page
     }
 }
 
@@ -371,7 +383,7 @@ mod tests {
 
     const ID: Param<NodeId> = Param::in_path("id", "");
     const Q: Param<Text<8>> = Param::required("q", "");
-    const PAGE: Param<Whole<1, 100>> = Param::with_default("page", "1", "");
+    const PAGE: Param<Whole<1, 100>> = Param::page_number("");
     const FACETS: Param<Option<bool>> = Param::optional("facets", "");
     const RULES: &[Parameter] = &[ID.rule, Q.rule, PAGE.rule, FACETS.rule];
     const SOME_ID: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";

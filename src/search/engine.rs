@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use hornbook_corpus::embed::Vector;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::error::SearchError;
-
 use super::facets;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
-use super::keyword::{Bits, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
@@ -46,6 +46,22 @@ impl fmt::Debug for Engine {
     }
 }
 
+/// The words of a query as the index has them, and where they may match.
+struct Terms {
+    known: Vec<KnownWord>,
+    constraints: Constraints,
+    range: OrdinalRange,
+}
+
+/// A search whose order is known.
+struct Ranked {
+    understood: Understood,
+    terms: Terms,
+    keyword: KeywordFound,
+    ranking: Ranking,
+    hits: Vec<Hit>,
+}
+
 impl Engine {
     /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
@@ -73,6 +89,7 @@ impl Engine {
         OrdinalRange { start: 0, end: self.snapshot.outline.len() }
     }
 
+    /// Each step is timed, and ends the search if its client has disconnected meanwhile.
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         check_query(request.query)?;
         let page = Page::of(request)?;
@@ -83,49 +100,26 @@ impl Engine {
         watch.end(Stage::Understand);
         request.abandoned.check()?;
 
-        let known = self.keyword.look_up(&understood.words)?;
-        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
+        let terms = self.look_up(&understood, range)?;
         watch.end(Stage::Keyword);
-
-        let vector = match request.mode {
-            Mode::Keyword => None,
-            Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
-        };
+        let vector = query_vector(request.mode, &understood);
         watch.end(Stage::Embed);
-        let floor = match known.iter().any(|word| word.weight().is_some()) {
-            true => self.tuning.similarity_floor,
-            false => self.tuning.similarity_floor_without_words,
-        };
-        let count = match request.mode {
-            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
-            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
-        };
         let nearest = vector.as_ref().map_or_else(Vec::new, |vector| {
-            semantic::candidates(&self.snapshot, vector, range, &constraints, Nearness { count, floor })
+            let nearness = self.nearness(request.mode, &understood, &terms);
+            semantic::candidates(&self.snapshot, vector, range, &terms.constraints, nearness)
         });
         watch.end(Stage::Vector);
         request.abandoned.check()?;
 
-        let keyword = match request.mode {
-            Mode::Semantic => KeywordFound::default(),
-            Mode::Hybrid | Mode::Keyword => self.keyword.search(&KeywordQuery {
-                words: &known,
-                constraints: &constraints,
-                range,
-                keep: self.tuning.keyword_candidates.max(page.end),
-                watched: &watched(&understood.cited, &nearest),
-                list_matches: request.facets,
-                dead: &self.dead,
-            })?,
-        };
-        watch.end(Stage::Keyword);
+        let keyword = self.matches(request, &terms, page.end, &watched(&understood.cited, &nearest))?;
         request.abandoned.check()?;
-
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
             self.look_for_rows(&understood, &keyword, &mut head)?;
-            watch.end(Stage::Keyword);
         }
+        watch.end(Stage::Keyword);
+        request.abandoned.check()?;
+
         if let Some(vector) = &vector {
             semantic::complete(&self.snapshot, vector, &mut head);
         }
@@ -136,18 +130,9 @@ impl Engine {
         request.abandoned.check()?;
 
         let ranking = self.rank(request.mode, &mut understood, head, &keyword);
-        let mut hits = ranking.page(&page);
-        let total = ranking.total(&keyword);
+        let hits = ranking.page(&page);
         watch.end(Stage::Fuse);
-
-        let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
-        watch.end(Stage::Facets);
-        if request.explain {
-            self.explain_hits(&mut hits, &ranking, &understood)?;
-        }
-        let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
-        let searched = searched(understood, &known);
-        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
+        self.respond(request, Ranked { understood, terms, keyword, ranking, hits }, watch)
     }
 
     fn understand(&self, query: &str, range: OrdinalRange) -> Result<Understood, SearchError> {
@@ -157,6 +142,47 @@ impl Engine {
             self.look_for_numbers(&mut understood, range)?;
         }
         Ok(understood)
+    }
+
+    fn look_up(&self, understood: &Understood, range: OrdinalRange) -> Result<Terms, SearchError> {
+        let known = self.keyword.look_up(&understood.words)?;
+        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
+        Ok(Terms { known, constraints, range })
+    }
+
+    /// How many chunks are looked at, and how like the query they must be: more where none of its words is known.
+    fn nearness(&self, mode: Mode, understood: &Understood, terms: &Terms) -> Nearness {
+        let floor = match terms.known.iter().any(|word| word.weight().is_some()) {
+            true => self.tuning.similarity_floor,
+            false => self.tuning.similarity_floor_without_words,
+        };
+        let count = match mode {
+            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
+            Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
+        };
+        Nearness { count, floor }
+    }
+
+    /// What the keyword leg finds: at least `wanted` provisions, and the scores of those that are watched.
+    fn matches(
+        &self,
+        request: &SearchRequest<'_>,
+        terms: &Terms,
+        wanted: usize,
+        watched: &[u32],
+    ) -> Result<KeywordFound, SearchError> {
+        if request.mode == Mode::Semantic {
+            return Ok(KeywordFound::default());
+        }
+        Ok(self.keyword.search(&KeywordQuery {
+            words: &terms.known,
+            constraints: &terms.constraints,
+            range: terms.range,
+            keep: self.tuning.keyword_candidates.max(wanted),
+            watched,
+            list_matches: request.facets,
+            dead: &self.dead,
+        })?)
     }
 
     /// Fuses what the legs say of the head, and puts the other matches behind it.
@@ -255,6 +281,24 @@ impl Engine {
         }
     }
 
+    /// What the request asked for of a ranking: counts over all matches, and why each hit ranks where it does.
+    fn respond(
+        &self,
+        request: &SearchRequest<'_>,
+        ranked: Ranked,
+        mut watch: Stopwatch,
+    ) -> Result<SearchResponse, SearchError> {
+        let Ranked { understood, terms, keyword, ranking, mut hits } = ranked;
+        let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
+        watch.end(Stage::Facets);
+        if request.explain {
+            self.explain_hits(&mut hits, &ranking, &understood)?;
+        }
+        let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
+        let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
+        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
+    }
+
     fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {
         for hit in hits {
             let matched_terms = self.keyword.terms_in(&understood.words, hit.node.0)?;
@@ -262,6 +306,14 @@ impl Engine {
             hit.explain = Some(HitExplain::of(hit, ranking.candidate(hit.node), is_cited, matched_terms));
         }
         Ok(())
+    }
+}
+
+/// The vector of a query, where the mode needs one and a word of it is known.
+fn query_vector(mode: Mode, understood: &Understood) -> Option<Vector> {
+    match mode {
+        Mode::Keyword => None,
+        Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
     }
 }
 

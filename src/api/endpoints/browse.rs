@@ -20,7 +20,7 @@ pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
 pub(in crate::api) const PARENT: Param<Option<NodeId>> =
     Param::optional("parent", "id of a node of that code body; its top level if absent");
 
-pub(in crate::api) const PAGE: Param<Whole<1, 100_000>> = Param::with_default("page", "1", "from 1");
+pub(in crate::api) const PAGE: Param<Whole<1, 100_000>> = Param::page_number("from 1");
 
 pub(in crate::api) const LIMIT: Param<Whole<1, 1000>> = Param::with_default("limit", "1000", "children per page");
 

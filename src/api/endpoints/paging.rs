@@ -7,7 +7,7 @@ use crate::api::reply::Pages;
 use crate::search::RESULTS_MAX;
 
 pub(in crate::api) const PAGE: Param<Whole<1, RESULTS_MAX>> =
-    Param::with_default("page", "1", "page number from 1; page times limit is at most 10,000");
+    Param::page_number("page number from 1; page times limit is at most 10,000");
 
 pub(in crate::api) const LIMIT: Param<Whole<1, 100>> = Param::with_default("limit", "20", "results per page");
 
