@@ -87,6 +87,8 @@ pub enum ChangeError {
     },
     /// The change contradicts what is stored; the text says what and what to do.
     Refused(String),
+    /// What is sealed cannot be opened, and nothing can be sealed, before the operator does what the text says.
+    SealKeyLost(String),
     Ledger(LedgerError),
     State(StateError),
     /// The commit failed. What is stored tells whether it happened.
@@ -104,7 +106,7 @@ impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound { what, id } => write!(f, "there is no {what} {id}; '{what} list' shows those there are"),
-            Self::Refused(why) => f.write_str(why),
+            Self::Refused(why) | Self::SealKeyLost(why) => f.write_str(why),
             Self::Ledger(error) => write!(f, "the change was not made: {error}"),
             Self::State(error) => write!(f, "the change was not made: {error}"),
             Self::OutcomeUnknown(error) => {
@@ -121,7 +123,7 @@ impl std::error::Error for ChangeError {
             Self::Ledger(error) => Some(error),
             Self::State(error) | Self::OutcomeUnknown(error) => Some(error),
             Self::Entropy(error) => Some(error),
-            Self::NotFound { .. } | Self::Refused(_) => None,
+            Self::NotFound { .. } | Self::Refused(_) | Self::SealKeyLost(_) => None,
         }
     }
 }

@@ -29,6 +29,7 @@ mod purse_tests;
 mod queue;
 pub mod records;
 pub mod scope;
+pub mod sealed;
 pub mod sealing;
 mod settings;
 mod shared;

@@ -266,6 +266,9 @@ pub struct DraftRecord {
     pub created_at: UnixMillis,
     pub expires_at: UnixMillis,
     pub state: DraftState,
+    /// Of a draft that has an idempotency key: what its request is recognised by, which says nothing about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

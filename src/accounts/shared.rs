@@ -10,6 +10,7 @@ use super::error::ChangeError;
 use super::idempotency::Retries;
 use super::queue::Queue;
 use super::records::ActRecord;
+use super::sealed::SealedCount;
 use super::sealing::SealKey;
 use super::settings::Settings;
 use crate::state::{Medium, Reading, SEAL_KEY_BYTES, State, StateError};
@@ -69,7 +70,8 @@ impl Shared {
         read(&store.as_ref().ok_or_else(closed)?.read()?)
     }
 
-    /// The key of what is sealed, made now if there is none yet.
+    /// The key of what is sealed, made now if nothing is sealed yet. A lost key is never replaced: a new one would open
+    /// nothing of what there is, and what is sealed with it would be lost when the old one is put back.
     pub(crate) fn seal_key(&self, entropy: &mut dyn Entropy) -> Result<Arc<SealKey>, ChangeError> {
         blocking::assert_allowed();
         let mut known = lock(&self.seal_key);
@@ -79,6 +81,7 @@ impl Shared {
         let bytes = match self.medium.seal_key()? {
             Some(bytes) => bytes,
             None => {
+                self.refuse_if_anything_is_sealed()?;
                 let mut bytes = [0; SEAL_KEY_BYTES];
                 entropy.fill(&mut bytes).map_err(ChangeError::Entropy)?;
                 self.medium.keep_seal_key(&bytes)?;
@@ -88,6 +91,23 @@ impl Shared {
         let key = Arc::new(SealKey::new(bytes));
         *known = Some(Arc::clone(&key));
         Ok(key)
+    }
+
+    fn refuse_if_anything_is_sealed(&self) -> Result<(), ChangeError> {
+        let count = self.with_reading(SealedCount::of)?;
+        if count.is_none() {
+            return Ok(());
+        }
+        let SealedCount { drafts, intakes } = count;
+        Err(ChangeError::SealKeyLost(format!(
+            "state.key is missing from the data directory, and {drafts} drafts and {intakes} intakes of orders are sealed with \
+             it; put it back from a copy, or give them up with 'hornbook order give-up-sealed'"
+        )))
+    }
+
+    /// Whether there is a key, in memory or in its file.
+    pub(super) fn has_seal_key(&self) -> Result<bool, StateError> {
+        Ok(lock(&self.seal_key).is_some() || self.medium.seal_key()?.is_some())
     }
 
     pub(super) fn last_trouble(&self) -> Option<String> {

@@ -256,7 +256,7 @@ pub enum OrderCommand {
         #[arg(long, value_parser = formation::state)]
         jurisdiction: String,
     },
-    /// Move an order to a later stage; completion raises the account's allotment
+    /// Move an order to a later stage; completion raises the account's allotment and removes the intake
     Advance {
         /// The order
         order: OrderId,
@@ -284,6 +284,12 @@ pub enum OrderCommand {
         /// Show the intake too: names and addresses of people. This is recorded in the audit log
         #[arg(long)]
         intake: bool,
+    },
+    /// Give up the drafts and intakes whose key, state.key, is lost for good; then a new key is made when it is needed
+    GiveUpSealed {
+        /// Do it; without this nothing is changed
+        #[arg(long)]
+        yes: bool,
     },
     /// List all orders
     List,

@@ -192,6 +192,10 @@ impl Desk<'_> {
                 }
                 shown
             }
+            OrderCommand::GiveUpSealed { yes } => {
+                let sealed = self.accounts.give_up_sealed(yes, &act)?;
+                json!({ "drafts": sealed.drafts, "intakes": sealed.intakes, "removed": yes })
+            }
             OrderCommand::List => self.accounts.orders()?.iter().map(order_json).collect(),
         })
     }

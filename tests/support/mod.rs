@@ -3,6 +3,7 @@
 #![expect(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod disk;
+pub(crate) mod drafts;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::act::{Act, audit, check_text};
 use super::orders::{owner_of_order, put_order, random_uuid, tracking_token, unpaid_orders};
@@ -11,11 +12,12 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, DraftId, OrderId};
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::records::{
-    DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json,
+    DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, from_json, get_json, put_json, read_json,
 };
-use crate::accounts::sealing::Owner;
+use crate::accounts::sealing::{Owner, SealKey};
 use crate::accounts::{Accounts, formation};
 use crate::clock::UnixMillis;
+use crate::hex;
 use crate::state::{Reading, StateError, Table, Writing};
 
 /// Drafts that an account may have open: more than people review in two weeks.
@@ -42,7 +44,7 @@ pub struct DraftContent {
     pub intake: Value,
 }
 
-/// A draft that was just made. Its token is nowhere else.
+/// A draft as it is handed to its maker. Its token is nowhere else.
 #[derive(Debug)]
 pub struct OpenedDraft {
     pub id: DraftId,
@@ -71,27 +73,61 @@ fn owner_of_draft(id: DraftId, token: &LinkToken) -> Owner<'_> {
     Owner { kind: "draft", id: id.0, secret: token.bytes() }
 }
 
+/// For what follows from a request and is looked for by it.
+fn owner_of_retry(secret: &[u8]) -> Owner<'_> {
+    Owner { kind: "draft link", id: Uuid::nil(), secret }
+}
+
+/// Recognises an intake, and says nothing about it to who does not have the key.
+fn fingerprint(key: &SealKey, content: &[u8]) -> Result<String, ChangeError> {
+    let mut bytes = [0; 16];
+    let owner = Owner { kind: "draft request", ..owner_of_retry(content) };
+    key.derived(owner).fill(&mut bytes).map_err(ChangeError::Entropy)?;
+    Ok(hex::encode(&bytes))
+}
+
 impl Accounts {
-    /// Keeps an intake for a person who gets the link.
+    /// Keeps an intake for a person who gets the link. The same intake, sent again with its idempotency key, finds the
+    /// draft that there is; None if the idempotency key belongs to another intake.
     pub fn open_draft(
         &self,
         owner: AccountId,
         content: &DraftContent,
+        retry: Option<&str>,
         at: UnixMillis,
         entropy: &mut dyn Entropy,
-    ) -> Result<OpenedDraft, ChangeError> {
+    ) -> Result<Option<OpenedDraft>, ChangeError> {
         check_text("entity name", &content.entity_name)?;
         formation::entity_type(&content.entity_type).map_err(ChangeError::Refused)?;
         formation::state(&content.jurisdiction).map_err(ChangeError::Refused)?;
         let key = self.shared.seal_key(entropy)?;
-        let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
+        let json = to_json(content)?;
+        let token = match retry {
+            None => LinkToken::generate(entropy),
+            // Follows from the idempotency key, so that the link can be given again although only a hash of it is stored.
+            Some(retry) => {
+                LinkToken::generate(&mut key.derived(owner_of_retry(format!("{owner}\0{retry}").as_bytes())))
+            }
+        };
+        let token = token.map_err(ChangeError::Entropy)?;
+        let request = retry.map(|_| fingerprint(&key, &json)).transpose()?;
         let id = DraftId(random_uuid(entropy)?);
-        let sealed = key.seal(owner_of_draft(id, &token), &to_json(content)?, entropy)?;
+        let sealed = key.seal(owner_of_draft(id, &token), &json, entropy)?;
         let expires_at = at.plus_millis(i64::from(self.settings().draft_days) * MILLIS_PER_DAY);
-        let record = DraftRecord { id, account: owner, created_at: at, expires_at, state: DraftState::Open(sealed) };
+        let state = DraftState::Open(sealed);
+        let record = DraftRecord { id, account: owner, created_at: at, expires_at, state, request };
         let digest = token.digest();
-        self.change(move |poster| {
+        let kept = self.change(move |poster| {
             account(poster, owner)?;
+            let known: Option<DraftRecord> = get_json(&poster.writing, Table::Drafts, digest.bytes())?;
+            if let Some(known) = known {
+                if at < known.expires_at {
+                    let is_the_same = known.request == record.request;
+                    return Ok((is_the_same.then_some((known.id, known.expires_at)), nothing_more()));
+                }
+                // Its draft expired, and the sweep that would find it by its age must not take the new one.
+                poster.writing.remove(Table::DraftAges, &age_key(known.expires_at, &digest))?;
+            }
             let open = open_drafts(&poster.writing, owner)?;
             if open >= OPEN_DRAFTS_MAX {
                 return Err(ChangeError::Refused(format!(
@@ -101,9 +137,9 @@ impl Accounts {
             }
             put_json(&mut poster.writing, Table::Drafts, digest.bytes(), &record)?;
             poster.writing.put(Table::DraftAges, &age_key(expires_at, &digest), &owner.to_key())?;
-            Ok(((), nothing_more()))
+            Ok((Some((id, expires_at)), nothing_more()))
         })?;
-        Ok(OpenedDraft { id, token, expires_at })
+        Ok(kept.map(|(id, expires_at)| OpenedDraft { id, token, expires_at }))
     }
 
     /// What the holder of a link sees. Nothing for an unknown link, an expired draft, or a disabled account.
@@ -266,12 +302,27 @@ fn open_drafts(writing: &Writing, owner: AccountId) -> Result<usize, StateError>
     Ok(open)
 }
 
+/// Removes every draft that is not accepted.
+pub(super) fn remove_open(writing: &mut Writing) -> Result<(), StateError> {
+    let mut open = Vec::new();
+    writing.scan(Table::Drafts, &[], &mut |key, payload| {
+        let draft: DraftRecord = from_json(Table::Drafts, key, payload)?;
+        if matches!(draft.state, DraftState::Open(_)) {
+            open.push((key.to_vec(), draft.expires_at));
+        }
+        Ok(true)
+    })?;
+    for (digest, expires_at) in open {
+        writing.remove(Table::DraftAges, &[&age(expires_at)[..], &digest].concat())?;
+        writing.remove(Table::Drafts, &digest)?;
+    }
+    Ok(())
+}
+
 const AGE_BYTES: usize = 8;
 
 fn age_key(expires_at: UnixMillis, digest: &KeyDigest) -> Vec<u8> {
-    let mut key = age(expires_at).to_vec();
-    key.extend_from_slice(digest.bytes());
-    key
+    [&age(expires_at)[..], digest.bytes()].concat()
 }
 
 /// In the order of the times, also of those before 1970.

@@ -11,6 +11,7 @@ mod credits;
 pub(super) mod drafts;
 mod keys;
 pub(super) mod links;
+mod lost_key;
 mod orders;
 mod payments;
 pub(super) mod people;

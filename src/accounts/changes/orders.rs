@@ -60,7 +60,8 @@ impl Accounts {
         Ok((record, token))
     }
 
-    /// Moves an order forward. Completing it raises the account's allotment for good.
+    /// Moves an order forward. Completing it raises the account's allotment for good, and removes the intake: what it was
+    /// needed for is done.
     pub fn advance_order(&self, id: OrderId, to: OrderStage, act: &Act) -> Result<OrderRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
@@ -71,6 +72,9 @@ impl Accounts {
                 return Err(ChangeError::Refused(format!("order {id} is at {from}, it cannot go back to {to}")));
             }
             record.stages.push(reached(to, &act));
+            if to == OrderStage::Completed {
+                record.intake = None;
+            }
             put_order(poster, &record)?;
             audit(poster, &act, "order advance", format!("{id} of {} to {}", record.account, to.name()))?;
             if to != OrderStage::Completed {
@@ -180,6 +184,17 @@ fn order(poster: &Poster<'_>, id: OrderId) -> Result<OrderRecord, ChangeError> {
 
 pub(super) fn put_order(poster: &mut Poster<'_>, record: &OrderRecord) -> Result<(), ChangeError> {
     Ok(put_json(&mut poster.writing, Table::Orders, record.id.0.as_bytes(), record)?)
+}
+
+/// Removes the intake of every order; the orders stay.
+pub(super) fn remove_intakes(poster: &mut Poster<'_>) -> Result<(), ChangeError> {
+    let mut orders = Vec::new();
+    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
+        let order: OrderRecord = from_json(Table::Orders, key, payload)?;
+        orders.extend(order.intake.is_some().then_some(OrderRecord { intake: None, ..order }));
+        Ok(true)
+    })?;
+    orders.iter().try_for_each(|order| put_order(poster, order))
 }
 
 fn is_unpaid(record: &OrderRecord) -> bool {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::me::unreadable;
 use crate::accounts::changes::DraftContent;
 use crate::accounts::entropy::SystemEntropy;
-use crate::accounts::error::ChangeError;
+use crate::accounts::error::{ChangeError, Refusal};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::reply::Reply;
@@ -55,8 +55,10 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let content = content(&intake, of(intake.state, intake.entity_type), service_fee)?;
     let (accounts, account, at) = (Arc::clone(call.accounts), call.caller.account, call.now.wall);
     let review_page = format!("{}{REVIEW_PATH}", call.base_url);
+    let retry = call.idempotency_key.map(str::to_owned);
     Ok(Prepared::heavy(move |_| {
-        let opened = accounts.open_draft(account, &content, at, &mut SystemEntropy).map_err(not_kept)?;
+        let opened = accounts.open_draft(account, &content, retry.as_deref(), at, &mut SystemEntropy);
+        let opened = opened.map_err(not_kept)?.ok_or_else(|| ApiError::from(&Refusal::OtherRequest))?;
         Reply::json(&HandoffReply {
             review_url: review_page + &opened.token.reveal(),
             expires_at: opened.expires_at.to_string(),

@@ -1,0 +1,58 @@
+//! What the tests of drafts and orders share: an intake, and the acts of its program and of its person.
+
+use hornbook::accounts::changes::{Acceptance, DraftContent, DraftView, OpenedDraft};
+use hornbook::accounts::entropy::SeededEntropy;
+use hornbook::accounts::error::ChangeError;
+use hornbook::accounts::ids::AccountId;
+use hornbook::accounts::key::LinkToken;
+use hornbook::accounts::{Accounts, Settings};
+use hornbook::clock::{ManualClock, Now};
+use serde_json::json;
+
+use super::disk::Disk;
+use super::{act, customer, read, start};
+
+pub(crate) const DAY_MILLIS: u64 = 86_400_000;
+
+/// Words that stand nowhere else.
+pub(crate) const PRIVATE: [&str; 4] =
+    ["Quillibrant Ondarza", "77 Vexley Terrace", "q.ondarza@mail.example", "Ondarza Holdings LLC"];
+
+pub(crate) fn content(name: &str) -> DraftContent {
+    DraftContent {
+        entity_name: name.to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "DE".to_owned(),
+        price_cents: Some(21_900),
+        intake: json!({
+            "names": [name],
+            "people": [{ "name": PRIVATE[0], "address": { "street": PRIVATE[1] }, "email": PRIVATE[2] }],
+        }),
+    }
+}
+
+pub(crate) fn open(accounts: &Accounts, owner: AccountId, now: Now, seed: u64) -> Result<OpenedDraft, ChangeError> {
+    let content = content("Ondarza Holdings LLC");
+    let opened = accounts.open_draft(owner, &content, None, now.wall, &mut SeededEntropy(seed))?;
+    Ok(opened.expect("no idempotency key is in the way"))
+}
+
+pub(crate) fn accept(
+    accounts: &Accounts,
+    token: &LinkToken,
+    now: Now,
+    seed: u64,
+) -> Result<Option<Acceptance>, ChangeError> {
+    accounts.accept_draft(token, &act(now), &mut SeededEntropy(seed))
+}
+
+pub(crate) fn look(accounts: &Accounts, token: &LinkToken, now: Now) -> Option<DraftView> {
+    accounts.draft(token, now.wall, &mut SeededEntropy(0)).unwrap()
+}
+
+pub(crate) fn standing(clock: &ManualClock, settings: Settings) -> (Disk, Accounts, AccountId) {
+    let disk = Disk::with_schema();
+    let accounts = start(disk.medium(), settings, read(clock));
+    let owner = customer(&accounts, 0, 1, read(clock)).account;
+    (disk, accounts, owner)
+}
