@@ -1,21 +1,24 @@
 //! Tells an address of the operator what waits for them: one signed POST for each, by a thread of its own.
 //!
 //! A notice has a kind and an id and nothing else, so that nothing of a customer leaves the service. Whoever raises one
-//! never waits: the queue is bounded, and what does not fit is dropped and reported. `hornbook inbox` is complete at any
-//! time, so a notice that is lost costs only time.
+//! never waits: the queue is bounded, and what does not fit is dropped and reported. A notice that failed waits for its
+//! next attempt and holds no other up. What still waits for the operator when the program starts is told again, so that a
+//! restart loses nothing; receivers know a repeated notice by its kind and id.
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
 
 use ring::hmac;
 use serde_json::json;
 
+use crate::accounts::Accounts;
+use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
-use crate::accounts::records::ActRecord;
+use crate::accounts::records::{AccountStatus, ActRecord, OrderStage, Payable, PurchaseStatus};
 use crate::client::{ClientError, Limits, Request, Server, send_once};
-use crate::clock::Clock;
+use crate::clock::{Clock, Now, UnixMillis};
 use crate::hex;
 use crate::tls_client::Trust;
 
@@ -29,6 +32,11 @@ const ATTEMPTS: u32 = 10;
 
 /// The header with time and signature: `t=1700000000,v1=5257...`, HMAC-SHA256 over the time, a full stop and the body.
 const SIGNATURE: &str = "hornbook-signature";
+
+const PURCHASE_WAITING: &str = "purchase.waiting";
+const PAYMENT_PROBLEM: &str = "payment.problem";
+const ORDER_WAITING: &str = "order.waiting";
+const ACCOUNT_WAITING: &str = "account.waiting";
 
 /// What waits for the operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,19 +52,49 @@ impl Notice {
     pub fn of(act: &ActRecord) -> Option<Self> {
         let id = act.on.split([' ', ',']).next()?;
         let (kind, is_id) = match act.act.as_str() {
-            "purchase request" => ("purchase.waiting", id.parse::<PurchaseId>().is_ok()),
-            "payment problem" => ("payment.problem", id.parse::<PurchaseId>().is_ok() || id.parse::<OrderId>().is_ok()),
-            "order create" | "order accept" | "order paid" => ("order.waiting", id.parse::<OrderId>().is_ok()),
-            "account create" => ("account.waiting", id.parse::<AccountId>().is_ok()),
+            "purchase request" => (PURCHASE_WAITING, id.parse::<PurchaseId>().is_ok()),
+            "payment problem" => (PAYMENT_PROBLEM, id.parse::<PurchaseId>().is_ok() || id.parse::<OrderId>().is_ok()),
+            "order create" | "order accept" | "order paid" => (ORDER_WAITING, id.parse::<OrderId>().is_ok()),
+            "account create" => (ACCOUNT_WAITING, id.parse::<AccountId>().is_ok()),
             _ => return None,
         };
         // Nothing but an id is sent on.
         is_id.then(|| Self { kind, id: id.to_owned(), at: act.at.clone() })
     }
 
+    /// A notice for each thing that waits for the operator now and was told of when it came, oldest first.
+    pub fn of_all_that_waits(accounts: &Accounts, now: Now) -> Result<Vec<Self>, ChangeError> {
+        let mut waiting: Vec<(UnixMillis, &'static str, String)> = Vec::new();
+        // A purchase by card waits for its customer.
+        for purchase in accounts.purchases()?.into_iter().filter(|purchase| purchase.checkout.is_none()) {
+            if purchase.status == PurchaseStatus::Requested {
+                waiting.push((purchase.requested_at, PURCHASE_WAITING, purchase.id.to_string()));
+            }
+        }
+        for checkout in accounts.checkouts()?.into_iter().filter(|checkout| checkout.problem.is_some()) {
+            let paid_for = match checkout.pays {
+                Payable::Purchase(id) => id.to_string(),
+                Payable::Order(id) => id.to_string(),
+            };
+            waiting.push((checkout.opened_at, PAYMENT_PROBLEM, paid_for));
+        }
+        // The operator knows of an order that they have moved on.
+        for order in accounts.orders()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
+            let since = order.stages.last().map_or(now.wall, |reached| reached.at);
+            waiting.push((since, ORDER_WAITING, order.id.to_string()));
+        }
+        for view in accounts.accounts(now)? {
+            if view.record.status == AccountStatus::Pending {
+                waiting.push((view.record.created_at, ACCOUNT_WAITING, view.record.id.to_string()));
+            }
+        }
+        waiting.sort();
+        Ok(waiting.into_iter().map(|(at, kind, id)| Self { kind, id, at: at.to_string() }).collect())
+    }
+
     /// Whether it says that a purchase waits to be confirmed.
     pub fn is_of_purchase(&self) -> bool {
-        self.kind == "purchase.waiting"
+        self.kind == PURCHASE_WAITING
     }
 
     fn body(&self) -> String {
@@ -118,52 +156,93 @@ pub struct Notices {
 impl Notices {
     /// Starts the thread that sends. It ends with the queue, or with the process.
     pub fn start(address: Address, clock: Arc<dyn Clock>, tell: Arc<TellUndelivered>) -> std::io::Result<Self> {
-        let (queue, waiting) = sync_channel(QUEUE_MAX);
+        let (queue, arriving) = sync_channel(QUEUE_MAX);
         let told = Arc::clone(&tell);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        std::thread::Builder::new().name("notices".to_owned()).spawn(move || {
-            runtime.block_on(async { send_all(&address, &waiting, &*clock, &*told).await });
-        })?;
+        let sender = Sender { address, clock, tell: told, runtime, waiting: Vec::new() };
+        std::thread::Builder::new().name("notices".to_owned()).spawn(move || sender.run(&arriving))?;
         Ok(Self { queue, tell })
     }
 
     /// Never waits.
     pub fn raise(&self, notice: Notice) {
-        if let Err(full) = self.queue.try_send(notice) {
-            let (std::sync::mpsc::TrySendError::Full(notice) | std::sync::mpsc::TrySendError::Disconnected(notice)) =
-                full;
-            let why = format!("{QUEUE_MAX} notices wait already");
-            (self.tell)(&Undelivered { kind: notice.kind, id: notice.id, why });
+        if let Err(TrySendError::Full(notice) | TrySendError::Disconnected(notice)) = self.queue.try_send(notice) {
+            (self.tell)(&undelivered(notice, too_many_wait()));
         }
     }
 }
 
-async fn send_all(address: &Address, waiting: &Receiver<Notice>, clock: &dyn Clock, tell: &TellUndelivered) {
-    // This thread has nothing else to do, so that it may block here.
-    while let Ok(notice) = waiting.recv() {
-        if let Err(why) = send(address, &notice, clock).await {
-            tell(&Undelivered { kind: notice.kind, id: notice.id, why });
+fn undelivered(notice: Notice, why: String) -> Undelivered {
+    Undelivered { kind: notice.kind, id: notice.id, why }
+}
+
+fn too_many_wait() -> String {
+    format!("{QUEUE_MAX} notices wait already")
+}
+
+/// The thread that sends. It has nothing else to do, so that it may block.
+struct Sender {
+    address: Address,
+    clock: Arc<dyn Clock>,
+    tell: Arc<TellUndelivered>,
+    runtime: tokio::runtime::Runtime,
+    /// Notices that failed, at most [`QUEUE_MAX`].
+    waiting: Vec<Failed>,
+}
+
+/// A notice that is to be sent again.
+struct Failed {
+    notice: Notice,
+    attempts: u32,
+    due: Instant,
+}
+
+impl Sender {
+    fn run(mut self, arriving: &Receiver<Notice>) {
+        loop {
+            let next = self.next_due();
+            let pause = next.map(|next| self.waiting[next].due.saturating_duration_since(Instant::now()));
+            // What is due comes first: new notices must not keep it from its turn.
+            let arrived = match pause {
+                None => arriving.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
+                Some(pause) => arriving.recv_timeout(pause),
+            };
+            match (arrived, next) {
+                (Ok(notice), _) => self.attempt(notice, 1),
+                (Err(RecvTimeoutError::Timeout), Some(next)) => {
+                    let Failed { notice, attempts, .. } = self.waiting.swap_remove(next);
+                    self.attempt(notice, attempts + 1);
+                }
+                (Err(RecvTimeoutError::Disconnected), Some(_)) => std::thread::sleep(pause.unwrap_or_default()),
+                (Err(_), None) => return,
+            }
+        }
+    }
+
+    fn next_due(&self) -> Option<usize> {
+        (0..self.waiting.len()).min_by_key(|at| self.waiting[*at].due)
+    }
+
+    fn attempt(&mut self, notice: Notice, attempts: u32) {
+        let Err(why) = self.runtime.block_on(send(&self.address, &notice, &*self.clock)) else { return };
+        if attempts == ATTEMPTS {
+            (self.tell)(&undelivered(notice, format!("{why}; tried {ATTEMPTS} times")));
+        } else if self.waiting.len() == QUEUE_MAX {
+            (self.tell)(&undelivered(notice, too_many_wait()));
+        } else {
+            let due = Instant::now() + self.address.first_pause * 2_u32.pow(attempts - 1);
+            self.waiting.push(Failed { notice, attempts, due });
         }
     }
 }
 
 async fn send(address: &Address, notice: &Notice, clock: &dyn Clock) -> Result<(), String> {
-    let body = notice.body();
-    let mut pause = address.first_pause;
-    let mut attempt = 1;
-    loop {
-        let now_sec = clock.now().wall.0.div_euclid(1000);
-        let why = match send_once(&address.server, LIMITS, address.request(&body, now_sec)).await {
-            Ok(answer) if (200..300).contains(&answer.status) => return Ok(()),
-            Ok(answer) => format!("operator.webhook answered {}", answer.status),
-            Err(error) => format!("operator.webhook: {error}"),
-        };
-        if attempt == ATTEMPTS {
-            return Err(format!("{why}; tried {ATTEMPTS} times"));
-        }
-        attempt += 1;
-        tokio::time::sleep(pause).await;
-        pause *= 2;
+    let now_sec = clock.now().wall.0.div_euclid(1000);
+    match send_once(&address.server, LIMITS, address.request(&notice.body(), now_sec)).await {
+        Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
+        Ok(answer) => Err(format!("operator.webhook answered {}", answer.status)),
+        Err(error) => Err(format!("operator.webhook: {error}")),
     }
 }
 
@@ -171,10 +250,14 @@ async fn send(address: &Address, notice: &Notice, clock: &dyn Clock) -> Result<(
 mod tests {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
-    use std::sync::mpsc::{Sender, channel};
+    use std::sync::mpsc::{self, channel};
 
     use super::*;
-    use crate::clock::{ManualClock, UnixMillis};
+    use crate::accounts::Settings;
+    use crate::accounts::changes::{Act, OrderWish};
+    use crate::accounts::entropy::SeededEntropy;
+    use crate::accounts::tier::PackName;
+    use crate::clock::ManualClock;
 
     fn act(act: &str, on: &str) -> ActRecord {
         ActRecord {
@@ -199,7 +282,7 @@ mod tests {
     }
 
     /// Answers with these statuses in turn, then with 204; shows each request.
-    fn server(statuses: &'static [u16], shown: Sender<String>) -> String {
+    fn server(statuses: &'static [u16], shown: mpsc::Sender<String>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hooks/hornbook", listener.local_addr().unwrap());
         std::thread::spawn(move || {
@@ -244,6 +327,60 @@ mod tests {
         assert_eq!([requests.recv().unwrap(), requests.recv().unwrap()], [first.clone(), first.clone()]);
         notices.raise(Notice::of(&act("purchase request", "buy-4 of acct-1, pack pro")).unwrap());
         assert!(requests.recv().unwrap().contains("buy-4"), "the first was taken");
+    }
+
+    #[test]
+    fn a_notice_that_failed_holds_no_other_up() {
+        let (shown, requests) = channel();
+        let (told, _telling) = channel();
+        let address = Address::new(&server(&[500], shown), "0123456789abcdef").unwrap();
+        let address = address.first_pause(Duration::from_millis(300));
+        let clock = Arc::new(ManualClock::at(UnixMillis(0)));
+        let tell = Arc::new(move |undelivered: &Undelivered| told.send(undelivered.clone()).unwrap());
+        let notices = Notices::start(address, clock, tell).unwrap();
+        let raise = |id: &str| notices.raise(Notice::of(&act("purchase request", id)).unwrap());
+        raise("buy-3 of acct-1, pack pro");
+        let next = || requests.recv().unwrap();
+        assert!(next().contains("buy-3"));
+        raise("buy-4 of acct-1, pack pro");
+        assert!(next().contains("buy-4"), "the other waits for its second attempt");
+        assert!(next().contains("buy-3"));
+    }
+
+    #[test]
+    fn what_still_waits_at_a_start_is_told_again() {
+        let data = tempfile::tempdir().unwrap();
+        let clock = ManualClock::at(UnixMillis(1_700_000_000_000));
+        let now = clock.now();
+        let operator = |at: i64| Act { actor: "test".to_owned(), at: now.wall.plus_millis(at) };
+        let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
+        let known = accounts.create_account("Known".to_owned(), &operator(0)).unwrap().id;
+        accounts.approve_account(known, &operator(1)).unwrap();
+        let waits = accounts.request_purchase(known, PackName::Pro, &operator(2)).unwrap().id;
+        let paid = accounts.request_purchase(known, PackName::Pro, &operator(3)).unwrap().id;
+        accounts.pay_purchase(paid, None, &operator(4)).unwrap();
+        let new = accounts.create_account("New".to_owned(), &operator(5)).unwrap().id;
+        let mut order = |name: &str, at| {
+            let wish = OrderWish {
+                account: known,
+                entity_name: name.to_owned(),
+                entity_type: "llc".to_owned(),
+                jurisdiction: "DE".to_owned(),
+            };
+            accounts.create_order(wish, &operator(at), &mut SeededEntropy(at as u64)).unwrap().0.id
+        };
+        let (opened, filed) = (order("A LLC", 6), order("B LLC", 7));
+        accounts.advance_order(filed, OrderStage::Filing, &operator(8)).unwrap();
+        drop(accounts);
+        let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
+        let told = Notice::of_all_that_waits(&accounts, now).unwrap();
+        let told: Vec<_> = told.iter().map(|notice| (notice.kind, notice.id.clone())).collect();
+        let expected = [
+            ("purchase.waiting", waits.to_string()),
+            ("account.waiting", new.to_string()),
+            ("order.waiting", opened.to_string()),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

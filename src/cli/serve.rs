@@ -138,6 +138,9 @@ impl Served {
             Notices::start(address, Arc::clone(&clock), Arc::new(tell_undelivered))
         });
         let notices = notices.transpose()?;
+        if let Some(notices) = &notices {
+            Notice::of_all_that_waits(&accounts, clock.now())?.into_iter().for_each(|notice| notices.raise(notice));
+        }
         let acts = observers.clone();
         // Purchases by card wait for their customers.
         let by_card = stripe.is_some();
