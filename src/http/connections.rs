@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::conversation::Protocols;
-use super::guard::{ConnectionState, Guard, Refused};
+use super::guard::{Bodies, ConnectionState, Guard, Refused};
 use super::reply::Reply;
 use super::rules::check_http2;
 use super::stream::Stream;
@@ -135,7 +135,9 @@ impl Acceptor {
             },
         };
         // Boxed: the future that waits for requests would hold it several times.
-        let guard = Box::new(Guard::new(stream, *timeouts, Arc::default()));
+        let client = (!peer.is_proxy).then_some(peer.address);
+        let bodies = Bodies { room: Arc::clone(&self.app.bodies), client };
+        let guard = Box::new(Guard::new(stream, *timeouts, Arc::default(), bodies));
         let connection = Arc::new(Connection {
             acceptor: Arc::clone(self),
             peer,

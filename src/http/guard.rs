@@ -10,6 +10,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use super::body::{BodyRoom, BodyShare};
 use super::frames::FrameWatch;
 use super::head::{Head, WholeHead, method_of};
 use super::streams::{Streams, Use};
@@ -73,10 +75,19 @@ pub(super) struct Guard<S> {
     head: Head,
     /// How many bytes head and body of the current request have, once the head is complete.
     whole: Option<usize>,
+    /// The room of its body, until it is answered.
+    body: Option<BodyShare>,
+    bodies: Bodies,
     /// The current head has its deadline already.
     is_head_timed: bool,
     /// Over HTTP/2.
     frames: Option<Box<FrameWatch>>,
+}
+
+/// Where the bodies of a connection get their room, and whose they are.
+pub(super) struct Bodies {
+    pub(super) room: Arc<BodyRoom>,
+    pub(super) client: Option<IpAddr>,
 }
 
 /// What a client sent.
@@ -115,7 +126,7 @@ enum Phase {
 }
 
 impl<S> Guard<S> {
-    pub(super) fn new(stream: S, timeouts: Timeouts, state: Arc<ConnectionState>) -> Self {
+    pub(super) fn new(stream: S, timeouts: Timeouts, state: Arc<ConnectionState>, bodies: Bodies) -> Self {
         Self {
             stream: TimedStream::new(stream, timeouts),
             state,
@@ -126,6 +137,8 @@ impl<S> Guard<S> {
             is_half_closed: false,
             head: Head::default(),
             whole: None,
+            body: None,
+            bodies,
             is_head_timed: true,
             frames: None,
         }
@@ -156,6 +169,10 @@ impl<S> Guard<S> {
             match self.head.read(&self.held) {
                 Ok(Some(WholeHead { bytes, body_bytes })) => {
                     self.head = Head::default();
+                    match self.bodies.room.take(self.bodies.client, body_bytes) {
+                        Ok(share) => self.body = share,
+                        Err(error) => return Ok(Some(self.refuse(error))),
+                    }
                     self.whole = Some(bytes + body_bytes);
                 }
                 Ok(None) => return Ok(None),
@@ -184,6 +201,7 @@ impl<S> Guard<S> {
     pub(super) fn refuse(&mut self, error: ApiError) -> Arrived {
         let method = method_of(&self.held).to_owned();
         (self.held, self.passed) = (Vec::new(), 0);
+        self.body = None;
         self.stream.set_read_deadline(None);
         Arrived::Refused(Box::new(Refused { error, method }))
     }
@@ -244,6 +262,7 @@ impl<S: AsyncRead + Unpin> Guard<S> {
     pub(super) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Arrived>> {
         if self.phase == Phase::Answered {
             self.phase = Phase::Heads;
+            self.body = None;
             self.is_head_timed = false;
             let deadline = Instant::now() + self.stream.timeouts().idle;
             self.stream.set_read_deadline(Some(deadline));
@@ -398,7 +417,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default(), bodies());
             let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{\"a\":";
             client.write_all(post).await.unwrap();
             let early = tokio::time::timeout(Duration::from_millis(20), arrived(&mut guard)).await;
@@ -414,6 +433,10 @@ mod tests {
         });
     }
 
+    fn bodies() -> Bodies {
+        Bodies { room: Arc::default(), client: None }
+    }
+
     async fn arrived(guard: &mut Guard<DuplexStream>) -> Arrived {
         poll_fn(|context| guard.poll_request(context)).await.unwrap()
     }
@@ -423,7 +446,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default(), bodies());
             client.write_all(&[REQUEST, REQUEST].concat()).await.unwrap();
             for left in [REQUEST.len(), 0] {
                 assert!(matches!(arrived(&mut guard).await, Arrived::Request));
@@ -446,7 +469,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+            let mut guard = Guard::new(server, TIMEOUTS, Arc::default(), bodies());
             for _ in 0..2 {
                 client.write_all(REQUEST).await.unwrap();
                 assert!(matches!(arrived(&mut guard).await, Arrived::Request));
@@ -469,7 +492,7 @@ mod tests {
                 [(&b"BREW / HTTP/1.1\n"[..], "BREW"), (b"\r\nHEAD / HTTP/9.9\r\n", "HEAD"), (b"\xff \r\n", "-")]
             {
                 let (mut client, server) = duplex(1 << 10);
-                let mut guard = Guard::new(server, TIMEOUTS, Arc::default());
+                let mut guard = Guard::new(server, TIMEOUTS, Arc::default(), bodies());
                 client.write_all(bytes).await.unwrap();
                 let Arrived::Refused(refused) = arrived(&mut guard).await else { panic!("{bytes:?} is let in") };
                 assert_eq!((refused.method.as_str(), guard.held.capacity()), (method, 0));

@@ -45,10 +45,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Request, StatusCode};
+use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio::net::TcpListener;
 
 use crate::accounts::entropy::Entropy;
@@ -60,6 +60,7 @@ use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::clock::UnixMillis;
 use crate::door::{Door, Methods, ToldError, Visit, bearer, idempotency_key};
+use body::{BodyRoom, BodyShare};
 use cross_origin::Origins;
 use documents::Documents;
 use gate::CheckedRequest;
@@ -73,6 +74,7 @@ use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
 use routes::{Target, route};
+use rules::BODY_BYTES_MAX;
 pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
 
@@ -180,6 +182,7 @@ struct App {
     open_rate: Option<OpenRate>,
     /// For the body of a request.
     body_within: Duration,
+    bodies: Arc<BodyRoom>,
     draining: AtomicBool,
 }
 
@@ -199,6 +202,7 @@ impl App {
             ids,
             open_rate: settings.open_per_minute.map(OpenRate::new),
             body_within: settings.timeouts.head,
+            bodies: Arc::default(),
             draining: AtomicBool::new(false),
             service,
         }
@@ -217,7 +221,10 @@ impl App {
         });
         let corpus = self.service.corpus();
         // Read even where the request is refused: over HTTP/1 the next one stands behind it.
-        let body = body::whole(body, self.body_within).await;
+        let (_room, body) = match self.room_over_http2(head.version, &body, client) {
+            Ok(room) => (room, body::whole(body, self.body_within).await),
+            Err(error) => (None, Err(error)),
+        };
         let response = match refused.map_or(body, Err) {
             Err(error) => answer::failed(&error.into(), &id, None),
             Ok(body) => {
@@ -243,6 +250,18 @@ impl App {
             let error = ToldError { status, message, request_id: id };
             self.doors.iter().find_map(|door| door.error_page(&error))
         })
+    }
+
+    /// The room of a body that is still to be read. Over HTTP/1 the guard has both.
+    fn room_over_http2(
+        &self,
+        version: Version,
+        body: &Incoming,
+        client: IpAddr,
+    ) -> Result<Option<BodyShare>, ApiError> {
+        let bytes =
+            body.size_hint().exact().map_or(BODY_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        if version == Version::HTTP_2 { self.bodies.take(Some(client), bytes.min(BODY_BYTES_MAX)) } else { Ok(None) }
     }
 
     /// The answer to a request of HTTP/1 whose head is refused.

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::conversation::Protocols;
-use super::guard::{Guard, Refused};
+use super::guard::{Bodies, Guard, Refused};
 use super::reply::Reply;
 use super::timeouts::Timeouts;
 use super::{App, answer, no_such_path};
@@ -41,7 +41,8 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
             continue;
         };
         let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
-        let guard = Box::new(Guard::new(stream, TIMEOUTS, Arc::default()));
+        let bodies = Bodies { room: Arc::clone(&app.bodies), client: None };
+        let guard = Box::new(Guard::new(stream, TIMEOUTS, Arc::default(), bodies));
         tokio::spawn(async move {
             let service = service_fn(|request| {
                 let answer = respond(&app, &request);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::house::{House, generous};
+use crate::house::{House, generous, wait_until};
 
 #[test]
 fn paths_and_methods_that_are_unknown_are_refused_in_words() {
@@ -103,4 +103,45 @@ fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
     drop(house);
     idle.read_to_end(&mut Vec::new()).unwrap();
     assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
+    let house = House::open_changed(generous(), |http| {
+        http.connections_max = 400;
+        http.connections_per_address_max = 400;
+    });
+    let key = house.any_key();
+    let post = |bytes: usize| {
+        let mut stream = TcpStream::connect(house.address).unwrap();
+        let head = format!(
+            "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nContent-Length: {bytes}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    // Of one address a sixth of 64 MB may be on its way: 170 of the largest bodies.
+    let mut waiting: Vec<TcpStream> = (0..170).map(|_| post(64 << 10)).collect();
+    wait_until("every head to be read", || {
+        let mut next = post(64 << 10);
+        next.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut answer = [0; 12];
+        let is_refused = next.read_exact(&mut answer).is_ok();
+        assert!(!is_refused || answer == *b"HTTP/1.1 503", "{:?}", String::from_utf8_lossy(&answer));
+        is_refused
+    });
+    let bearer = format!("Bearer {key}");
+    assert_eq!(house.get("/api/v1/search?q=a", &key).status, 200, "what has no body needs no room");
+    let refused = house.raw(&format!(
+        "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nAuthorization: {bearer}\r\nContent-Length: 65536\r\n\r\n"
+    ));
+    refused.error(503, "overloaded");
+    assert_eq!(refused.header("retry-after"), "1");
+    waiting.clear();
+    wait_until("the room to be given back", || {
+        let buys = "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
+        let body = r#"{"pack":"starter"}"#;
+        let sent = format!("{buys}Authorization: {bearer}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        house.raw(&sent).status == 200
+    });
 }
