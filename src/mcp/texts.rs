@@ -3,8 +3,9 @@
 //! Each operation that answers with provisions has a writer here; the answers of the others are their JSON. Clients
 //! that show a model the text alone must miss nothing that it needs for the next call: the ids are in it.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::borrow::{Borrow, Cow};
+use std::fmt::{self, Write as _};
+use std::ops::Deref;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,6 +23,31 @@ pub(super) const NODE_URI: &str = "hornbook://node/";
 pub(super) struct Told {
     pub(super) text: String,
     pub(super) links: Vec<Value>,
+}
+
+/// A string of an answer, borrowed from it where nothing in it is escaped.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'b>(#[serde(borrow)] Cow<'b, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
 }
 
 /// The text and the links of an operation's answer.
@@ -50,9 +76,8 @@ fn as_json(body: &str) -> Told {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Found<'b> {
-    #[serde(borrow)]
     results: Vec<Hit<'b>>,
     page: u32,
     page_size: u32,
@@ -60,18 +85,13 @@ struct Found<'b> {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Hit<'b> {
-    #[serde(borrow)]
-    node_id: Cow<'b, str>,
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
-    #[serde(borrow)]
-    snippet: Cow<'b, str>,
-    #[serde(borrow)]
-    status: Cow<'b, str>,
+    node_id: Text<'b>,
+    citation: Text<'b>,
+    heading: Text<'b>,
+    snippet: Text<'b>,
+    status: Text<'b>,
 }
 
 fn search(found: Found<'_>) -> Told {
@@ -102,26 +122,17 @@ fn link(id: &str, citation: &str, heading: &str) -> Value {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Node<'b> {
-    #[serde(borrow)]
-    id: Cow<'b, str>,
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
-    #[serde(borrow)]
-    text: Cow<'b, str>,
-    #[serde(borrow)]
-    breadcrumb: Vec<Cow<'b, str>>,
-    #[serde(borrow)]
-    status: Cow<'b, str>,
+    id: Text<'b>,
+    citation: Text<'b>,
+    heading: Text<'b>,
+    text: Text<'b>,
+    breadcrumb: Vec<Text<'b>>,
+    status: Text<'b>,
     child_count: usize,
-    #[serde(borrow)]
     wordings: Vec<Wording<'b>>,
-    #[serde(borrow)]
     notes: Vec<Note<'b>>,
-    #[serde(borrow)]
     provenance: Provenance<'b>,
     offset: Option<usize>,
     next_offset: Option<usize>,
@@ -129,30 +140,25 @@ struct Node<'b> {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Wording<'b> {
-    #[serde(borrow)]
-    label: Cow<'b, str>,
-    #[serde(borrow)]
-    text: Cow<'b, str>,
+    label: Text<'b>,
+    text: Text<'b>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Note<'b> {
-    #[serde(borrow)]
-    topic: Cow<'b, str>,
-    #[serde(borrow)]
-    text: Cow<'b, str>,
+    topic: Text<'b>,
+    text: Text<'b>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Provenance<'b> {
-    #[serde(borrow)]
-    source_url: Option<Cow<'b, str>>,
-    #[serde(borrow)]
-    publisher: Option<Cow<'b, str>>,
-    #[serde(borrow)]
-    current_through: Option<Cow<'b, str>>,
+    source_url: Option<Text<'b>>,
+    publisher: Option<Text<'b>>,
+    current_through: Option<Text<'b>>,
 }
 
 fn node_text(node: &Node<'_>) -> Told {
@@ -186,20 +192,17 @@ fn node_text(node: &Node<'_>) -> Told {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Linked<'b> {
-    #[serde(borrow)]
-    id: Cow<'b, str>,
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
+    id: Text<'b>,
+    citation: Text<'b>,
+    heading: Text<'b>,
     child_count: Option<usize>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Children<'b> {
-    #[serde(borrow)]
     nodes: Vec<Linked<'b>>,
     total: usize,
     page: u32,
@@ -211,10 +214,9 @@ fn browse(children: Children<'_>) -> Told {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct References<'b> {
-    #[serde(borrow)]
-    direction: Cow<'b, str>,
-    #[serde(borrow)]
+    direction: Text<'b>,
     nodes: Vec<Linked<'b>>,
     total: usize,
     page: u32,
@@ -222,7 +224,7 @@ struct References<'b> {
 
 fn references(references: References<'_>) -> Told {
     let References { direction, nodes, total, page } = references;
-    let what = if direction == "in" { "provisions that cite it" } else { "provisions that it cites" };
+    let what = if &*direction == "in" { "provisions that cite it" } else { "provisions that it cites" };
     list_of(&nodes, format!("{} of {total} {what}, page {page}:", nodes.len()))
 }
 
@@ -241,33 +243,26 @@ fn list_of(nodes: &[Linked<'_>], head: String) -> Told {
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
 struct Resolved<'b> {
-    #[serde(borrow)]
     answers: Vec<Resolution<'b>>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Resolution<'b> {
-    #[serde(borrow)]
-    answer: Cow<'b, str>,
-    #[serde(borrow)]
-    citation: Option<Cow<'b, str>>,
-    #[serde(borrow)]
+    answer: Text<'b>,
+    citation: Option<Text<'b>>,
     candidates: Vec<Candidate<'b>>,
-    #[serde(borrow)]
-    message: Cow<'b, str>,
+    message: Text<'b>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Candidate<'b> {
-    #[serde(borrow)]
-    node_id: Cow<'b, str>,
-    #[serde(borrow)]
-    citation: Cow<'b, str>,
-    #[serde(borrow)]
-    heading: Cow<'b, str>,
+    node_id: Text<'b>,
+    citation: Text<'b>,
+    heading: Text<'b>,
 }
 
 fn resolve(resolved: &Resolved<'_>) -> Told {
@@ -283,29 +278,21 @@ fn resolve(resolved: &Resolved<'_>) -> Told {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct AtPoint<'b> {
-    #[serde(borrow)]
-    short_code: Cow<'b, str>,
-    #[serde(borrow)]
+    short_code: Text<'b>,
     zones: Vec<Zone<'b>>,
-    #[serde(borrow)]
     provisions: Vec<Linked<'b>>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Zone<'b> {
-    #[serde(borrow)]
-    zone_code: Cow<'b, str>,
-    #[serde(borrow)]
-    zone_name: Option<Cow<'b, str>>,
-    #[serde(borrow)]
-    citation: Option<Cow<'b, str>>,
-    #[serde(borrow)]
-    citation_status: Cow<'b, str>,
-    #[serde(borrow)]
-    node_id: Option<Cow<'b, str>>,
+    zone_code: Text<'b>,
+    zone_name: Option<Text<'b>>,
+    citation: Option<Text<'b>>,
+    citation_status: Text<'b>,
+    node_id: Option<Text<'b>>,
     on_boundary: bool,
 }
 
@@ -331,21 +318,17 @@ fn zones(point: AtPoint<'_>) -> Told {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct CodeBodies<'b> {
-    #[serde(borrow)]
     code_bodies: Vec<CodeBody<'b>>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct CodeBody<'b> {
-    #[serde(borrow)]
-    id: Cow<'b, str>,
-    #[serde(borrow)]
-    name: Cow<'b, str>,
-    #[serde(borrow)]
-    jurisdiction: Cow<'b, str>,
+    id: Text<'b>,
+    name: Text<'b>,
+    jurisdiction: Text<'b>,
     provision_count: u32,
 }
 
@@ -358,25 +341,21 @@ fn code_bodies(list: &CodeBodies<'_>) -> Told {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Coverage<'b> {
     total_jurisdictions: usize,
     total_nodes: u32,
-    #[serde(borrow)]
     jurisdictions: Vec<Jurisdiction<'b>>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Jurisdiction<'b> {
-    #[serde(borrow)]
-    short_code: Cow<'b, str>,
-    #[serde(borrow)]
-    name: Cow<'b, str>,
+    short_code: Text<'b>,
+    name: Text<'b>,
     node_count: u32,
     placeholder: bool,
-    #[serde(borrow)]
-    gis_status: Cow<'b, str>,
+    gis_status: Text<'b>,
 }
 
 fn coverage(coverage: Coverage<'_>) -> Told {
@@ -384,7 +363,7 @@ fn coverage(coverage: Coverage<'_>) -> Told {
     let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
     for Jurisdiction { short_code, name, node_count, placeholder, gis_status } in &jurisdictions {
         let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
-        let zoning = if gis_status == "published" { ", zoning layer" } else { "" };
+        let zoning = if &**gis_status == "published" { ", zoning layer" } else { "" };
         let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
     }
     Told { text, links: Vec::new() }
