@@ -3,6 +3,8 @@
 mod agents;
 mod bad_input;
 mod benching;
+mod both_ways;
+mod cards;
 mod commands;
 mod damage;
 mod evaluating;
@@ -18,6 +20,9 @@ mod updating;
 
 #[path = "../support/bytes.rs"]
 mod bytes;
+#[path = "../support/stripe.rs"]
+#[expect(dead_code, reason = "it plays more than a few calls need")]
+mod stripe;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -65,8 +65,7 @@ impl Started {
     }
 
     fn signal(&self, name: &str) {
-        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
-        assert!(status.success());
+        signal(&self.child, name);
     }
 
     /// Waits until the server ends by itself.
@@ -85,6 +84,53 @@ impl Drop for Started {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// `hornbook serve` on a data directory; killed when dropped.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Served {
+    pub(crate) fn start(data: &Path, settings: &[&str]) -> Self {
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+        let mut child = hornbook()
+            .arg("--data")
+            .arg(data)
+            .args(settings)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));
+        Self { child, address: address.expect("a server that listens") }
+    }
+
+    /// Sends SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn stop(&mut self) -> Option<i32> {
+        signal(&self.child, "TERM");
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
 }
 
 #[test]
