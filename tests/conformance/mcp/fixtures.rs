@@ -1,24 +1,30 @@
-//! The server of `tests/conformance/mcp/run`: the real one over the sample corpus, with the tools, prompts and resources
-//! that the public conformance suite asks for by name (`fixtures.json`) added to its own.
+//! The server of `tests/conformance/mcp/run`: the operations table over a real snapshot, each part with the settings that
+//! `hornbook serve` gives it, and the tools, prompts and resources that the public conformance suite asks for by name
+//! (`fixtures.json`) added to its own.
+
+#[path = "../../../src/cli/settings.rs"]
+#[expect(dead_code, reason = "the suite buys nothing and hears of nothing")]
+mod settings;
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
+use hornbook::accounts::Accounts;
+use hornbook::accounts::blocking::forbid_on_this_thread;
 use hornbook::accounts::changes::{Act, KeyWish};
 use hornbook::accounts::entropy::SystemEntropy;
+use hornbook::accounts::error::ChangeError;
 use hornbook::accounts::key::KeyKind;
 use hornbook::accounts::scope::{Scope, ScopeSet};
-use hornbook::accounts::tier::Tariff;
-use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::corpus::Corpus;
 use hornbook::api::json::JsonObject;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
-use hornbook::http::{Doors, HttpSettings, Observers, Proxies, Server, Timeouts};
+use hornbook::config::Config;
+use hornbook::http::{Doors, Observers, Server};
 use hornbook::log::{Form, Log, Logged};
-use hornbook::mcp::{Extras, Mcp, McpDoor, McpSettings, RpcError};
+use hornbook::mcp::{Extras, Mcp, McpDoor, RpcError};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::Value;
 
@@ -44,34 +50,27 @@ fn answer(method: &str, params: &JsonObject) -> Option<Result<JsonObject, RpcErr
     Some(Ok(answer["result"].as_object().cloned().unwrap_or_default()))
 }
 
-/// Usage: the folder of a snapshot.
+/// Usage: the folder of a snapshot. Settings come from the environment.
 fn main() -> Result<(), Box<dyn Error>> {
     let snapshot = std::env::args().nth(1).ok_or("give the folder of a snapshot")?;
+    let config = Config::load(None, std::env::vars_os(), [])?;
     let corpus = Arc::new(Corpus::new(Arc::new(Snapshot::open(Path::new(&snapshot))?))?);
     let state = tempfile::tempdir()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-    let mut tariff = Tariff::CONTRACT;
-    tariff.free.limits.per_minute = 1_000_000;
-    tariff.free.monthly_units = 1_000_000;
-    let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
-    let accounts = Arc::new(Accounts::open(state.path(), settings, clock.now())?);
-    let act = Act { actor: "conformance".to_owned(), at: clock.now().wall };
-    let account = accounts.create_account("conformance".to_owned(), &act)?.id;
-    accounts.approve_account(account, &act)?;
-    let scopes = ScopeSet::of(&Scope::ALL);
-    let wish = KeyWish { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
-    let key = accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let accounts = Arc::new(Accounts::open(state.path(), settings::accounts(&config), clock.now())?);
+    let key = key(&accounts, &*clock)?;
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    let runtime = threads.enable_all().on_thread_start(forbid_on_this_thread).build()?;
     runtime.block_on(async move {
-        let server = Server::bind(http(), &mut SystemEntropy).await?;
+        let server = Server::bind(settings::http(&config)?, &mut SystemEntropy).await?;
         let base_url = format!("http://{}", server.address()?);
         let service = Arc::new(Service::new(Parts {
             corpus,
             accounts,
             clock: Arc::clone(&clock),
             base_url: base_url.clone(),
-            permits: 2,
-            unread_bytes_per_account_max: 64 << 20,
+            permits: config.server.permits.get() as usize,
+            unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
             cards: None,
         }));
         let extras = Extras {
@@ -82,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             answer: Some(answer),
         };
         let mcp = Arc::new(Mcp::with(Arc::clone(&service), extras));
-        let doors: Doors = vec![Arc::new(McpDoor::new(mcp, &McpSettings::default()))];
+        let doors: Doors = vec![Arc::new(McpDoor::new(mcp, &settings::mcp(&config)))];
         let log = Arc::new(Log::start(Form::Text, std::io::sink()));
         let observers = Observers { log, logged: Logged::None, metrics: Arc::default(), clock };
         println!("listening on {base_url}\ndemo key: {key}");
@@ -91,22 +90,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-fn http() -> HttpSettings {
-    HttpSettings {
-        listen: ([127, 0, 0, 1], 0).into(),
-        metrics: None,
-        connections_max: 100,
-        connections_per_address_max: 100,
-        timeouts: Timeouts {
-            head: Duration::from_secs(10),
-            idle: Duration::from_secs(60),
-            unread: Duration::from_secs(20),
-            read_rate_min: 4096,
-        },
-        unread_bytes_per_address_max: 64 << 20,
-        proxies: Proxies::default(),
-        tls: None,
-        cross_origins: Vec::new(),
-        open_per_minute: None,
-    }
+/// A key for everything, of an account of its own.
+fn key(accounts: &Accounts, clock: &dyn Clock) -> Result<String, ChangeError> {
+    let act = Act { actor: "conformance".to_owned(), at: clock.now().wall };
+    let account = accounts.create_account("conformance".to_owned(), &act)?.id;
+    accounts.approve_account(account, &act)?;
+    let scopes = ScopeSet::of(&Scope::ALL);
+    let wish = KeyWish { account, name: "conformance".to_owned(), kind: KeyKind::Test, scopes, expires_at: None };
+    Ok(accounts.create_key(wish, &act, &mut SystemEntropy)?.secret.reveal())
 }
