@@ -34,8 +34,9 @@ impl Way {
 }
 
 fn request(way: Way, key: &str, retry: Option<&str>) -> String {
-    let head =
-        |line: &str| format!("{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n");
+    let head = |line: &str| {
+        format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n")
+    };
     if way == Way::Rest {
         let retry = retry.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
         return format!("{}{retry}\r\n", head("GET /api/v1/search?q=deposit"));
