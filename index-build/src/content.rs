@@ -4,6 +4,7 @@ use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
+use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
 
@@ -37,6 +38,12 @@ pub struct Content {
     /// What the source calls the parent, where it names one: for the message if there is no such node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_key: Option<String>,
+    /// Key and citation have to be completed from the containers around it.
+    #[serde(skip)]
+    pub name_parts: Option<NameParts>,
+    /// How it is called where it is a second wording; else the remark in its heading is taken, or its heading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wording_label: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,6 +90,8 @@ pub enum OnRepeat {
     Reconcile,
     /// A container that several documents hold, such as a title in several volumes: the first is kept.
     Share,
+    /// The source says that it is a second wording: it joins the other node, wherever that one stands.
+    Wording,
 }
 
 /// A node as an importer hands it over.

@@ -4,14 +4,16 @@
 //! in memory. Headings, texts and notes go to a spool file at once, and are read back one by one when the snapshot is
 //! written. Memory therefore grows with the number of nodes, never with the length of the law.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hornbook_corpus::outline::DEPTH_MAX;
 use indexmap::IndexMap;
 
 use crate::content::{Handle, NewNode, OnRepeat};
+use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
+use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
@@ -27,6 +29,7 @@ struct Skeleton {
     file: u32,
     line: Option<u32>,
     content: SpoolSpan,
+    names: Option<Box<NameParts>>,
 }
 
 /// Takes the nodes of one code body after another.
@@ -38,10 +41,9 @@ pub struct Gatherer {
     seen: HashMap<Handle, u32>,
     /// The first provision of each citation, for sources that number their nodes themselves.
     cited: HashMap<Handle, u32>,
-    /// Parents by another name.
-    joins: HashMap<Handle, Handle>,
     /// Containers that are added when the code body ends, unless they were stated.
     inferred: IndexMap<Handle, NewNode>,
+    includes: Includes,
     provisions: u64,
 }
 
@@ -56,6 +58,8 @@ pub struct GatheredNode {
     pub content: SpoolSpan,
     /// Further nodes of the same citation that are wordings of this one.
     pub wordings: Vec<SpoolSpan>,
+    /// What completes its citation, where the importer did not know all of it.
+    pub names: Option<Box<NameParts>>,
 }
 
 impl Gatherer {
@@ -66,8 +70,8 @@ impl Gatherer {
             nodes: Vec::new(),
             seen: HashMap::new(),
             cited: HashMap::new(),
-            joins: HashMap::new(),
             inferred: IndexMap::new(),
+            includes: Includes::default(),
             provisions: 0,
         })
     }
@@ -77,9 +81,9 @@ impl Gatherer {
         self.seen.contains_key(&handle)
     }
 
-    /// Whoever names `from` as its parent belongs below `to`.
-    pub fn join(&mut self, from: Handle, to: Handle) {
-        self.joins.insert(from, to);
+    /// Takes the word of a document about where another one belongs.
+    pub fn include(&mut self, include: Include, mistakes: &mut Mistakes) {
+        self.includes.add(include, mistakes);
     }
 
     /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it.
@@ -96,13 +100,14 @@ impl Gatherer {
         Ok(())
     }
 
-    /// The node that is meant by a parent's handle. A circle of joins leads nowhere.
+    /// The node that is meant by a parent's handle. A circle of includes leads nowhere.
     fn parent_of(&self, node: u32) -> Result<Option<u32>, NoParent> {
         let Some(mut handle) = self.nodes[node as usize].parent else { return Ok(None) };
         for _ in 0..=DEPTH_MAX {
-            match (self.seen.get(&handle), self.joins.get(&handle)) {
+            match (self.seen.get(&handle), self.includes.place_of(handle)) {
                 (Some(&parent), _) => return Ok(Some(parent)),
-                (None, Some(&next)) => handle = next,
+                (None, Some(Some(next))) => handle = next,
+                (None, Some(None)) => return Ok(None),
                 (None, None) => return Err(NoParent),
             }
         }
@@ -116,7 +121,7 @@ impl Gatherer {
 
     /// Takes a node. One whose handle was used before is a mistake of the source, unless it is shared.
     pub fn add(&mut self, node: NewNode, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
-        let NewNode { handle, parent, key, sort, on_repeat, content, position } = node;
+        let NewNode { handle, parent, key, sort, on_repeat, mut content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
             if on_repeat == OnRepeat::Share {
                 return Ok(());
@@ -130,9 +135,11 @@ impl Gatherer {
         self.seen.insert(handle, self.nodes.len() as u32);
         let is_provision = content.text.is_some();
         self.provisions += u64::from(is_provision);
+        let names = content.name_parts.take().map(Box::new);
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
-        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line: position.line, content });
+        let line = position.line;
+        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line, content, names });
         Ok(())
     }
 
@@ -158,6 +165,8 @@ impl Gatherer {
     ) -> Result<Vec<GatheredNode>, SpoolError> {
         self.add_inferred(mistakes)?;
         self.spool.flush()?;
+        self.check_includes(mistakes);
+        self.complete_names();
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
         self.forget_body();
@@ -169,13 +178,44 @@ impl Gatherer {
         self.nodes.clear();
         self.seen.clear();
         self.cited.clear();
-        self.joins.clear();
         self.inferred.clear();
+        self.includes.clear();
         self.files.clear();
     }
 
     pub fn into_spool(self) -> Spool {
         self.spool
+    }
+
+    fn check_includes(&self, mistakes: &mut Mistakes) {
+        if !self.includes.is_empty() {
+            let named: HashSet<Handle> = self.nodes.iter().filter_map(|node| node.parent).collect();
+            self.includes.check(&named, mistakes);
+        }
+    }
+
+    /// Completes keys and numbers from the containers around each node.
+    fn complete_names(&mut self) {
+        let whole: Vec<Option<NameParts>> = (0..self.nodes.len() as u32)
+            .map(|node| self.nodes[node as usize].names.as_ref().map(|names| names.completed(self.names_above(node))))
+            .collect();
+        for (node, names) in self.nodes.iter_mut().zip(whole) {
+            if let Some(names) = names {
+                node.key = names.key(&node.key);
+                if node.sort.is_empty() {
+                    node.sort = names.sort();
+                }
+                node.names = Some(Box::new(names));
+            }
+        }
+    }
+
+    /// What the containers around a node add to its names, outermost first. In a circle it ends somewhere.
+    fn names_above(&self, node: u32) -> impl Iterator<Item = &NameParts> {
+        let above = std::iter::successors(Some(node), |&node| self.parent_of(node).ok().flatten());
+        let mut chain: Vec<u32> = above.skip(1).take(usize::from(DEPTH_MAX)).collect();
+        chain.reverse();
+        chain.into_iter().filter_map(|node| self.nodes[node as usize].names.as_deref())
     }
 
     /// Nodes that share a key: joins wordings, drops exact repeats, gives the rest keys of their own. Returns, for
@@ -211,11 +251,12 @@ impl Gatherer {
         let mut members = Vec::with_capacity(group.len());
         for &node in group {
             let skeleton = &self.nodes[node as usize];
-            members.push(wordings::Member {
-                node,
-                parent: skeleton.parent,
-                content: self.spool.read(skeleton.content)?,
-            });
+            let mut content = self.spool.read(skeleton.content)?;
+            if let Some(names) = &skeleton.names {
+                content.citation = names.citation(&content.citation);
+            }
+            let is_wording = skeleton.on_repeat == OnRepeat::Wording;
+            members.push(wordings::Member { node, parent: skeleton.parent, content, is_wording });
         }
         let resolved = wordings::reconcile(members);
         for (rank, entry) in resolved.kept.iter().enumerate() {
@@ -334,6 +375,7 @@ impl Gatherer {
                 is_provision: skeleton.is_provision,
                 content: skeleton.content,
                 wordings,
+                names: skeleton.names.clone(),
             });
         }
         for node in (0..tree.len()).rev() {

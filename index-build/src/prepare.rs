@@ -14,6 +14,10 @@ use crate::wordings::as_wording;
 /// The content of a node with the nodes joined to it as wordings.
 pub(crate) fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, SpoolError> {
     let mut content = spool.read(node.content)?;
+    if let Some(names) = &node.names {
+        content.citation = names.citation(&content.citation);
+        content.number = names.provision_number().map(str::to_owned).or(content.number);
+    }
     for &wording in &node.wordings {
         let (wording, notes) = as_wording(spool.read(wording)?, content.notes.len());
         content.wordings.push(wording);

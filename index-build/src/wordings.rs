@@ -14,6 +14,8 @@ pub(crate) struct Member {
     pub node: u32,
     pub parent: Option<Handle>,
     pub content: Content,
+    /// The source says that it is a wording of another member.
+    pub is_wording: bool,
 }
 
 /// A node that stays, with the nodes that are wordings of it.
@@ -39,6 +41,7 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
         // The wording that is law longest goes first; then as the source orders them; then by the words themselves.
         let ends = ends_soon(content);
         (
+            member.is_wording,
             ends,
             SortKey::of_citation(&content.reference),
             content.reference.clone(),
@@ -49,8 +52,9 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
     let mut result = Reconciled::default();
     let mut heads: Vec<&Member> = Vec::new();
     for member in &members {
-        let twin = heads.iter().position(|head| is_repeat(head, member));
+        let twin = heads.iter().position(|head| !member.is_wording && is_repeat(head, member));
         let sibling = heads.iter().position(|head| is_wording(head, member));
+        let sibling = sibling.or((member.is_wording && !heads.is_empty()).then_some(0));
         match (twin, sibling) {
             (Some(twin), _) => result.repeats.push((member.node, heads[twin].node)),
             (None, Some(sibling)) => result.kept[sibling].wordings.push(member.node),
@@ -113,7 +117,8 @@ fn ends_soon(content: &Content) -> bool {
 /// Turns a node that was joined to another into a wording of it, and hands over its notes. Footnotes in its text are
 /// counted from `notes_before`, because that is where its notes will stand.
 pub(crate) fn as_wording(content: Content, notes_before: usize) -> (ContentWording, Vec<ContentNote>) {
-    let label = remark(&content.heading).unwrap_or(&content.heading).to_owned();
+    let label =
+        content.wording_label.unwrap_or_else(|| remark(&content.heading).unwrap_or(&content.heading).to_owned());
     let mut layout = content.layout;
     layout.count_footnotes_from(notes_before);
     let wording = ContentWording {
@@ -140,6 +145,7 @@ mod tests {
                 reference: format!("r{node}"),
                 ..Content::default()
             },
+            is_wording: false,
         }
     }
 
@@ -180,6 +186,19 @@ mod tests {
         assert_eq!(reconciled(pair), (vec![(1, vec![]), (2, vec![])], vec![]));
         let spelt_twice = vec![cited(1, "1 U.S.C. § 1a–1"), cited(2, "1 U.S.C.  § 1a-1")];
         assert_eq!(reconciled(spelt_twice), (vec![(1, vec![])], vec![(2, 1)]));
+    }
+
+    #[test]
+    fn what_the_source_calls_a_wording_joins_the_other_wherever_it_stands() {
+        let own = || member(1, "title-39", "Administration.", "Now.");
+        let reserved = || Member { is_wording: true, ..member(2, "title-99", "Offices.", "Later.") };
+        assert_eq!(reconciled(vec![own(), reserved()]), (vec![(1, vec![2])], vec![]));
+        assert_eq!(reconciled(vec![reserved(), own()]), (vec![(1, vec![2])], vec![]));
+        // Alone it is the provision itself.
+        assert_eq!(reconciled(vec![reserved()]), (vec![(2, vec![])], vec![]));
+        // It stays a wording even if it says the same.
+        let same = Member { is_wording: true, ..own() };
+        assert_eq!(reconciled(vec![own(), Member { node: 3, ..same }]).0, [(1, vec![3])]);
     }
 
     #[test]

@@ -75,10 +75,15 @@ fn labels(prefix: &str) -> Vec<&str> {
         rest = after.trim_start();
     }
     if found.is_empty() {
-        found.push(bare(rest.split_whitespace().next().unwrap_or_default()));
+        let is_level = |word: &str| LEVELS.iter().any(|level| bare(word).eq_ignore_ascii_case(level));
+        let mut words = rest.split_whitespace();
+        found.push(bare(words.find(|word| !is_level(word)).unwrap_or(rest)));
     }
     found
 }
+
+/// What an enumerated paragraph may be called before its number: `Article II`.
+const LEVELS: [&str; 6] = ["title", "part", "article", "section", "sec", "paragraph"];
 
 fn bare(label: &str) -> &str {
     label.trim_matches(|c: char| !c.is_alphanumeric())

@@ -3,8 +3,9 @@
 //! A parser is a pure function from the bytes of a document to nodes, so documents are parsed on all cores, and a fuzzer
 //! can call it. What it found is taken in the order of the files.
 
-use crate::content::{Handle, NewNode};
+use crate::content::NewNode;
 use crate::import::target::Target;
+use crate::includes::Include;
 use crate::report::{SourcePosition, WarningKind};
 
 /// Parses one document.
@@ -36,9 +37,8 @@ pub struct Parsed {
     /// Containers that the document only infers, from its path or from numbers: added if no document of the code body
     /// states them.
     pub inferred: Vec<NewNode>,
-    /// Parents by another name: whoever names the first handle as its parent belongs below the second. So a document can be
-    /// placed by another one that includes it.
-    pub joins: Vec<(Handle, Handle)>,
+    /// Where other documents belong.
+    pub includes: Vec<Include>,
     pub warnings: Vec<(WarningKind, SourcePosition, String)>,
     /// What keeps the build from ending well.
     pub mistakes: Vec<(SourcePosition, String)>,

@@ -35,8 +35,8 @@ impl Intake<'_> {
         for (position, what) in parsed.mistakes {
             self.mistakes.add(position, what);
         }
-        for (from, to) in parsed.joins {
-            self.gatherer.join(from, to);
+        for include in parsed.includes {
+            self.gatherer.include(include, self.mistakes);
         }
         for node in parsed.inferred {
             self.gatherer.infer(node);

@@ -4,6 +4,7 @@
 pub(crate) mod batch;
 pub(crate) mod cfr;
 pub mod cfr_annual;
+pub(crate) mod container_label;
 pub mod document;
 pub mod ecfr;
 mod flat_section;
@@ -16,6 +17,7 @@ pub mod labels;
 mod levels;
 pub mod municipal_html;
 pub mod native;
+pub mod open_law;
 mod options;
 pub mod plain_text;
 pub mod provisions_jsonl;
@@ -78,7 +80,7 @@ pub enum SourceContent {
     Zoning,
 }
 
-pub static IMPORTERS: [Importer; 11] = [
+pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
@@ -165,6 +167,15 @@ pub static IMPORTERS: [Importer; 11] = [
         content: SourceContent::Law {
             read: Read::Documents { parse: plain_text::parse, wants: plain_text::wants },
             check_options: plain_text::check_options,
+            canonical_citations: true,
+            own_tags: false,
+        },
+    },
+    Importer {
+        name: "open-law",
+        content: SourceContent::Law {
+            read: Read::Documents { parse: open_law::parse, wants: open_law::wants },
+            check_options: open_law::check_options,
             canonical_citations: true,
             own_tags: false,
         },

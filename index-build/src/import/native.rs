@@ -209,6 +209,7 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
             reference: line.key,
             source: target.source,
             parent_key: line.parent,
+            ..Content::default()
         },
         position,
     })

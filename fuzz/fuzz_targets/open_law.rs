@@ -1,0 +1,24 @@
+//! Any bytes as a document of the open.law form: refused with a position, or read, with layouts that fit their texts.
+#![no_main]
+
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::import::open_law;
+use hornbook_index_build::import::target::Target;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let document = Document { place: "fuzz".into(), bytes: bytes.to_vec() };
+    let options = toml::Table::from_iter([("joined_numbers".to_owned(), toml::Value::Boolean(bytes.len() % 2 == 0))]);
+    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options: &options };
+    let parsed = open_law::parse(&document, target);
+    for (position, what) in &parsed.mistakes {
+        assert!(position.file == "fuzz" && position.line.is_some(), "a message without a position: {what}");
+    }
+    for node in parsed.nodes {
+        let content = node.content;
+        let texts = [(content.text.unwrap_or_default(), content.layout)].into_iter();
+        for (text, layout) in texts.chain(content.notes.into_iter().map(|note| (note.text, note.layout))) {
+            assert!(layout.is_empty() || layout.mistake_for(&text).is_none());
+        }
+    }
+});

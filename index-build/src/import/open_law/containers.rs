@@ -1,0 +1,171 @@
+//! Titles, chapters and what else holds sections, and the documents that they include.
+
+use std::collections::HashMap;
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::notes::Notes;
+use super::source::{Source, elements, holds_sections, name, words, words_of};
+use super::{href, section, status};
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::container_label::Label;
+use crate::includes::Include;
+use crate::naming::NameParts;
+use crate::order::SortKey;
+
+const XINCLUDE: &str = "http://www.w3.org/2001/XInclude";
+
+/// The root of a code, which includes its titles.
+pub(super) fn code(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
+    Walk::new(source).children(root, None);
+}
+
+/// A container that is a document of its own.
+pub(super) fn document(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
+    let parent = source.document_handle(source.document.path());
+    let sort = SortKey::of_number(&words_of(root, "num"));
+    Walk::new(source).container(root, Some(parent), sort);
+}
+
+struct Walk<'w, 's, 'd> {
+    source: &'w mut Source<'s, 'd>,
+    /// Containers by parent and heading: two with one heading are one.
+    known: HashMap<(Option<Handle>, String), (Handle, usize)>,
+    /// The file of the last section that was included.
+    last_section: String,
+}
+
+impl<'w, 's, 'd> Walk<'w, 's, 'd> {
+    fn new(source: &'w mut Source<'s, 'd>) -> Self {
+        Self { source, known: HashMap::new(), last_section: String::new() }
+    }
+
+    /// What is within a container. What follows a subheading belongs below it, up to the next one.
+    fn children(&mut self, node: Node<'_, '_>, own: Option<Handle>) {
+        let mut below = own;
+        for part in elements(node) {
+            match name(part) {
+                Some("subheading") => {
+                    let heading = words(part);
+                    below = Some(self.add(part, own, heading, "", Notes::default(), SortKey::default(), None));
+                }
+                Some("include") if part.tag_name().namespace() == Some(XINCLUDE) => self.include(part, below),
+                Some("include") => self.children(part, below),
+                Some("container") => self.container(part, below, SortKey::default()),
+                Some("section") => section::add(self.source, part, below),
+                Some("attachments") => elements(part).for_each(|part| self.attachment(part, own)),
+                _ => {}
+            }
+        }
+    }
+
+    fn container(&mut self, node: Node<'_, '_>, parent: Option<Handle>, sort: SortKey) {
+        let number = words_of(node, "num");
+        let heading = heading_of(&words_of(node, "prefix"), &number, &words_of(node, "heading"));
+        let mut notes = Notes::of(node);
+        let texts = elements(node).filter(|part| matches!(name(*part), Some("text" | "aftertext" | "para")));
+        texts.for_each(|text| notes.add("Text", text));
+        let reason = words_of(node, "reason");
+        let by_reason = status::of_reason(&reason);
+        if by_reason.is_none() || reason.contains(' ') {
+            notes.add_words("Status", &reason);
+        }
+        let is_empty = !node.descendants().skip(1).any(|inner| matches!(name(inner), Some("include" | "section")));
+        let by_heading = is_empty.then(|| status::of_heading(&words_of(node, "heading"), false));
+        let sort = if sort.is_empty() && is_empty { self.after_last_section() } else { sort };
+        let handle = self.add(node, parent, heading, &number, notes, sort, by_reason.or(by_heading));
+        self.children(node, Some(handle));
+    }
+
+    /// An attachment with law of its own is a container at the end.
+    fn attachment(&mut self, node: Node<'_, '_>, parent: Option<Handle>) {
+        if holds_sections(node) {
+            let heading = heading_of(&words_of(node, "prefix"), &words_of(node, "num"), &words_of(node, "heading"));
+            let handle = self.add(node, parent, heading, "", Notes::default(), SortKey::of_number("999999A"), None);
+            self.children(node, Some(handle));
+        }
+    }
+
+    fn include(&mut self, node: Node<'_, '_>, below: Option<Handle>) {
+        if let Some(attribute) = node.attributes().find(|attribute| attribute.name() != "href") {
+            let what = format!("an include with '{}' is not read; only whole XML files are", attribute.name());
+            return self.source.refuse(node, what);
+        }
+        match href::resolve(self.source.document.path(), node.attribute("href").unwrap_or_default()) {
+            Ok(path) => {
+                let file = path.rsplit('/').next().unwrap_or_default();
+                self.last_section = file.strip_suffix(".xml").unwrap_or(file).to_owned();
+                let document = self.source.document_handle(&path);
+                let position = self.source.position(node);
+                self.source.parsed.includes.push(Include { document, below, position, name: path });
+            }
+            Err(what) => self.source.refuse(node, what),
+        }
+    }
+
+    /// Where a container stands that holds nothing whose number would tell.
+    fn after_last_section(&self) -> SortKey {
+        SortKey::of_citation(&format!("{}~", self.last_section))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a container, gathered in three ways")]
+    fn add(
+        &mut self,
+        node: Node<'_, '_>,
+        parent: Option<Handle>,
+        heading: String,
+        number: &str,
+        notes: Notes,
+        sort: SortKey,
+        status: Option<Status>,
+    ) -> Handle {
+        let (notes, source_credit) = notes.finish();
+        if let Some(&(handle, place)) = self.known.get(&(parent, heading.clone())) {
+            self.source.parsed.nodes[place].content.notes.extend(notes);
+            return handle;
+        }
+        let target = self.source.target;
+        let label = Label::of(&heading);
+        let name_parts = NameParts {
+            key: label.key_part(&heading),
+            citation: label.citation_part(&heading),
+            number: if self.source.joins_numbers() { number.to_owned() } else { String::new() },
+        };
+        let handle = self.source.handle(node);
+        let new = NewNode {
+            handle,
+            parent,
+            key: target.key.to_owned(),
+            sort,
+            on_repeat: OnRepeat::Reconcile,
+            content: Content {
+                citation: target.code_body.to_owned(),
+                level: label.level.to_ascii_lowercase(),
+                number: label.number.map(str::to_owned),
+                heading: heading.clone(),
+                status,
+                notes,
+                source_credit,
+                reference: self.source.document.path().to_owned(),
+                source: target.source,
+                name_parts: Some(name_parts),
+                ..Content::default()
+            },
+            position: self.source.position(node),
+        };
+        self.known.insert((parent, heading), (handle, self.source.parsed.nodes.len()));
+        self.source.parsed.nodes.push(new);
+        handle
+    }
+}
+
+/// `Chapter 1. Advisory Commission on Sentencing.`
+fn heading_of(prefix: &str, number: &str, heading: &str) -> String {
+    let label = [prefix, number].join(" ");
+    let label = label.trim();
+    match (label, heading) {
+        ("", heading) => heading.to_owned(),
+        (label, heading) => format!("{label}. {heading}").trim().to_owned(),
+    }
+}

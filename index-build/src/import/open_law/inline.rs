@@ -1,0 +1,81 @@
+//! Words within a line: citations, emphasis, line breaks, and blocks that stand in the middle of them.
+
+use hornbook_corpus::layout::{LineKind, MarkKind};
+use roxmltree::Node;
+
+use super::source::name;
+use super::table;
+use crate::import::text_builder::TextBuilder;
+
+/// What kind of line the words stand in, for what follows a block among them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) kind: LineKind,
+    pub(super) depth: usize,
+}
+
+/// Adds what is within an element to the line at hand. Tables, images and centred lines get lines of their own.
+pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Setting) {
+    for node in element.children() {
+        let Some(name) = name(node) else {
+            if node.is_text() {
+                builder.push(node.text().unwrap_or_default());
+            }
+            continue;
+        };
+        match name {
+            "table" => in_between(builder, setting, |builder| table::set(builder, node, setting.depth)),
+            "img" => in_between(builder, setting, |builder| image(builder, node, setting.depth)),
+            "h1" | "h3" => block(builder, node, setting, LineKind::Heading),
+            "center" => block(builder, node, setting, LineKind::Block),
+            "p" | "text" | "para" | "include" | "container" | "aftertext" => {
+                block(builder, node, setting, setting.kind)
+            }
+            "br" => builder.space(),
+            _ => marked(builder, node, setting),
+        }
+    }
+}
+
+/// Emphasis and the like; other elements, such as citations, are plain words.
+pub(super) fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
+    let kind = match name(node) {
+        Some("em" | "i" | "e" | "u" | "underline") => Some(MarkKind::Emphasis),
+        Some("strong" | "b") => Some(MarkKind::Strong),
+        Some("sup") => Some(MarkKind::Superscript),
+        Some("sub") => Some(MarkKind::Subscript),
+        _ => None,
+    };
+    if let Some(kind) = kind {
+        builder.begin_mark(kind);
+    }
+    flow(builder, node, setting);
+    if kind.is_some() {
+        builder.end_mark();
+    }
+}
+
+fn block(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting, kind: LineKind) {
+    in_between(builder, setting, |builder| {
+        builder.begin(kind, setting.depth, "");
+        flow(builder, node, Setting { kind, ..setting });
+    });
+}
+
+/// Sets a block, and goes on after it in a line as before.
+fn in_between(builder: &mut TextBuilder, setting: Setting, set: impl FnOnce(&mut TextBuilder)) {
+    set(builder);
+    builder.begin(setting.kind, setting.depth, "");
+}
+
+/// An image is not in the text, but its name is, or what it shows.
+fn image(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
+    builder.begin(LineKind::Image, depth, "");
+    let source = node.attribute("src").unwrap_or_default();
+    let file = if source.starts_with("data:") { "" } else { source.rsplit('/').next().unwrap_or_default() };
+    let shown = node.attribute("alt").unwrap_or_default();
+    let between = if file.is_empty() || shown.trim().is_empty() { "" } else { ": " };
+    builder.push("Image");
+    builder.push(if file.is_empty() && shown.trim().is_empty() { "" } else { ": " });
+    builder.push(&format!("{file}{between}{shown}"));
+}

@@ -1,0 +1,123 @@
+//! The text of a section: enumerated paragraphs with their labels and headings, and what stands between them.
+
+use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
+use roxmltree::Node;
+
+use super::inline::{self, Setting};
+use super::source::{child, elements, name, words, words_of};
+use super::table;
+use crate::import::text_builder::TextBuilder;
+
+/// The text of a section and how it is set.
+pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
+    let mut builder = TextBuilder::default();
+    let law = elements(section).filter(|part| !is_remark(section, *part));
+    units(&mut builder, law, Setting { kind: LineKind::Paragraph, depth: 0 }, false);
+    builder.finish()
+}
+
+/// Editors put remarks, such as when a wording expires, before the heading of a section.
+pub(super) fn is_remark(section: Node<'_, '_>, part: Node<'_, '_>) -> bool {
+    let heading = || child(section, "heading").is_some_and(|heading| part.range().start < heading.range().start);
+    name(part) == Some("text") && heading()
+}
+
+/// Sets what is within a section, a paragraph or a quoted unit. `fresh` says that a line for its first words is at hand.
+fn units<'t, 'd: 't>(
+    builder: &mut TextBuilder,
+    parts: impl Iterator<Item = Node<'t, 'd>>,
+    setting: Setting,
+    mut fresh: bool,
+) {
+    for part in parts {
+        match name(part) {
+            Some("num" | "prefix" | "heading" | "reason" | "annotations" | "annotation" | "attachments" | "page") => {
+                continue;
+            }
+            Some("para") => paragraph(builder, part, setting.kind, setting.depth, None),
+            Some("include") => {
+                let block = Setting { kind: LineKind::Block, depth: setting.depth + 1 };
+                units(builder, elements(part), block, false);
+            }
+            Some("container" | "section") => quoted(builder, part, setting),
+            Some("table") => table::set(builder, part, setting.depth),
+            _ => {
+                let setting = if is_centred(part) { Setting { kind: LineKind::Block, ..setting } } else { setting };
+                if !fresh {
+                    builder.begin(setting.kind, setting.depth, "");
+                }
+                inline::flow(builder, part, setting);
+            }
+        }
+        fresh = false;
+    }
+}
+
+fn is_centred(part: Node<'_, '_>) -> bool {
+    part.attribute("class").is_some_and(|class| class.starts_with("center"))
+}
+
+/// Labels that still wait for their words, and the depth of the first: `(a)` of which `(1)` is the first thing.
+type Waiting = Option<(String, usize)>;
+
+fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, depth: usize, waiting: Waiting) {
+    let own = [words_of(para, "prefix"), words_of(para, "num")].join(" ").trim().to_owned();
+    let (label, at) = match waiting {
+        Some((outer, at)) => (outer + &own, at),
+        None => (own, depth),
+    };
+    let first = elements(para).find(|part| !matches!(name(*part), Some("num" | "prefix")));
+    if let Some(inner) = first.filter(|inner| shares_line(&label, *inner)) {
+        paragraph(builder, inner, kind, depth + 1, Some((label, at)));
+        let rest = elements(para).filter(|part| part.range().start > inner.range().start);
+        units_below(builder, rest, kind, depth, false);
+        return;
+    }
+    builder.begin(LineKind::Paragraph, at, &label);
+    if let Some(heading) = child(para, "heading") {
+        builder.begin_mark(MarkKind::RunInHeading);
+        builder.push(&words(heading));
+        builder.end_mark();
+        builder.space();
+    }
+    units_below(builder, elements(para), kind, depth, true);
+}
+
+/// Whether the first paragraph within another one shares its line: `(a)(1)`.
+fn shares_line(label: &str, inner: Node<'_, '_>) -> bool {
+    let is_bracketed = |label: &str| label.starts_with('(') && label.ends_with(')');
+    name(inner) == Some("para")
+        && is_bracketed(label)
+        && child(inner, "prefix").is_none()
+        && is_bracketed(&words_of(inner, "num"))
+}
+
+/// What is within a paragraph: its own words at its depth, paragraphs one deeper.
+fn units_below<'t, 'd: 't>(
+    builder: &mut TextBuilder,
+    parts: impl Iterator<Item = Node<'t, 'd>>,
+    kind: LineKind,
+    depth: usize,
+    mut fresh: bool,
+) {
+    for part in parts {
+        if matches!(name(part), Some("num" | "prefix" | "heading")) {
+            continue;
+        }
+        match name(part) {
+            Some("para") => paragraph(builder, part, kind, depth + 1, None),
+            _ => units(builder, std::iter::once(part), Setting { kind, depth }, fresh),
+        }
+        fresh = false;
+    }
+}
+
+/// A unit of another law within the text, such as an article of a compact: its heading, then what is in it.
+fn quoted(builder: &mut TextBuilder, unit: Node<'_, '_>, setting: Setting) {
+    builder.begin(LineKind::Heading, setting.depth, "");
+    for part in ["prefix", "num", "heading"] {
+        builder.push(&words_of(unit, part));
+        builder.space();
+    }
+    units(builder, elements(unit), setting, false);
+}

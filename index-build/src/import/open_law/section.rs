@@ -1,0 +1,103 @@
+//! Sections: the provisions of a code.
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::notes::Notes;
+use super::source::{Source, child, elements, words, words_of};
+use super::{law_text, status};
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::import::slug::slug;
+use crate::naming::NameParts;
+use crate::order::SortKey;
+use crate::report::WarningKind;
+
+/// The District marks so the permanent wording of a section that stands in its own title as amended for a time.
+const PERMANENT: &str = "(Perm)";
+const PERMANENT_LABEL: &str = "Permanent wording";
+/// The part of a key that comes from a number is not longer.
+const NUMBER_CHARS_MAX: usize = 120;
+
+pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Option<Handle>) {
+    let written = words_of(section, "num");
+    let is_wording = written.ends_with(PERMANENT);
+    let number = written.strip_suffix(PERMANENT).unwrap_or(&written).trim().to_owned();
+    if number.is_empty() {
+        source.refuse(section, "this section has no number; every section needs a 'num'");
+        return;
+    }
+    let heading = words_of(section, "heading");
+    let (text, layout) = law_text::set(section);
+    let mut notes = Notes::of(section);
+    elements(section).filter(|part| law_text::is_remark(section, *part)).for_each(|remark| notes.add("Note", remark));
+    let status = read_status(source, section, &heading, &text, &mut notes);
+    if status.is_living() && text.is_empty() {
+        source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
+    }
+    let (notes, source_credit) = if is_wording { notes.of_wording(PERMANENT_LABEL) } else { notes }.finish();
+    let target = source.target;
+    let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
+    let (key, citation, sort, name_parts) = if source.joins_numbers() {
+        let parts = NameParts { number: number.clone(), ..NameParts::default() };
+        (format!("{}/s{{number}}", target.key), template, SortKey::default(), Some(parts))
+    } else {
+        let own: String = slug(&number).chars().take(NUMBER_CHARS_MAX).collect();
+        let citation = template.replace("{number}", &number);
+        (format!("{}/s{own}", target.key), citation.clone(), SortKey::of_citation(&citation), None)
+    };
+    let mut tags = target.tags.to_vec();
+    tags.sort_unstable();
+    let node = NewNode {
+        handle: source.handle(section),
+        parent,
+        key,
+        sort,
+        on_repeat: if is_wording { OnRepeat::Wording } else { OnRepeat::Reconcile },
+        content: Content {
+            citation,
+            heading,
+            level: "section".into(),
+            number: Some(number),
+            status: Some(status),
+            text: Some(text),
+            layout,
+            notes,
+            source_credit,
+            tags,
+            reference: source.document.path().to_owned(),
+            source: target.source,
+            name_parts,
+            wording_label: is_wording.then(|| PERMANENT_LABEL.to_owned()),
+            ..Content::default()
+        },
+        position: source.position(section),
+    };
+    source.parsed.nodes.push(node);
+}
+
+fn read_status(
+    source: &mut Source<'_, '_>,
+    section: Node<'_, '_>,
+    heading: &str,
+    text: &str,
+    notes: &mut Notes,
+) -> Status {
+    let by_heading = status::of_heading(heading, !text.is_empty());
+    let by_words = || if by_heading.is_living() { status::of_heading(text, true) } else { by_heading };
+    let Some(reason) = child(section, "reason").map(words).filter(|reason| !reason.is_empty()) else {
+        return by_words();
+    };
+    let by_reason = status::of_reason(&reason);
+    if by_reason.is_none() {
+        source.warn(
+            WarningKind::UnknownStatus,
+            section,
+            format!("the reason '{reason}' is unknown; treated as in force"),
+        );
+    }
+    if by_reason.is_none() || reason.contains(' ') {
+        // It says more than the status does.
+        notes.add_words("Status", &reason);
+    }
+    by_reason.unwrap_or_else(by_words)
+}

@@ -1,0 +1,96 @@
+//! The document that is being parsed, and what was found in it.
+
+use roxmltree::{Document as Tree, Node};
+
+use crate::content::Handle;
+use crate::import::document::{Document, Parsed};
+use crate::import::target::Target;
+use crate::import::xml;
+use crate::report::{SourcePosition, WarningKind};
+
+pub(super) const JOINED_NUMBERS: &str = "joined_numbers";
+/// Elements for editors are in namespaces such as `https://open.law/schemas/codify`.
+const EDITORS: &str = "/codif";
+
+pub(super) struct Source<'s, 'd> {
+    pub(super) document: &'s Document,
+    tree: &'s Tree<'d>,
+    pub(super) target: Target<'s>,
+    pub(super) parsed: Parsed,
+}
+
+impl<'s, 'd> Source<'s, 'd> {
+    pub(super) fn new(document: &'s Document, tree: &'s Tree<'d>, target: Target<'s>) -> Self {
+        Self { document, tree, target, parsed: Parsed::default() }
+    }
+
+    pub(super) fn joins_numbers(&self) -> bool {
+        self.target.options.get(JOINED_NUMBERS).and_then(toml::Value::as_bool).unwrap_or(false)
+    }
+
+    pub(super) fn position(&self, node: Node<'_, '_>) -> SourcePosition {
+        self.document.position(xml::line_of(self.tree, node))
+    }
+
+    /// A node's handle; no two nodes of a document begin at the same byte.
+    pub(super) fn handle(&self, node: Node<'_, '_>) -> Handle {
+        Handle::new(self.target.key, &format!("{}\n{}", self.document.path(), node.range().start))
+    }
+
+    /// What the outermost node of the document with this path names as its parent.
+    pub(super) fn document_handle(&self, path: &str) -> Handle {
+        Handle::new(self.target.key, &format!("document\n{path}"))
+    }
+
+    pub(super) fn refuse(&mut self, node: Node<'_, '_>, what: impl Into<String>) {
+        let position = self.position(node);
+        self.parsed.refuse(position, what);
+    }
+
+    pub(super) fn warn(&mut self, kind: WarningKind, node: Node<'_, '_>, what: impl Into<String>) {
+        let position = self.position(node);
+        self.parsed.warn(kind, position, what);
+    }
+}
+
+/// The name of an element of the law; None of text, comments and what is for editors.
+pub(super) fn name<'d>(node: Node<'_, 'd>) -> Option<&'d str> {
+    let namespace = node.tag_name().namespace().unwrap_or_default();
+    (node.is_element() && !namespace.contains(EDITORS)).then(|| node.tag_name().name())
+}
+
+/// Elements of the law within a node.
+pub(super) fn elements<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
+    node.children().filter(|child| name(*child).is_some())
+}
+
+pub(super) fn child<'t, 'd>(node: Node<'t, 'd>, wanted: &str) -> Option<Node<'t, 'd>> {
+    elements(node).find(|child| name(*child) == Some(wanted))
+}
+
+/// Whether there are sections anywhere within a node.
+pub(super) fn holds_sections(node: Node<'_, '_>) -> bool {
+    node.descendants().any(|inner| name(inner) == Some("section"))
+}
+
+/// The words of a child, with white space folded; annotations within it are not words of it.
+pub(super) fn words_of(node: Node<'_, '_>, wanted: &str) -> String {
+    child(node, wanted).map(words).unwrap_or_default()
+}
+
+pub(super) fn words(node: Node<'_, '_>) -> String {
+    let mut all = String::new();
+    collect(node, &mut all);
+    all.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn collect(node: Node<'_, '_>, all: &mut String) {
+    for child in node.children() {
+        match name(child) {
+            None if child.is_text() => all.push_str(child.text().unwrap_or_default()),
+            None | Some("annotation" | "annotations") => {}
+            Some("br") => all.push(' '),
+            Some(_) => collect(child, all),
+        }
+    }
+}

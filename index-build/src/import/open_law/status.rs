@@ -1,0 +1,73 @@
+//! Whether law is in force: from the reason that the publisher gives, or from what stands in place of a heading or text.
+
+use hornbook_corpus::outline::Status;
+
+/// What a reason such as `Repealed` or `Transferred to COMAR 14.39.01` says; None if it says nothing of the kind.
+pub(super) fn of_reason(reason: &str) -> Option<Status> {
+    let reason = reason.to_ascii_lowercase();
+    let words = [
+        // Enacted, but no money was set aside for it, so that it has never applied.
+        ("not fund", Status::Reserved),
+        ("applicable", Status::Reserved),
+        ("not applicable", Status::Reserved),
+        ("transferred", Status::Transferred),
+        ("recodified", Status::Transferred),
+        ("repealed", Status::Repealed),
+        ("abolished", Status::Repealed),
+        ("expired", Status::Expired),
+        ("omitted", Status::Omitted),
+        ("reserved", Status::Reserved),
+        ("vacant", Status::Reserved),
+        ("renumbered", Status::Renumbered),
+    ];
+    // The first word decides, else any: `Chapter recodified from`, but `Repealed — See`.
+    let starts = words.iter().find(|(word, _)| reason.trim_start().starts_with(word));
+    let has = || {
+        let mut tokens = reason.split(|c: char| !c.is_alphabetic());
+        tokens.find_map(|token| words.iter().find(|(word, _)| *word == token))
+    };
+    let odd = || reason.starts_with("reserved parking");
+    starts.or_else(has).filter(|_| !odd()).map(|(_, status)| *status)
+}
+
+/// The status of a section for which the publisher gives no reason: its heading may say that nothing is left of it.
+pub(super) fn of_heading(heading: &str, has_text: bool) -> Status {
+    let starts = heading.trim_start_matches(|c: char| !c.is_alphabetic());
+    let first = starts.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let whole = starts.trim_end_matches(|c: char| !c.is_alphabetic());
+    let looked_at = if has_text { Some(first).filter(|first| first.len() == whole.len()) } else { Some(heading) };
+    looked_at.and_then(of_reason).unwrap_or(Status::InForce)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_read_in_all_their_spellings() {
+        let cases = [
+            ("Repealed", Some(Status::Repealed)),
+            ("Repealed — See COMAR 12.03.01", Some(Status::Repealed)),
+            ("Transferred to COMAR 14.39.01", Some(Status::Transferred)),
+            ("Chapter recodified from COMAR 09.04.01 to COMAR 09.03.02, April, 1998", Some(Status::Transferred)),
+            ("Chapter repealed effective June 16, 1997", Some(Status::Repealed)),
+            ("VACANT", Some(Status::Reserved)),
+            ("Not Fundeded", Some(Status::Reserved)),
+            ("Applicable October 1, 2025", Some(Status::Reserved)),
+            ("Expired", Some(Status::Expired)),
+            ("Commissioner", None),
+            ("Reserved Parking Spaces for Permanently Disabled Persons", None),
+        ];
+        for (reason, status) in cases {
+            assert_eq!(of_reason(reason), status, "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_heading_alone_can_say_that_a_section_is_dead() {
+        assert_eq!(of_heading("Establishment. — Repealed", false), Status::Repealed);
+        assert_eq!(of_heading("Repealed.", true), Status::Repealed);
+        assert_eq!(of_heading("Repealed ordinances remain in effect.", true), Status::InForce);
+        assert_eq!(of_heading("Fees.", false), Status::InForce);
+    }
+}

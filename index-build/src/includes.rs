@@ -1,0 +1,62 @@
+//! Documents that are placed by others: `xi:include` names a file, and what is in it belongs below the place that names it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::content::Handle;
+use crate::mistakes::Mistakes;
+use crate::report::SourcePosition;
+
+/// A document says that another one belongs here.
+#[derive(Clone, Debug)]
+pub struct Include {
+    /// The parent that the nodes of the included document name.
+    pub document: Handle,
+    /// The node below which they belong; None if they are outermost in the code.
+    pub below: Option<Handle>,
+    pub position: SourcePosition,
+    /// The included document, for messages.
+    pub name: String,
+}
+
+/// The includes of a code body.
+#[derive(Debug, Default)]
+pub(crate) struct Includes {
+    places: HashMap<Handle, Include>,
+}
+
+impl Includes {
+    /// A document that is placed twice is a mistake of the source.
+    pub(crate) fn add(&mut self, include: Include, mistakes: &mut Mistakes) {
+        if let Some(first) = self.places.get(&include.document) {
+            let what =
+                format!("'{}' is already included at {}; include every document once", include.name, first.position);
+            mistakes.add(include.position, what);
+        } else {
+            self.places.insert(include.document, include);
+        }
+    }
+
+    /// Where the document belongs whose nodes name this parent.
+    pub(crate) fn place_of(&self, document: Handle) -> Option<Option<Handle>> {
+        self.places.get(&document).map(|include| include.below)
+    }
+
+    /// Every include must have brought something: a document that is not there is lost law.
+    pub(crate) fn check(&self, named: &HashSet<Handle>, mistakes: &mut Mistakes) {
+        let mut missing: Vec<&Include> =
+            self.places.values().filter(|include| !named.contains(&include.document)).collect();
+        missing.sort_by(|a, b| (&a.position, &a.name).cmp(&(&b.position, &b.name)));
+        for include in missing {
+            let what = format!("'{}' is included here, but the source has no law in such a file", include.name);
+            mistakes.add(&include.position, what);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+    }
+}

@@ -1,0 +1,141 @@
+//! Sources of the open.law form read by their importer alone: the nodes as they were gathered, without a snapshot.
+
+use std::path::{Path, PathBuf};
+
+use hornbook_index_build::content::{Content, ContentNote};
+use hornbook_index_build::gather::Gatherer;
+use hornbook_index_build::import::document::{Document, Parsed};
+use hornbook_index_build::import::intake::{ImportError, Intake};
+use hornbook_index_build::import::open_law;
+use hornbook_index_build::import::target::Target;
+use hornbook_index_build::mistakes::Mistakes;
+use hornbook_index_build::report::Warnings;
+use hornbook_index_build::source_files::{self, SourceError};
+use rayon::prelude::*;
+
+/// What a plan says about a source.
+pub(crate) struct Plan {
+    pub(crate) archive: &'static str,
+    pub(crate) lines: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) code_body: &'static str,
+    pub(crate) citation: &'static str,
+    pub(crate) options: toml::Table,
+}
+
+pub(crate) fn district() -> Plan {
+    Plan {
+        archive: "dc-code-xml-2024.tar.zst",
+        lines: "dc-code.jsonl.zst",
+        key: "dc/code",
+        code_body: "Code of the District of Columbia",
+        citation: "D.C. Code § {number}",
+        options: toml::Table::new(),
+    }
+}
+
+pub(crate) fn maryland() -> Plan {
+    Plan {
+        archive: "md-comar-xml-2026.tar.zst",
+        lines: "md-comar.jsonl.zst",
+        key: "md/comar",
+        code_body: "Code of Maryland Regulations",
+        citation: "COMAR {number}",
+        options: toml::Table::from_iter([("joined_numbers".to_owned(), toml::Value::Boolean(true))]),
+    }
+}
+
+impl Plan {
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target {
+            jurisdiction: "XA",
+            code_body: self.code_body,
+            key: self.key,
+            citation: Some(self.citation),
+            source: 0,
+            tags: &[],
+            options: &self.options,
+        }
+    }
+}
+
+/// The folder of real sources; None, said aloud, where it is not there.
+pub(crate) fn corpora() -> Option<PathBuf> {
+    let named = std::env::var_os("HORNBOOK_CORPORA").map(PathBuf::from);
+    let path = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora"));
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// Every document of an archive.
+pub(crate) fn documents(path: &Path) -> Vec<Document> {
+    let mut documents = Vec::new();
+    source_files::for_each(path, None, |file| {
+        if open_law::wants(&file.place) {
+            let mut document = Document { place: file.place, bytes: Vec::new() };
+            file.reader.read_to_end(&mut document.bytes).unwrap();
+            documents.push(document);
+        }
+        Ok::<_, SourceError>(())
+    })
+    .unwrap();
+    documents
+}
+
+/// Documents written in a test, each by its path.
+pub(crate) fn written(files: &[(&str, &str)]) -> Vec<Document> {
+    let document = |(path, text): &(&str, &str)| Document { place: format!("a.zip!{path}"), bytes: (*text).into() };
+    files.iter().map(document).collect()
+}
+
+/// A node of the finished tree.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) key: String,
+    pub(crate) depth: u8,
+    pub(crate) content: Content,
+    pub(crate) wordings: Vec<Content>,
+}
+
+impl Node {
+    pub(crate) fn is_provision(&self) -> bool {
+        self.content.text.is_some()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &ContentNote> {
+        self.content.notes.iter()
+    }
+}
+
+/// The tree of a source in code order, with the number of its warnings; or its mistakes.
+pub(crate) fn import(documents: &[Document], plan: &Plan) -> Result<(Vec<Node>, Warnings), String> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut gatherer = Gatherer::new(dir.path()).unwrap();
+    let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
+    let parsed: Vec<Parsed> = documents.par_iter().map(|document| open_law::parse(document, plan.target())).collect();
+    let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+    for parsed in parsed {
+        match intake.take(parsed) {
+            Ok(()) | Err(ImportError::TooManyMistakes) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
+    if !mistakes.is_empty() {
+        return Err(mistakes.to_string());
+    }
+    let spool = gatherer.into_spool();
+    let nodes = tree.into_iter().map(|node| {
+        let mut content = spool.read(node.content).unwrap();
+        if let Some(names) = &node.names {
+            content.citation = names.citation(&content.citation);
+            content.number = names.provision_number().map(str::to_owned).or(content.number);
+        }
+        let wordings = node.wordings.iter().map(|&wording| spool.read(wording).unwrap()).collect();
+        Node { key: node.key, depth: node.depth, content, wordings }
+    });
+    Ok((nodes.collect(), warnings))
+}

@@ -1,0 +1,153 @@
+//! No word lost or invented: the words of every document of the open.law form against those of the nodes made of it.
+
+use hornbook_corpus::layout::LineKind;
+use hornbook_index_build::content::{Content, OnRepeat};
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::import::open_law;
+use rayon::prelude::*;
+use roxmltree::Node;
+
+use crate::open_law_source::{Plan, corpora, district, documents, maryland};
+use crate::words::Account;
+
+/// Elements within a line; around all others there is room between words.
+const WITHIN_LINES: [&str; 13] =
+    ["cite", "Cite", "em", "strong", "b", "u", "underline", "e", "s", "span", "sup", "sub", "a"];
+
+fn name<'d>(node: Node<'_, 'd>) -> &'d str {
+    node.tag_name().name()
+}
+
+fn is_of_editors(node: Node<'_, '_>) -> bool {
+    node.tag_name().namespace().is_some_and(|namespace| namespace.contains("codif"))
+}
+
+/// What the importer does not make text of, by rule.
+fn rule(node: Node<'_, '_>) -> Option<&'static str> {
+    let parent = node.parent().map(name).unwrap_or_default();
+    let is_quoted = || node.ancestors().any(|around| name(around) == "include");
+    match name(node) {
+        _ if is_of_editors(node) => Some("commands of editors"),
+        "meta" => Some("data about the code"),
+        "heading" if parent == "document" => Some("the name of the code"),
+        "prefix" if parent == "section" && !is_quoted() => Some("words before the number of a section"),
+        "reason" => Some("reasons, which are the status"),
+        _ => None,
+    }
+}
+
+/// The words of a node, less those that a rule leaves out.
+fn read(node: Node<'_, '_>, account: &mut Account, text: &mut String) {
+    for child in node.children() {
+        if child.is_text() {
+            text.push_str(child.text().unwrap_or_default());
+        }
+        if !child.is_element() {
+            continue;
+        }
+        if let Some(rule) = rule(child) {
+            let left_out: Vec<&str> =
+                child.descendants().filter_map(|inner| inner.text().filter(|_| inner.is_text())).collect();
+            account.left_out(rule, &left_out.join(" "));
+            text.push(' ');
+            continue;
+        }
+        let is_within_line = WITHIN_LINES.contains(&name(child));
+        text.push_str(if is_within_line { "" } else { " " });
+        read(child, account, text);
+        text.push_str(if is_within_line { "" } else { " " });
+    }
+}
+
+/// What the nodes say beyond the text of the document, by rule.
+fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut Account) {
+    for note in &content.notes {
+        if note.topic.starts_with("Status") {
+            account.added("reasons that say more than the status", &note.text);
+        }
+        account.added("types of annotations, which are topics of notes", &note.topic);
+    }
+    let sets = content.notes.iter().map(|note| (note.text.as_str(), &note.layout));
+    for (text, layout) in sets.chain([(content.text.as_deref().unwrap_or_default(), &content.layout)]) {
+        for (line, _) in text.split('\n').zip(&layout.lines).filter(|(_, set)| set.kind() == Some(LineKind::Image)) {
+            account.added("names of images and attachments, and what they show", line);
+        }
+    }
+    if is_wording {
+        account.left_out("the mark of permanent wordings", "Perm");
+    }
+}
+
+/// The history that stands in attributes alone: what an act of a date did, once for each act.
+fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut Account) {
+    let only_words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).collect::<String>();
+    let mut last = String::new();
+    for annotation in tree.descendants().filter(|node| name(*node) == "annotation" && !is_of_editors(*node)) {
+        let of_section = annotation.ancestors().nth(2).is_some_and(|owner| name(owner) == "section");
+        if annotation.attribute("type") != Some("History") || !of_section {
+            continue;
+        }
+        let attribute = |name| annotation.attribute(name).unwrap_or_default();
+        let written: String = annotation.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
+        if !written.trim().is_empty() {
+            last = only_words(&written);
+            continue;
+        }
+        let date: Vec<&str> = attribute("eff").split('-').collect();
+        let is_date = date.len() == 3 && date[0] > "1700";
+        if attribute("display") == "false" || attribute("doc").is_empty() || !is_date {
+            continue;
+        }
+        let numbers: Vec<usize> = date.iter().map(|part| part.parse().unwrap()).collect();
+        let month =
+            ["Jan", "Feb", "Mar", "Apr", "May", "June", "July", "Aug", "Sept", "Oct", "Nov", "Dec"][numbers[1] - 1];
+        let section = attribute("path").split('|').next().filter(|part| part.starts_with('§')).unwrap_or_default();
+        let credit = format!("{month} {} {} {} {section}", numbers[2], numbers[0], attribute("doc"));
+        if only_words(&credit) != last {
+            account.added("history that stands in attributes", &credit);
+            last = only_words(&credit);
+        }
+    }
+}
+
+fn settle(document: &Document, plan: &Plan) -> Account {
+    let mut account = Account::default();
+    let tree = roxmltree::Document::parse(std::str::from_utf8(&document.bytes).unwrap()).unwrap();
+    let mut text = String::new();
+    read(tree.root(), &mut account, &mut text);
+    add_history_of_attributes(&tree, &mut account);
+    let parsed = open_law::parse(document, plan.target());
+    for node in &parsed.nodes {
+        let is_wording = node.on_repeat == OnRepeat::Wording;
+        add_what_is_not_text(&node.content, is_wording, &mut account);
+        account.imported(&node.content);
+        if is_wording {
+            text = text.replacen("(Perm)", "", 1);
+        }
+    }
+    account.source(&text);
+    account.assert_settled(&document.place);
+    account
+}
+
+fn settle_all(plan: &Plan) {
+    let Some(corpora) = corpora() else { return };
+    let all = documents(&corpora.join(plan.archive));
+    // All of them takes long without optimisation.
+    let step = if std::env::var_os("HORNBOOK_WHOLE_CORPORA").is_some() { 1 } else { 6 };
+    let accounts: Vec<Account> = all.par_iter().step_by(step).map(|document| settle(document, plan)).collect();
+    println!("{} of {} documents", accounts.len(), all.len());
+    let mut rules: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    accounts.iter().flat_map(Account::rules).for_each(|(rule, words)| *rules.entry(rule).or_default() += words);
+    rules.iter().for_each(|(rule, words)| println!("{words:>9} words: {rule}"));
+}
+
+#[test]
+fn every_word_of_the_district_code_is_kept() {
+    settle_all(&district());
+}
+
+#[test]
+fn every_word_of_maryland_regulations_is_kept() {
+    settle_all(&maryland());
+}
