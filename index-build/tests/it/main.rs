@@ -10,6 +10,7 @@ mod loss;
 mod municipal_html;
 mod open_law;
 mod open_law_golden;
+mod open_law_references;
 mod open_law_small;
 mod open_law_source;
 mod open_law_words;

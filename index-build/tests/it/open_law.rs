@@ -73,7 +73,7 @@ struct Compared {
     only_lines: Vec<String>,
     only_own: Vec<(String, bool)>,
     headings: usize,
-    texts: Vec<(String, Vec<(String, i64)>)>,
+    texts: Vec<String>,
 }
 
 fn compared(plan: &Plan, nodes: &[Node]) -> Compared {
@@ -81,8 +81,8 @@ fn compared(plan: &Plan, nodes: &[Node]) -> Compared {
     let own: BTreeMap<&str, &Node> = nodes.iter().map(|node| (node.key.as_str(), node)).collect();
     let both = || own.iter().filter_map(|(key, node)| Some((*key, *node, lines.get(*key)?.as_ref()?)));
     let folded = |text: &str| text.split_whitespace().collect::<String>();
-    let difference = |node: &Node, text: &str| {
-        Words::of(node.content.text.as_deref().unwrap_or_default()).less(&Words::of(text)).listed()
+    let differs = |node: &Node, text: &str| {
+        Words::of(node.content.text.as_deref().unwrap_or_default()).less(&Words::of(text)).count() > 0
     };
     Compared {
         only_lines: lines.keys().filter(|key| !own.contains_key(key.as_str())).cloned().collect(),
@@ -92,10 +92,7 @@ fn compared(plan: &Plan, nodes: &[Node]) -> Compared {
             .map(|(key, node)| ((*key).to_owned(), node.content.text.as_deref().is_some_and(|text| !text.is_empty())))
             .collect(),
         headings: both().filter(|(_, node, line)| folded(&node.content.heading) != folded(&line.0)).count(),
-        texts: both()
-            .map(|(key, node, line)| (key.to_owned(), difference(node, &line.1)))
-            .filter(|(_, difference)| !difference.is_empty())
-            .collect(),
+        texts: both().filter(|(_, node, line)| differs(node, &line.1)).map(|(key, ..)| key.to_owned()).collect(),
     }
 }
 
@@ -109,15 +106,12 @@ fn the_district_code_is_whole_and_its_ids_are_those_of_the_converted_lines() {
     assert_eq!((provisions + wordings, wordings), (23_923, 193));
     assert_eq!(warnings[&WarningKind::SecondWording], 193);
     assert_eq!((total(&nodes, tables), total(&nodes, images)), (74, 7));
-    println!(
-        "{:?}",
-        Status::ALL.map(|status| (status, of_status(&nodes, true, status), of_status(&nodes, false, status)))
-    );
+    let of_status = Status::ALL.map(|status| of_status(&nodes, true, status));
+    // In force, repealed, reserved (also not funded and not yet applicable), omitted, transferred, renumbered, expired.
+    assert_eq!(of_status, [18_340, 4_794, 197, 46, 109, 1, 243]);
     let compared = compared(&district(), &nodes);
-    for (key, difference) in &compared.texts {
-        println!("TEXT {key} {:?}", &difference[..difference.len().min(14)]);
-    }
-    println!("headings {}", compared.headings);
+    // The converter kept remarks and commands of editors as text, and left out what articles of compacts are called.
+    assert_eq!((compared.headings, compared.texts.len()), (0, 161));
     assert_eq!(compared.only_lines.len(), 193);
     assert!(compared.only_lines.iter().all(|key| key.ends_with("-perm")));
     // The lines have no sections without text, and no containers without any section that has some.
@@ -134,23 +128,22 @@ fn maryland_regulations_are_whole_and_their_ids_are_those_of_the_converted_lines
     assert_eq!(provisions, 29_534 - 224);
     // Two models of local ethics laws number their sections alike, as the source cites them.
     assert_eq!(warnings[&WarningKind::SharedCitation], 17);
-    println!("tables {} images {}", total(&nodes, tables), total(&nodes, images));
-    println!(
-        "{:?}",
-        Status::ALL.map(|status| (status, of_status(&nodes, true, status), of_status(&nodes, false, status)))
-    );
+    // 168 images and the names of 60 attached files.
+    assert_eq!((total(&nodes, tables), total(&nodes, images)), (1_462, 168 + 60));
+    let of_status = |provisions| Status::ALL.map(|status| of_status(&nodes, provisions, status));
+    assert_eq!(of_status(true), [29_032, 255, 20, 0, 3, 0, 0]);
+    // Of the repealed containers 239 say so with this word alone.
+    assert_eq!(of_status(false)[1..5], [273, 30, 0, 74]);
     let compared = compared(&maryland(), &nodes);
-    for (key, difference) in &compared.texts {
-        println!("TEXT {key} {:?}", &difference[..difference.len().min(14)]);
-    }
-    println!("headings {}", compared.headings);
+    // The converter glued words together that a line break parts, and left out images.
+    assert_eq!((compared.headings, compared.texts.len()), (0, 222));
     // Model laws stand in appendices, which the lines leave out of their paths.
     assert_eq!(compared.only_lines.len(), 3, "{:?}", compared.only_lines);
     assert!(compared.only_lines.iter().all(|key| key.contains("ethics-provisions")));
     // Regulations that are nothing but an image have its description as text here.
     let with_text = || compared.only_own.iter().filter(|(_, has_text)| *has_text);
     assert_eq!(with_text().count(), 5);
-    println!("only own {}", compared.only_own.len());
+    assert_eq!(compared.only_own.len(), 754);
     let find = |key: &str| nodes.iter().find(|node| node.key == key).unwrap();
     assert_eq!(find("md/comar/s26.08.02.01").content.citation, "COMAR 26.08.02.01");
     assert_eq!(
