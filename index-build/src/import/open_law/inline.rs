@@ -24,7 +24,7 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
             continue;
         };
         match name {
-            "table" => in_between(builder, setting, |builder| table::set(builder, node, setting.depth)),
+            "table" => in_between(builder, setting, |builder| table::set(builder, node, setting.depth, cell)),
             "img" => in_between(builder, setting, |builder| image(builder, node, setting.depth)),
             "h1" | "h3" => block(builder, node, setting, LineKind::Heading),
             "center" => block(builder, node, setting, LineKind::Block),
@@ -38,7 +38,7 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
 }
 
 /// Emphasis and the like; other elements, such as citations, are plain words.
-pub(super) fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
+fn marked(builder: &mut TextBuilder, node: Node<'_, '_>, setting: Setting) {
     let kind = match name(node) {
         Some("em" | "i" | "e" | "u" | "underline") => Some(MarkKind::Emphasis),
         Some("strong" | "b") => Some(MarkKind::Strong),
@@ -78,4 +78,26 @@ fn image(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     builder.push("Image");
     builder.push(if file.is_empty() && shown.trim().is_empty() { "" } else { ": " });
     builder.push(&format!("{file}{between}{shown}"));
+}
+
+/// The words of a cell. Its paragraphs and whatever else is in it stay in its one line.
+pub(super) fn cell(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
+    for child in node.children() {
+        match name(child) {
+            None if child.is_text() => builder.push(child.text().unwrap_or_default()),
+            None => {}
+            Some("p" | "text" | "table" | "tr" | "td" | "th" | "br" | "center") => {
+                builder.space();
+                cell(builder, child, depth);
+                builder.space();
+            }
+            Some("img") => builder.push(child.attribute("alt").unwrap_or("Image")),
+            Some(_)
+                if child.descendants().any(|inner| matches!(name(inner), Some("table" | "img" | "p" | "center"))) =>
+            {
+                cell(builder, child, depth);
+            }
+            Some(_) => marked(builder, child, Setting { kind: LineKind::TableRow, depth }),
+        }
+    }
 }

@@ -40,7 +40,7 @@ fn units<'t, 'd: 't>(
                 units(builder, elements(part), block, false);
             }
             Some("container" | "section") => quoted(builder, part, setting),
-            Some("table") => table::set(builder, part, setting.depth),
+            Some("table") => table::set(builder, part, setting.depth, inline::cell),
             _ => {
                 let setting = if is_centred(part) { Setting { kind: LineKind::Block, ..setting } } else { setting };
                 if !fresh {

@@ -3,16 +3,19 @@
 use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
 
-use super::inline::{self, Setting};
 use super::source::{elements, name};
 use crate::import::text_builder::TextBuilder;
 
 /// More columns than any table has; spans beyond them are cut.
 const COLUMNS_MAX: usize = 128;
 
-pub(super) fn set(builder: &mut TextBuilder, table: Node<'_, '_>, depth: usize) {
+/// Adds the words of a cell to the line at hand, which lies at this depth.
+type SetCell = fn(&mut TextBuilder, Node<'_, '_>, usize);
+
+/// Sets a table in lines of its own.
+pub(super) fn set(builder: &mut TextBuilder, table: Node<'_, '_>, depth: usize, cell: SetCell) {
     let number = builder.begin_table();
-    let mut rows = Rows { number, depth, spans: Vec::new() };
+    let mut rows = Rows { number, depth, spans: Vec::new(), cell };
     rows.set_all(builder, table, None);
 }
 
@@ -21,6 +24,7 @@ struct Rows {
     depth: usize,
     /// For each column, how many further rows a cell above reaches into.
     spans: Vec<usize>,
+    cell: SetCell,
 }
 
 impl Rows {
@@ -39,7 +43,7 @@ impl Rows {
                 }
                 Some("td" | "th" | "caption") => {
                     builder.begin_in_table(LineKind::TableNote, self.depth, self.number);
-                    cell(builder, part, self.depth);
+                    (self.cell)(builder, part, self.depth);
                 }
                 _ => self.set_all(builder, part, kind),
             }
@@ -54,7 +58,7 @@ impl Rows {
             if column > 0 {
                 builder.next_cell();
             }
-            cell(builder, node, self.depth);
+            (self.cell)(builder, node, self.depth);
             let (width, height) = (span(node, "colspan").min(COLUMNS_MAX), span(node, "rowspan"));
             for place in column..(column + width).min(COLUMNS_MAX) {
                 self.reserve(place, height);
@@ -90,26 +94,4 @@ impl Rows {
 
 fn span(cell: Node<'_, '_>, attribute: &str) -> usize {
     cell.attribute(attribute).and_then(|value| value.trim().parse().ok()).unwrap_or(1).max(1)
-}
-
-/// The words of a cell. Its paragraphs and whatever else is in it stay in its one line.
-fn cell(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
-    for child in node.children() {
-        match name(child) {
-            None if child.is_text() => builder.push(child.text().unwrap_or_default()),
-            None => {}
-            Some("p" | "text" | "table" | "tr" | "td" | "th" | "br" | "center") => {
-                builder.space();
-                cell(builder, child, depth);
-                builder.space();
-            }
-            Some("img") => builder.push(child.attribute("alt").unwrap_or("Image")),
-            Some(_)
-                if child.descendants().any(|inner| matches!(name(inner), Some("table" | "img" | "p" | "center"))) =>
-            {
-                cell(builder, child, depth);
-            }
-            Some(_) => inline::marked(builder, child, Setting { kind: LineKind::TableRow, depth }),
-        }
-    }
 }
