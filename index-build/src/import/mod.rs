@@ -4,7 +4,6 @@
 pub(crate) mod batch;
 pub(crate) mod cfr;
 pub mod cfr_annual;
-pub(crate) mod container_label;
 pub mod document;
 pub mod ecfr;
 mod flat_section;

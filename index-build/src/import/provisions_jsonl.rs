@@ -9,7 +9,6 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
-use crate::import::container_label::Label;
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
 use crate::import::labels::{Scheme, layout_of};

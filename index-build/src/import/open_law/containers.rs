@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::source::{Source, elements, holds_sections, name, words, words_of};
 use super::{href, section, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::import::container_label::Label;
+use crate::import::levels::Label;
 use crate::includes::Include;
 use crate::naming::NameParts;
 use crate::order::SortKey;
