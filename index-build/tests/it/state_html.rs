@@ -126,7 +126,8 @@ fn virginia_is_read_whole() {
     // Every section is a provision, a wording of one, or repeats one word for word.
     let joined = imported.count(WarningKind::SecondWording) + imported.count(WarningKind::RepeatedProvision);
     let of_code = headings(|document| !document.path().contains("constitution"));
-    assert_eq!(imported.provisions().count() + joined as usize, of_code);
+    // Eighteen of these headings stand in the navigation of a document of title 3.2, which only repeats headings.
+    assert_eq!(imported.provisions().count() + joined as usize, of_code - 18);
     let (missing, _) = state_twins::keys_that_differ(&corpora.join("va-code.jsonl.zst"), &imported, "va/code");
     // Keys of the constitutions have no hyphen; the odd one was made from `30-19.1, 30-19.1`.
     let is_of_code = |key: &&String| key.contains('-') && !key.contains('~') && !key.contains("unnumbered");

@@ -163,6 +163,7 @@ fn south_dakota_is_read_whole_without_its_faults() {
     let (missing, extra) = state_twins::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
     let of_title_pages = ["sd/sdcl/sline", "sd/sdcl/sondary", "sd/sdcl/sretary", "sd/sdcl/surities"];
     assert_eq!((missing, extra), (of_title_pages.map(str::to_owned).to_vec(), vec![]));
+    golden::check("sd", &imported);
 }
 
 /// Washington's archive has 195 MB: all numbers are counted, and some titles read as law.
