@@ -360,7 +360,7 @@ mod tests {
         let paid = accounts.request_purchase(known, PackName::Pro, &operator(3)).unwrap().id;
         accounts.pay_purchase(paid, None, &operator(4)).unwrap();
         let new = accounts.create_account("New".to_owned(), &operator(5)).unwrap().id;
-        let mut order = |name: &str, at| {
+        let order = |name: &str, at| {
             let wish = OrderWish {
                 account: known,
                 entity_name: name.to_owned(),
