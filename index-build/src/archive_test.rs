@@ -88,7 +88,7 @@ fn read_tar(reader: impl Read) -> io::Result<Contents> {
     drain(&mut rest)?;
     match contents.files {
         0 => Err(cut("the archive has no files")),
-        _ if rest.zeros_at_end < 2 * TAR_BLOCK_BYTES || rest.bytes % TAR_BLOCK_BYTES != 0 => {
+        _ if rest.zeros_at_end < 2 * TAR_BLOCK_BYTES || !rest.bytes.is_multiple_of(TAR_BLOCK_BYTES) => {
             Err(cut("the archive has no end mark"))
         }
         _ => Ok(contents),

@@ -29,7 +29,7 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
             "h1" | "h3" => block(builder, node, setting, LineKind::Heading),
             "center" => block(builder, node, setting, LineKind::Block),
             "p" | "text" | "para" | "include" | "container" | "aftertext" => {
-                block(builder, node, setting, setting.kind)
+                block(builder, node, setting, setting.kind);
             }
             "br" => builder.space(),
             _ => marked(builder, node, setting),

@@ -74,7 +74,7 @@ fn is_plain_after(date: Node<'_, '_>) -> bool {
 }
 
 fn last_in_credit(credit: Node<'_, '_>) -> Option<String> {
-    let last = credit.children().filter(|child| child.has_tag_name("date")).last()?;
+    let last = credit.children().rfind(|child| child.has_tag_name("date"))?;
     let before = last.prev_sibling().and_then(|before| before.text()).unwrap_or_default();
     iso(last).filter(|_| before.trim_end().ends_with("eff."))
 }

@@ -296,7 +296,8 @@ impl<'a, 'd> Setter<'a, 'd> {
         // `Editorial Notes` above the notes that are: the kinds of those say it.
         let is_cross_heading = node.attribute("role") == Some("crossHeading") && text.is_empty();
         let topic = topic.map_or_else(|| kind_of_note(node), |topic| topic.trim_end_matches(':').to_owned());
-        if !is_cross_heading && !(text.is_empty() && heading.is_none()) {
+        let has_words = !text.is_empty() || heading.is_some();
+        if has_words && !is_cross_heading {
             self.notes.push(ContentNote { topic, text, layout });
         }
     }
