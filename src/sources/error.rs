@@ -146,7 +146,7 @@ impl std::error::Error for FetchError {
         match self {
             Self::Address(error) => Some(error),
             Self::Client { source, .. } => Some(source),
-            Self::Damaged { source, .. } => Some(source.as_ref()),
+            Self::Damaged { source, .. } => Some(source),
             Self::Io { source, .. } => Some(source),
             Self::Receipt(error) => Some(error),
             Self::GaveUp { last, .. } => Some(last),
