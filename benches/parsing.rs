@@ -3,7 +3,6 @@
 //! `cargo bench --bench parsing -- --sources DIR`, where the archives of real law are. Each format is compared with the
 //! XML reader alone, which nothing that reads whole documents can outrun.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -236,9 +236,9 @@ impl Download<'_, '_, '_> {
             None => Ok(()),
             Some(expected) => {
                 if received > expected {
-                    self.part.discard()?
+                    self.part.discard()?;
                 } else {
-                    self.part.keep()?
+                    self.part.keep()?;
                 }
                 let address = found.address.clone();
                 Err(Trouble::Passing(FetchError::Length { address, expected, received }, None))

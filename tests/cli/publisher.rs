@@ -131,7 +131,7 @@ fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
         state.asked.lock().unwrap().push(asked.clone());
         let fault = state.faults.lock().unwrap().get_mut(&path).and_then(VecDeque::pop_front);
         let offered = state.files.lock().unwrap().get(&path).cloned();
-        if !answer(&mut stream, &asked, offered, fault)? {
+        if !answer(&mut stream, &asked, offered, fault.as_ref())? {
             return Ok(());
         }
     }
@@ -142,9 +142,9 @@ fn answer(
     stream: &mut TcpStream,
     asked: &Asked,
     offered: Option<Offered>,
-    fault: Option<Fault>,
+    fault: Option<&Fault>,
 ) -> std::io::Result<bool> {
-    match &fault {
+    match fault {
         Some(Fault::Status(status, headers)) => {
             write!(stream, "HTTP/1.1 {status} X\r\n{headers}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
@@ -193,7 +193,7 @@ fn answer(
     };
     head += &validators;
     let announced = match fault {
-        Some(Fault::Announce(length)) => length,
+        Some(Fault::Announce(length)) => *length,
         _ => body.len(),
     };
     let ends_with_connection = matches!(fault, Some(Fault::NoLength));
@@ -209,7 +209,7 @@ fn answer(
             let middle = body.len() / 2;
             body[middle] ^= 0x55;
         }
-        Some(Fault::Break(length)) => body.truncate(length),
+        Some(Fault::Break(length)) => body.truncate(*length),
         _ => {}
     }
     stream.write_all(&body)?;

@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn positions_become_labels() {
         let list = "<ol type=a start=25><li>y<li>z<li><p>aa</p><ol type=I><li value=4>iv<li>v</ol>rest</ol>";
-        assert_eq!(set(list), "0|(y) y\n0|(z) z\n0|(aa) aa\n1|(IV) iv\n1|(V) v\n0|rest\n".replace("0|rest", "0|rest"));
+        assert_eq!(set(list), "0|(y) y\n0|(z) z\n0|(aa) aa\n1|(IV) iv\n1|(V) v\n0|rest\n");
         assert_eq!(set("<ol start=x><li value=-3>a</ol><ul><li>b</ul>"), "0|(1) a\n0|b\n");
     }
 

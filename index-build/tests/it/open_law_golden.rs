@@ -35,7 +35,10 @@ fn picked(nodes: &[Node]) -> Vec<&Node> {
     while picked.len() < PICKED {
         let node = &nodes[numbers.below(nodes.len() as u64) as usize];
         let lines = node.content.layout.lines.len();
-        if lines > 0 && (lines > 1 || picked.len() % 3 == 0) && picked.iter().all(|other| other.key != node.key) {
+        if lines > 0
+            && (lines > 1 || picked.len().is_multiple_of(3))
+            && picked.iter().all(|other| other.key != node.key)
+        {
             picked.push(node);
         }
     }

@@ -180,14 +180,18 @@ impl<'t> LawText<'t> {
     fn inline(&self, bytes: Range<usize>) -> Markup {
         let mentions = self.mentions.map_or(&[][..], |mentions| mentions.within(bytes.clone()));
         let mut at = bytes.start;
+        let mut apart = Vec::with_capacity(mentions.len());
+        for mention in mentions {
+            if mention.bytes.start >= at {
+                apart.push((at..mention.bytes.start, mention));
+                at = mention.bytes.end;
+            }
+        }
         html! {
-            @for mention in mentions {
-                @if mention.bytes.start >= at {
-                    (self.marked(at..mention.bytes.start))
-                    a.ref href={ (path(&mention.id)) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
-                        (self.marked(mention.bytes.clone()))
-                    }
-                    @let _ = at = mention.bytes.end;
+            @for (before, mention) in apart {
+                (self.marked(before))
+                a.ref href={ (path(&mention.id)) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
+                    (self.marked(mention.bytes.clone()))
                 }
             }
             (self.marked(at..bytes.end))
@@ -202,14 +206,18 @@ impl<'t> LawText<'t> {
         let here =
             self.marks[from..].iter().take_while(|mark| ends(mark) <= bytes.end && mark.start as usize <= bytes.end);
         let mut at = bytes.start;
+        let mut apart = Vec::new();
+        for mark in here {
+            let (start, end) = (mark.start as usize, ends(mark));
+            if start >= at && !(start == bytes.end && bytes.end != self.line_end(bytes.end)) {
+                apart.push((at..start, mark, start..end));
+                at = end;
+            }
+        }
         html! {
-            @for mark in here {
-                @let (start, end) = (mark.start as usize, ends(mark));
-                @if start >= at && !(start == bytes.end && bytes.end != self.line_end(bytes.end)) {
-                    (Letters(&self.text[at..start]))
-                    (self.mark(mark, &self.text[start..end]))
-                    @let _ = at = end;
-                }
+            @for (before, mark, marked) in apart {
+                (Letters(&self.text[before]))
+                (self.mark(mark, &self.text[marked]))
             }
             (Letters(&self.text[at..bytes.end]))
         }

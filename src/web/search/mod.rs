@@ -93,7 +93,8 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
         .results
         .iter()
         .flat_map(|hit| reply::parts(&hit.snippet, &hit.highlights))
-        .filter_map(|(part, is_marked)| is_marked.then(|| part.to_lowercase()))
+        .filter(|(_, is_marked)| *is_marked)
+        .map(|(part, _)| part.to_lowercase())
         .collect();
     let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| word.chars().count() >= LETTERS_MIN);
     words.map(str::to_lowercase).any(|word| {

@@ -69,7 +69,7 @@ impl Walk {
                 self.account.added(IMAGES, name);
             }
             "note" | "authority" | "source" | "editorialNote" | "crossHeading" if topic_is_added(node) => {
-                self.account.added(KINDS, &kind(node))
+                self.account.added(KINDS, &kind(node));
             }
             "reorganizationPlan" => {
                 self.account.added(PLANS, node.attribute("identifier").unwrap().rsplit('/').next().unwrap());
