@@ -10,6 +10,7 @@ mod bridge;
 mod carry;
 mod collapse;
 mod connect;
+mod entries;
 mod error;
 mod refine;
 mod rows;
@@ -25,9 +26,10 @@ use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, Kernel, VectorRows};
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
 pub use carry::EarlierGraph;
-use carry::{Carried, carry};
+use carry::{Carried, CarryOptions, carry};
 use collapse::{Clusters, collapse};
 use connect::{Links, connect};
+use entries::{highest, scattered};
 pub use error::GraphBuildError;
 pub use refine::RefineOptions;
 use refine::refine;
@@ -35,8 +37,6 @@ use rows::ShardRows;
 
 /// Levels that hnsw_rs may use; it never needs as many.
 const LEVELS_MAX: usize = 16;
-/// Searches compare the query with every entry first, so there are few.
-const ENTRIES_MAX: usize = 512;
 /// How many chunks pass between two reports of progress.
 const PROGRESS_INTERVAL: u32 = 1024;
 
@@ -74,6 +74,11 @@ impl GraphOptions {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{self:?}").as_bytes()).update(&probes.bytes());
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// How many links a point may get after it was linked.
+    fn bridge_room(&self) -> usize {
+        self.bridge.rounds * self.bridge.links_max
     }
 
     /// A hash: only the links of graphs with equal ones can be taken over.
@@ -135,7 +140,8 @@ fn build_shard(
     progress: &mut dyn FnMut(u32),
 ) -> Result<(), GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
-    let carried = earlier.and_then(|earlier| Some((earlier, carry(shard, &clusters, earlier, options)?)));
+    let carrying = CarryOptions { refine: &options.refine, ef: options.ef_construction, room: options.bridge_room() };
+    let carried = earlier.and_then(|earlier| Some((earlier, carry(shard, &clusters, earlier, carrying)?)));
     let (mut links, entries) = match carried {
         Some((earlier, carried)) => {
             stats.inserted += earlier.inserted() + carried.inserted.len() as u32;
@@ -168,8 +174,7 @@ fn link_all(
     // Linking takes half of the time, the rest goes in a few large steps.
     let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
     let (links, entries) = link(shard, &clusters.points, options, &mut |done| progress(done / 2));
-    let room = options.bridge.rounds * options.bridge.links_max;
-    let mut links = refine(shard, &clusters.points, &links, &options.refine, room);
+    let mut links = refine(shard, &clusters.points, &links, &options.refine, options.bridge_room());
     progress(eighths(5));
     bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
     progress(eighths(7));
@@ -225,32 +230,6 @@ fn link(
         }
     }
     (links, highest(levels))
-}
-
-/// The points of the highest levels, as many as the square root of their number; of the last level a scattered selection.
-fn highest(mut levels: Vec<(Reverse<u8>, u32, u32)>) -> Vec<u32> {
-    let count = levels.len().isqrt().clamp(1, ENTRIES_MAX);
-    levels.sort_unstable();
-    let mut entries: Vec<u32> = levels.iter().take(count).map(|&(.., chunk)| chunk).collect();
-    entries.sort_unstable();
-    entries
-}
-
-/// Entries that were kept, and a scattered selection of the points where they have become too few.
-fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
-    kept.sort_unstable();
-    kept.dedup();
-    let missing = points.len().isqrt().clamp(1, ENTRIES_MAX).saturating_sub(kept.len());
-    let mut others: Vec<u32> = points.iter().copied().filter(|point| kept.binary_search(point).is_err()).collect();
-    others.sort_unstable_by_key(|&point| (scattered(point), point));
-    kept.extend(others.into_iter().take(missing));
-    kept.sort_unstable();
-    kept
-}
-
-/// A fixed shuffle of the ordinals: neighbours in the text land far apart.
-fn scattered(chunk: u32) -> u32 {
-    chunk.wrapping_mul(0x9E37_79B1).reverse_bits()
 }
 
 /// One minus the cosine of two rows of codes. Each row given to hnsw_rs has its inverse norm in its last four bytes.

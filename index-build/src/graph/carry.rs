@@ -10,12 +10,11 @@ use std::collections::HashMap;
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::vectors::{GraphFile, GraphView, RowsView, SpaceName, VectorRows};
 
-use super::GraphOptions;
 use super::around::{Around, Seen};
 use super::collapse::{Clusters, hash_of_codes};
 use super::connect::Links;
-use super::entries;
-use super::refine::choose;
+use super::entries::entries;
+use super::refine::{RefineOptions, choose};
 use super::rows::ShardRows;
 
 /// One point in so many may be inserted.
@@ -52,12 +51,22 @@ pub(super) struct Carried {
     pub(super) inserted: Vec<u32>,
 }
 
+/// How points are inserted.
+#[derive(Clone, Copy)]
+pub(super) struct CarryOptions<'o> {
+    pub(super) refine: &'o RefineOptions,
+    /// How many points a new one looks at.
+    pub(super) ef: usize,
+    /// How many links a point may get later.
+    pub(super) room: usize,
+}
+
 /// None if so many points are new that the shard had better be built as a whole.
 pub(super) fn carry(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
     earlier: &EarlierGraph,
-    options: &GraphOptions,
+    options: CarryOptions<'_>,
 ) -> Option<Carried> {
     let (old_rows, old) = (earlier.rows.view(), earlier.graph.view());
     let kept = KeptPoints::find(shard, clusters, &old_rows, &old);
@@ -67,8 +76,7 @@ pub(super) fn carry(
     if too_many || inserted.len() == clusters.points.len() {
         return None;
     }
-    let room = options.bridge.rounds * options.bridge.links_max;
-    let mut links = Links::new(shard.chunks, options.refine.links_max + room);
+    let mut links = Links::new(shard.chunks, options.refine.links_max + options.room);
     for (before, now) in kept.pairs() {
         for now_end in old.links(before).iter().filter_map(|&end| kept.now(end)) {
             links.add(now, now_end);
@@ -87,14 +95,14 @@ fn insert(
     shard: &ShardRows<'_>,
     point: u32,
     entries: &[u32],
-    options: &GraphOptions,
+    options: CarryOptions<'_>,
     around: &mut Around,
     links: &mut Links,
 ) {
     let mut starts: Vec<Seen> = entries.iter().map(|&entry| (shard.cosine(point, entry), entry)).collect();
     starts.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-    around.look(links, &starts, options.ef_construction, |other| shard.cosine(point, other));
+    around.look(links, &starts, options.ef, |other| shard.cosine(point, other));
     let mut seen: Vec<Seen> = around.nearest().filter(|near| near.1 != point).collect();
     for other in choose(shard, &mut seen, options.refine.links_max, options.refine.stretch) {
         links.add(point, other);
