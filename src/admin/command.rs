@@ -256,7 +256,9 @@ pub enum OrderCommand {
         #[arg(long, value_parser = formation::state)]
         jurisdiction: String,
     },
-    /// Move an order to a later stage; completion raises the account's allotment and removes the intake
+    /// Move an order to a later stage
+    ///
+    /// Completion raises the account's allotment for good and removes the intake.
     Advance {
         /// The order
         order: OrderId,
@@ -285,7 +287,9 @@ pub enum OrderCommand {
         #[arg(long)]
         intake: bool,
     },
-    /// Give up the drafts and intakes whose key, state.key, is lost for good; then a new key is made when it is needed
+    /// Give up the drafts and intakes whose key is lost for good
+    ///
+    /// They were sealed with state.key of the data directory. A new key is made when it is needed.
     GiveUpSealed {
         /// Do it; without this nothing is changed
         #[arg(long)]
