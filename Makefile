@@ -54,11 +54,11 @@ slow-clients:
 	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test --workspace --test cli -- --nocapture slow_clients
 
 smuggling:
-	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || apt-get install --yes nginx-light haproxy
+	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes nginx-light haproxy; }
 	HORNBOOK_TEST_PROXIES=required cargo test --workspace --test cli -- --nocapture smuggled_past
 
 unit-score:
-	command -v systemd-analyze >/dev/null || apt-get install --yes systemd
+	command -v systemd-analyze >/dev/null || { apt-get update --quiet && apt-get install --yes systemd; }
 	mkdir -p target && systemd-analyze security --offline=true --threshold=15 --no-pager deploy/hornbook.service > target/unit-score.txt; \
 		status=$$?; tail -1 target/unit-score.txt; exit $$status
 
