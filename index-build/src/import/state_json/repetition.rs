@@ -11,7 +11,7 @@ pub(super) fn undo<'t>(paragraphs: &[&'t str]) -> (Vec<&'t str>, usize) {
     let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
     elements.resize_with(paragraphs.len(), Element::default);
     for place in (0..paragraphs.len()).rev() {
-        elements[place] = element(place, paragraphs[place], &words, &mut elements);
+        elements[place] = element(place, paragraphs, &words, &mut elements);
     }
     let (mut kept, mut undone, mut place) = (Vec::with_capacity(paragraphs.len()), 0, 0);
     while place < elements.len() {
@@ -31,12 +31,14 @@ struct Element<'t> {
     undone: usize,
 }
 
-fn element<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Element<'t>]) -> Element<'t> {
-    let whole = &words[place];
-    let nested = |next: usize| elements[next].end;
-    for end in [children(whole, words, place + 1, nested), children(whole, words, place + 1, |next| next + 1)] {
-        let Some(end) = end else { continue };
+fn element<'t>(place: usize, paragraphs: &[&'t str], words: &[String], elements: &mut [Element<'t>]) -> Element<'t> {
+    let (text, whole) = (paragraphs[place], &words[place]);
+    if let Some(end) = children(whole, words, place + 1, |next| elements[next].end) {
         return gathered(place + 1, end, elements);
+    }
+    // The element has every one of them, equal ones too.
+    if let Some(end) = children(whole, words, place + 1, |next| next + 1) {
+        return Element { end, lines: paragraphs[place + 1..end].to_vec(), undone: 1 };
     }
     if let Some(element) = cut(place, text, words, elements) {
         return element;
@@ -146,13 +148,9 @@ mod tests {
 
     #[test]
     fn words_between_the_parts_stay_in_their_place() {
-        let whole =
-            "The duty is as follows, in the manner of a table: (1) the first of the duties; 12 13 (2) the second.";
+        let whole = "The duty is as follows here: (1) the first of the duties; 12 13 (2) the second.";
         let parts = ["(1) the first of the duties;", "(2) the second."];
-        assert_eq!(
-            undone(&[whole, parts[0], parts[1]]),
-            ["The duty is as follows, in the manner of a table:", parts[0], "12 13", parts[1]]
-        );
+        assert_eq!(undone(&[whole, parts[0], parts[1]]), ["The duty is as follows here:", parts[0], "12 13", parts[1]]);
         // Few words in common: the first is a paragraph of its own.
         let other =
             "A long paragraph, much longer than what it has in common with the one that follows it: (2) the second.";
