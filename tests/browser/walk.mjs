@@ -220,10 +220,11 @@ await test("a server as it comes: reading and samples, no free search", async ()
   await page.screenshot({ path: `${shots}/no-account.png`, fullPage: true });
   await accessible(page, "without an account");
   await page.locator(".samples a").first().click();
+  await page.locator(".hit").first().waitFor();
   assert.ok((await page.locator(".hit").count()) > 0);
   assert.equal((await page.request.get("/robots.txt")).status(), 404, "search engines are not invited");
   await page.locator(".hit h2 a").first().click();
-  assert.ok(await page.locator("article.law h1").isVisible());
+  await page.locator("article.law h1").waitFor();
   assert.equal(await page.locator('meta[name="robots"]').getAttribute("content"), "noindex");
   await close(page);
 });
