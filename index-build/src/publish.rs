@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(fs::read_to_string(out.join("keyword/a")).unwrap(), "one");
         finished(&out, "two").publish(&out, true).unwrap();
         assert_eq!(fs::read_to_string(out.join("keyword/a")).unwrap(), "two");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left next to it");
     }
 
     #[test]

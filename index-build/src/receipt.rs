@@ -16,7 +16,7 @@ use crate::values::is_date;
 /// The version of the receipt's form.
 pub const RECEIPT_FORMAT: u32 = 1;
 const RECEIPT_END: &str = ".receipt.json";
-/// The ends of the names of what a download keeps beside its file: the bytes so far, and what they belong to.
+/// The ends of the names of what a download keeps next to its file: the bytes so far, and what they belong to.
 pub const PART_END: &str = ".part";
 pub const PART_STATE_END: &str = ".part.json";
 const READ_BUFFER_BYTES: usize = 1 << 17;

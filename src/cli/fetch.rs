@@ -23,7 +23,7 @@ const PAUSE_SECONDS_MIN: f64 = 1.0;
 
 /// Download sources from their publishers
 ///
-/// Each source gets a folder of its own, and each file a receipt beside it: from where it came, when, its length and its
+/// Each source gets a folder of its own, and each file a receipt next to it: where it came from, when, its length and its
 /// SHA-256. A build takes the origin of the law from there. Beside the folder is put a plan, so that 'hornbook build
 /// DIR/SOURCE.toml' follows directly.
 ///
@@ -142,7 +142,7 @@ impl Fetch {
     }
 }
 
-/// Puts the ready plan of a source beside its folder. One that is there is left alone: it may have been changed.
+/// Puts the ready plan of a source next to its folder. An existing one is left alone: it may have been changed.
 fn put_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let Some(plan) = plan_for(source) else { return Ok(None) };
     let path = folder.join(format!("{source}.toml"));

@@ -1,5 +1,5 @@
 //! The ready plans of `corpus/plans/fetched`, compiled in: one for each source of the catalogue that can be fetched and
-//! imported. `hornbook fetch` puts a source's plan beside its folder, so that `hornbook build` needs nothing else.
+//! imported. `hornbook fetch` puts a source's plan next to its folder, so that `hornbook build` needs nothing else.
 
 use super::catalogue::{State, find};
 

@@ -99,7 +99,7 @@ fn the_export_is_the_ledger() {
         path = next.to_owned();
     }
     assert_eq!(shown, entries.iter().map(|entry| entry.id.to_string()).collect::<Vec<_>>());
-    // Entries of others are not to be had by their number.
+    // Entries of others are not available by their number.
     let other = Browser::approved(&house, "john").account();
     let entry = house.accounts.grant(other, Credits(5), "for john".to_owned(), &house.act()).unwrap();
     let peek = browser.get(&format!("/settings/ledger.csv?from={entry}"));

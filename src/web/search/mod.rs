@@ -81,7 +81,7 @@ fn wish(opened: &Opened<'_>, query: &Query) -> Wish {
     if is_sample && !opened.shell.visitors.may(Wish::Search) { Wish::Sample } else { Wish::Search }
 }
 
-/// Whether the text is one citation and nothing beside it.
+/// Whether the text is one citation and nothing else.
 fn is_citation(opened: &Opened<'_>, text: &str) -> bool {
     let grammar = opened.corpus.snapshot().grammar();
     grammar.parse(text).is_ok() || grammar.parse_container(text).is_some()

@@ -8,7 +8,7 @@ use super::source::{elements, holds_sections, name, words};
 use crate::content::ContentNote;
 use crate::import::text_builder::TextBuilder;
 
-/// What stands beside the law of a node. Annotations of one type are one note, a paragraph each.
+/// What accompanies the law of a node. Annotations of one type are one note, a paragraph each.
 #[derive(Default)]
 pub(super) struct Notes {
     notes: Vec<(String, TextBuilder)>,

@@ -49,7 +49,7 @@ enum Role {
     Own,
     /// Holds the hierarchy and is nothing itself.
     Passage,
-    /// Repeats what stands elsewhere, or is about the printed book.
+    /// Repeats another part, or is about the printed book.
     Left,
     Unknown,
 }

@@ -311,7 +311,7 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
-    /// The sign of a footnote, which stands beside it, or far from it if another sign means the same note.
+    /// The sign of a footnote, which is next to it, or far from it if another sign means the same note.
     fn footnote_sign(&mut self, node: Node<'a, 'd>, depth: Depth) {
         let id = node.attribute("idref").unwrap_or_default();
         let follows = node.next_sibling_element().filter(|next| is_footnote(*next) && next.attribute("id") == Some(id));
