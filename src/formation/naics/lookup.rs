@@ -3,6 +3,7 @@
 //! The score of an industry for words has three parts: how well the best of its phrases fits (the cosine of the terms'
 //! weights), how much of the query all its phrases together cover, and how near its topic is (the cosine of embeddings).
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use hornbook_corpus::embed::embedder;
@@ -79,8 +80,11 @@ fn industries_under(code: &str) -> Vec<&'static Industry> {
     industries::all().iter().filter(is_under).collect()
 }
 
-/// More words of a query are not read: nobody describes a business at such length, and each unknown one takes time.
+/// More words of a query are not read: nobody describes a business at such length.
 const WORDS_MAX: usize = 32;
+
+/// For so many unknown words of a query, the first ones, similar words are looked for, which takes some 12 us each.
+const UNKNOWN_MAX: usize = 12;
 
 /// How the parts of a score are weighed. Chosen on `tests/naics/dev.jsonl` and on plain phrases that were held back.
 #[derive(Clone, Copy, Debug)]
@@ -170,21 +174,29 @@ fn read(index: &Index, query: &str) -> (Vec<Wanted>, Option<String>) {
     let mut words = words_of(query);
     words.truncate(WORDS_MAX);
     let mut wanted: Vec<Wanted> = Vec::with_capacity(words.len());
-    let mut corrected = query.to_owned();
-    // From the last word to the first, so that the places of those not yet corrected remain.
-    for word in words.iter().rev() {
+    let mut corrections: Vec<(Range<usize>, &str)> = Vec::new();
+    let mut unknown = 0;
+    for word in &words {
         if let Some(term) = index.term(&word.term) {
             wanted.push(certainly(term));
         } else if let Some((first, second)) = index.vocabulary.split(&word.written) {
             wanted.extend([first, second].into_iter().filter_map(|part| term_of(index, part)).map(certainly));
+        } else if unknown == UNKNOWN_MAX {
+            wanted.push(Wanted::new());
         } else {
+            unknown += 1;
             let candidates = index.vocabulary.candidates(&word.written);
             if let Some(better) = candidates.first().filter(|first| first.is_correction) {
-                corrected.replace_range(word.bytes.clone(), better.written);
+                corrections.push((word.bytes.clone(), better.written));
             }
             let meant = |candidate: &Candidate<'_>| Meant { term: candidate.term, likeness: candidate.likeness };
             wanted.push(candidates.iter().map(meant).collect());
         }
+    }
+    let mut corrected = query.to_owned();
+    // From the last to the first, so that the places of those not yet corrected remain.
+    for (bytes, better) in corrections.into_iter().rev() {
+        corrected.replace_range(bytes, better);
     }
     // What was written as two words may be one: `lawn mower` and `lawnmower`.
     let joined = words.windows(2).map(|pair| format!("{}{}", pair[0].written, pair[1].written));
@@ -334,6 +346,13 @@ mod tests {
         for query in ["qzxwv", "asdfgh qwertz", "!!!", "()", "-", "日本語", ""] {
             assert!(codes(query, 5).is_empty(), "{query:?}");
         }
+    }
+
+    #[test]
+    fn similar_words_are_looked_for_up_to_a_number_of_unknown_ones() {
+        let query = |unknown| format!("{} resturant", "qzxwvjkp ".repeat(unknown));
+        assert!(lookup(&query(UNKNOWN_MAX - 1), 5).did_you_mean.is_some());
+        assert_eq!(lookup(&query(UNKNOWN_MAX), 5).did_you_mean, None);
     }
 
     #[test]
