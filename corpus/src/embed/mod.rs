@@ -122,7 +122,7 @@ impl std::error::Error for SelfCheckError {}
 #[cfg(test)]
 const ALGORITHM_VERSION: u32 = 1;
 
-const FINGERPRINT: &str = "93daf8c8834f9bf4c78891dab66231e0b17b87931d73b97bf47b0551a6f78527";
+const FINGERPRINT: &str = "2ec30e7adf7c8c52306a93c67462293fc5e4f08416bd88a18c1a062f2d97751a";
 
 const GOLDEN_TEXT: &str = "§ 12.5 A tenant’s café may not be re-let without 30 days’ notice.";
 const GOLDEN_TOKENS: [u16; 21] = [
@@ -131,22 +131,22 @@ const GOLDEN_TOKENS: [u16; 21] = [
 ];
 /// Every 17th component, so that each lane of a register is tested.
 const GOLDEN_COMPONENTS: [f32; 16] = [
-    -0.2671916,
-    0.08173396,
-    0.059499793,
-    0.026100991,
-    0.052790433,
-    0.1414886,
-    0.072995566,
-    -0.009495774,
-    -0.022959692,
-    0.070727155,
-    0.013562545,
-    -0.042447962,
-    -0.008361609,
-    0.027189916,
-    0.007691753,
-    -0.025292743,
+    -0.32373423,
+    0.10696354,
+    0.072631998,
+    0.034117727,
+    0.049853677,
+    0.091083499,
+    0.045162029,
+    -0.055662993,
+    -0.030284064,
+    0.050454571,
+    0.041152082,
+    -0.077085609,
+    -0.010396618,
+    0.021703861,
+    0.045615965,
+    -0.03861649,
 ];
 
 #[cfg(test)]
