@@ -20,7 +20,7 @@ use crate::cli::{CommandResult, Options};
 /// Measure search quality with judged queries
 ///
 /// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with 95 % confidence intervals, and the
-/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 250 of them and describes the format.
+/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 481 of them and describes the format.
 /// Queries about law that the snapshot does not have are left out and counted.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
@@ -52,6 +52,10 @@ pub(crate) struct Eval {
     /// For a snapshot whose plan has index_headings = false.
     #[arg(long, value_name = "COUNT")]
     headings: Option<usize>,
+
+    /// Ask misspelt queries without their typing errors
+    #[arg(long)]
+    clean: bool,
 
     /// How often each query is timed; 0 for no timing
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
@@ -144,6 +148,9 @@ impl Eval {
         }
         let split = self.split.only();
         judged.retain(|query| split.is_none_or(|split| query.split == split));
+        if self.clean {
+            evaluate::without_errors(&mut judged);
+        }
         let (mut queries, left_out) = evaluate::prepare(snapshot, &judged)?;
         queries.extend(evaluate::headings(snapshot, split, self.headings.unwrap_or(0))?);
         Ok((queries, left_out))

@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-pub use judged::{JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read};
+pub use judged::{
+    JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read, without_errors,
+};
 pub use measures::Measure;
 pub use statistics::{Estimate, Paired, percentile};
 

@@ -27,6 +27,9 @@ pub struct JudgedQuery {
     pub kind: String,
     pub split: Split,
     pub query: String,
+    /// The same query without typing errors.
+    #[serde(default)]
+    pub clean: Option<String>,
     pub jurisdiction: Option<ShortCode>,
     pub relevant: Vec<Judgement>,
 }
@@ -133,6 +136,15 @@ pub struct LeftOut {
     pub judgements: usize,
     /// Citations that several provisions bear, with no reference to tell which is meant: all of them count.
     pub ambiguous: Vec<String>,
+}
+
+/// Asks queries without their typing errors, to see what the errors cost. The others stay as they are.
+pub fn without_errors(queries: &mut [JudgedQuery]) {
+    for query in queries {
+        if let Some(clean) = query.clean.take() {
+            query.query = clean;
+        }
+    }
 }
 
 /// Matches queries with a snapshot.
@@ -249,6 +261,15 @@ mod tests {
                 .1
                 .contains("no relevant")
         );
+    }
+
+    #[test]
+    fn queries_are_asked_without_their_errors() {
+        let misspelt = LINE.replace(r#""query": "how?","#, r#""query": "hwo?", "clean": "how?","#);
+        let mut queries = parse(&format!("{misspelt}\n{LINE}")).unwrap();
+        assert_eq!(queries[0].query, "hwo?");
+        without_errors(&mut queries);
+        assert!(queries.iter().all(|query| query.query == "how?"));
     }
 
     #[test]
