@@ -1,12 +1,13 @@
 //! Searching the sample corpus through the library, as every door does.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::{
-    Abandoned, Mode, QUERY_CHARS_MAX, QueryError, SNIPPET_CHARS_MAX, SearchError, SearchRequest, SearchResponse,
-    ShownHit, Tuning, check_query,
+    Abandoned, Mode, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX, SearchError, SearchRequest,
+    SearchResponse, ShownHit, Tuning, check_query,
 };
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -91,6 +92,70 @@ fn a_range_cites_all_that_stands_between_its_ends() {
     }
     let backwards = everything("Arden Rev. Stat. §§ 12-2-106 to 12-2-104", Mode::Hybrid, None);
     assert_eq!(backwards.explain.unwrap().cited, 1, "only where it starts");
+}
+
+/// What a query of nothing but citations should list, found by looking at every node.
+fn expected_around(named: &[NodeOrdinal]) -> Vec<(NodeOrdinal, Relation)> {
+    let (outline, references) = (&ENGINE.snapshot().outline, &ENGINE.snapshot().references);
+    let provisions: Vec<NodeOrdinal> =
+        (0..outline.len()).map(NodeOrdinal).filter(|&node| outline.is_provision(node)).collect();
+    let cites = |from: NodeOrdinal, to: NodeOrdinal| references.outgoing(from).any(|cited| cited == to);
+    let mut citing: Vec<NodeOrdinal> =
+        provisions.iter().copied().filter(|&from| named.iter().any(|&to| cites(from, to))).collect();
+    let times = |node: NodeOrdinal| provisions.iter().filter(|&&from| cites(from, node)).count();
+    citing.sort_by_key(|&node| (!outline.status(node).is_living(), Reverse(times(node)), node));
+    let cited = named.iter().flat_map(|&node| references.outgoing(node));
+    let near = named.iter().flat_map(|&node| {
+        let siblings = provisions.iter().filter(|&&other| outline.parent(other) == outline.parent(node));
+        let siblings: Vec<NodeOrdinal> = siblings.copied().collect();
+        let place = siblings.iter().position(|&other| other == node).unwrap();
+        siblings[place.saturating_sub(10)..(place + 11).min(siblings.len())].to_vec()
+    });
+    let all = (named.iter().map(|&node| (node, Relation::Named)))
+        .chain(citing.into_iter().map(|node| (node, Relation::Citing)))
+        .chain(cited.map(|node| (node, Relation::Cited)))
+        .chain(near.map(|node| (node, Relation::Neighbour)));
+    let mut seen = BTreeSet::new();
+    all.filter(|&(node, _)| seen.insert(node)).collect()
+}
+
+#[test]
+fn a_citation_alone_lists_what_stands_around_its_provision() {
+    let outline = &ENGINE.snapshot().outline;
+    let relations = |response: &SearchResponse| -> Vec<(NodeOrdinal, Relation)> {
+        response.hits.iter().map(|hit| (hit.node, hit.relation.unwrap())).collect()
+    };
+    let mut seen = BTreeSet::new();
+    for node in (0..outline.len()).map(NodeOrdinal).filter(|&node| outline.is_provision(node)) {
+        let citation = ENGINE.snapshot().cards.get(node).unwrap().citation;
+        let found = everything(citation, Mode::Hybrid, None);
+        let Some(Relation::Named) = found.hits[0].relation else { continue };
+        let named: Vec<NodeOrdinal> =
+            relations(&found).into_iter().take_while(|&(_, r)| r == Relation::Named).map(|(node, _)| node).collect();
+        assert!(named.contains(&node), "{citation}");
+        let expected = expected_around(&named);
+        assert_eq!(relations(&found), expected, "{citation}");
+        assert_eq!(found.total as usize, expected.len(), "{citation}");
+        assert!(found.hits.is_sorted_by(|a, b| a.score >= b.score), "{citation}");
+        seen.extend(expected.into_iter().map(|(_, relation)| relation.as_str()));
+        if node.0 % 16 == 0 {
+            for mode in [Mode::Semantic, Mode::Keyword] {
+                assert_eq!(relations(&everything(citation, mode, None)), relations(&found), "{citation} {mode}");
+            }
+            let range = OrdinalRange { start: 0, end: node.0 };
+            let within: Vec<_> = relations(&found).into_iter().filter(|(node, _)| range.contains(node.0)).collect();
+            assert_eq!(relations(&everything(citation, Mode::Hybrid, Some(range))), within, "{citation} {range:?}");
+        }
+    }
+    assert_eq!(seen.len(), 4, "every relation occurs: {seen:?}");
+}
+
+#[test]
+fn words_next_to_a_citation_are_searched_for() {
+    for query in ["3 S.F.C. § 823 harbor dues", "3 S.F.C. § 823 -dues", "3 S.F.C. § 823 \"harbor\""] {
+        let found = everything(query, Mode::Hybrid, None);
+        assert!(found.hits.iter().all(|hit| hit.relation.is_none()), "{query}");
+    }
 }
 
 #[test]

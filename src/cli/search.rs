@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    Engine, Facets, Highlight, HitExplain, LegExplain, Mode, SearchRequest, SearchResponse, ShownHit,
+    Engine, Facets, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
 };
 use hornbook_corpus::ids::{OrdinalRange, ShortCode};
 use hornbook_corpus::snapshot::Snapshot;
@@ -153,7 +153,9 @@ fn as_text(
         let ShownHit { provision, snippet } = shown;
         let status =
             if provision.status.is_living() { String::new() } else { format!(" [{}]", provision.status.as_str()) };
-        out += &format!("{number:>3}. {}  {}{status}\n", provision.citation, provision.heading);
+        let relation = hit.relation.filter(|&relation| relation != Relation::Named);
+        let relation = relation.map_or_else(String::new, |relation| format!(" [{}]", relation.as_str()));
+        out += &format!("{number:>3}. {}  {}{status}{relation}\n", provision.citation, provision.heading);
         if let Some(body) = provision.code_body {
             out += &format!("     {} ({})\n", body.name, body.jurisdiction);
         }
@@ -208,7 +210,8 @@ fn explained(explain: &HitExplain) -> String {
     let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
     parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
     parts.push(format!("fused {:.3}", explain.fused));
-    parts.extend(explain.cited.then(|| "cited".to_owned()));
+    parts.extend(explain.relation.map(|relation| relation.as_str().to_owned()));
+    parts.extend((explain.cited && explain.relation.is_none()).then(|| "cited".to_owned()));
     parts.extend(explain.in_a_row.then(|| "in a row".to_owned()));
     format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
 }
@@ -288,6 +291,7 @@ fn as_json(
             "codeBody": shown.code_body.map(|body| &body.name),
             "codeBodyId": shown.code_body.map(|body| body.id),
             "score": hit.score,
+            "relation": hit.relation,
             "snippet": snippet.text,
             "highlights": snippet.highlights,
         });

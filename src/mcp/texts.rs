@@ -92,6 +92,7 @@ struct Hit<'b> {
     heading: Text<'b>,
     snippet: Text<'b>,
     status: Text<'b>,
+    relation: Option<&'b str>,
 }
 
 fn search(found: Found<'_>) -> Told {
@@ -99,15 +100,32 @@ fn search(found: Found<'_>) -> Told {
     let mut told = Told::default();
     let _ = match results.len() {
         0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
+        count if results[0].relation.is_some() => {
+            writeln!(told.text, "{count} of {total} provisions around the one that is cited, page {page}:")
+        }
         count => writeln!(told.text, "{count} of {total} provisions that match, page {page}:"),
     };
     let before = u64::from(page - page.min(1)) * u64::from(page_size);
-    for (place, Hit { node_id, citation, heading, snippet, status }) in results.iter().enumerate() {
+    for (place, Hit { node_id, citation, heading, snippet, status, relation }) in results.iter().enumerate() {
         let number = before + place as u64 + 1;
-        let _ = writeln!(told.text, "\n{number}. {citation} {heading} ({status}, id {node_id})\n{snippet}");
+        let _ = writeln!(
+            told.text,
+            "\n{number}. {citation} {heading} ({status}{}, id {node_id})\n{snippet}",
+            related(*relation)
+        );
         told.links.push(link(node_id, citation, heading));
     }
     told
+}
+
+/// How a provision is related to the one that the query names.
+fn related(relation: Option<&str>) -> &'static str {
+    match relation {
+        Some("citing") => ", cites it",
+        Some("cited") => ", is cited by it",
+        Some("neighbour") => ", stands next to it",
+        _ => "",
+    }
 }
 
 /// A link to a provision.

@@ -7,6 +7,7 @@ use hornbook_corpus::embed::Vector;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
+use super::around::Around;
 use super::error::SearchError;
 use super::facets;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
@@ -96,7 +97,14 @@ impl Engine {
         let range = request.range.unwrap_or_else(|| self.everything());
         let mut watch = Stopwatch::start();
 
-        let mut understood = self.understand(request.query, range)?;
+        let mut understood = understand(&self.snapshot, request.query)?;
+        if understood.is_citation_alone && !understood.cited.is_empty() {
+            return self.look_around(request, &page, understood, watch);
+        }
+        understood.cited.retain(|node| range.contains(node.0));
+        if understood.cited.is_empty() {
+            self.look_for_numbers(&mut understood, range)?;
+        }
         watch.end(Stage::Understand);
         request.abandoned.check()?;
 
@@ -135,13 +143,31 @@ impl Engine {
         self.respond(request, Ranked { understood, terms, keyword, ranking, hits }, watch)
     }
 
-    fn understand(&self, query: &str, range: OrdinalRange) -> Result<Understood, SearchError> {
-        let mut understood = understand(&self.snapshot, query)?;
-        understood.cited.retain(|node| range.contains(node.0));
-        if understood.cited.is_empty() {
-            self.look_for_numbers(&mut understood, range)?;
+    /// Answers a query that is nothing but a citation.
+    fn look_around(
+        &self,
+        request: &SearchRequest<'_>,
+        page: &Page,
+        understood: Understood,
+        mut watch: Stopwatch,
+    ) -> Result<SearchResponse, SearchError> {
+        let range = request.range.unwrap_or_else(|| self.everything());
+        let around = Around::of(&self.snapshot, &understood.cited, range);
+        watch.end(Stage::Understand);
+        let known = self.keyword.look_up(&understood.words)?;
+        watch.end(Stage::Keyword);
+        let mut hits = around.page(page);
+        watch.end(Stage::Fuse);
+        let facets = request.facets.then(|| facets::count(&self.snapshot, &around.matches()));
+        watch.end(Stage::Facets);
+        if request.explain {
+            for hit in &mut hits {
+                hit.explain = Some(HitExplain::around(hit));
+            }
         }
-        Ok(understood)
+        let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
+        let (total, searched) = (around.total(), searched(understood, &known));
+        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
     }
 
     fn look_up(&self, understood: &Understood, range: OrdinalRange) -> Result<Terms, SearchError> {
@@ -318,9 +344,9 @@ fn query_vector(mode: Mode, understood: &Understood) -> Option<Vector> {
 }
 
 fn searched(understood: Understood, known: &[KnownWord]) -> Searched {
-    let Understood { words, kind, cited, is_citation_alone, .. } = understood;
+    let Understood { words, kind, .. } = understood;
     let weights = known.iter().map(KnownWord::weight).collect();
-    Searched { words, weights, kind, cited, is_citation_alone }
+    Searched { words, weights, kind }
 }
 
 /// The provisions whose keyword scores are asked for whatever their rank, ascending.

@@ -2,6 +2,7 @@
 
 use super::fuse::Candidate;
 use super::keyword::KeywordFound;
+use super::relation::Relation;
 use super::request::{Hit, HitExplain, LegExplain, Mode, QueryExplain};
 use super::understand::Understood;
 
@@ -27,6 +28,7 @@ impl HitExplain {
         let leg = |score: Option<f32>, rank| score.map(|score| LegExplain { rank, score });
         Self {
             cited,
+            relation: None,
             keyword: candidate.and_then(|candidate| leg(candidate.keyword, candidate.keyword_rank)),
             vector: candidate.and_then(|candidate| leg(candidate.similarity, candidate.vector_rank)),
             interaction: candidate.map(|candidate| candidate.interaction),
@@ -35,5 +37,11 @@ impl HitExplain {
             matched_terms,
             chunk: hit.chunk,
         }
+    }
+
+    /// Of a hit for a query that is nothing but a citation.
+    pub(super) fn around(hit: &Hit) -> Self {
+        let is_named = hit.relation == Some(Relation::Named);
+        Self { relation: hit.relation, ..Self::of(hit, None, is_named, Vec::new()) }
     }
 }

@@ -8,11 +8,15 @@
 //! 3. the other living keyword matches by keyword score,
 //! 4. the dead ones: those of the head, then the other keyword matches.
 //!
+//! A query that is nothing but a citation has an order of its own (`around`): the provision, what cites it, what it cites,
+//! its neighbours.
+//!
 //! **What matches**, and so what totals and facets count: the keyword matches as `keyword` defines them (not in semantic
 //! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
 //! any number of threads may search at once.
 
 mod abandoned;
+mod around;
 mod engine;
 mod error;
 pub mod evaluate;
@@ -24,6 +28,7 @@ mod keyword;
 mod limits;
 mod postings;
 mod ranking;
+mod relation;
 mod request;
 mod rerank;
 mod resolve;
@@ -40,6 +45,7 @@ pub use error::{QueryError, SearchError};
 pub use facets::{FacetCount, Facets};
 pub use hydrate::HydratedHit;
 pub use limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
+pub use relation::Relation;
 pub use request::{Hit, HitExplain, LegExplain, Mode, QueryExplain, SearchRequest, SearchResponse, UnknownMode};
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode, Mention};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};

@@ -10,7 +10,7 @@ use super::request::{Hit, SearchRequest};
 
 /// Which results are asked for.
 pub(super) struct Page {
-    start: usize,
+    pub(super) start: usize,
     pub(super) end: usize,
 }
 
@@ -90,7 +90,7 @@ impl Ranking {
     }
 
     fn hit(&self, mut place: usize) -> Option<Hit> {
-        let hit = |node, score, chunk| Some(Hit { node, score, chunk, explain: None });
+        let hit = |node, score, chunk| Some(Hit { node, score, chunk, relation: None, explain: None });
         if let Some(&node) = self.cited.get(place) {
             return hit(node, 1.0, None);
         }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::abandoned::Abandoned;
 use super::facets::Facets;
+use super::relation::Relation;
 use super::stages::StageMicros;
 use super::understand::{QueryKind, QueryWord};
 
@@ -114,8 +115,6 @@ pub(super) struct Searched {
     /// What each of them carries.
     pub weights: Vec<Option<f32>>,
     pub kind: QueryKind,
-    pub cited: Vec<NodeOrdinal>,
-    pub is_citation_alone: bool,
 }
 
 /// One provision found.
@@ -126,6 +125,8 @@ pub struct Hit {
     pub score: f32,
     /// The passage whose meaning is nearest, where the semantic leg found it.
     pub chunk: Option<ChunkOrdinal>,
+    /// How it is related to the provision that the query names, if the query is nothing but a citation.
+    pub relation: Option<Relation>,
     pub explain: Option<HitExplain>,
 }
 
@@ -161,6 +162,9 @@ pub struct LegExplain {
 pub struct HitExplain {
     /// The query cites it.
     pub cited: bool,
+    /// Why it is listed, if the query is nothing but a citation: no words were searched for then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<Relation>,
     pub keyword: Option<LegExplain>,
     pub vector: Option<LegExplain>,
     /// Late interaction, from 0 to 1.

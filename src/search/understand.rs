@@ -64,7 +64,7 @@ pub(super) struct Understood {
     pub kind: QueryKind,
     /// The provisions that are cited, in the order of their citations, each once.
     pub cited: Vec<NodeOrdinal>,
-    /// Besides citations there is nothing in it, so that its words are those of the citations.
+    /// There is nothing but citations in it: its words are theirs.
     pub is_citation_alone: bool,
     /// The words that rank, each once.
     pub words: Vec<QueryWord>,
@@ -133,9 +133,9 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
             PieceKind::Without => push_phrase(&mut excluded, text),
         }
     }
-    // A query that is nothing but a citation still ranks those that mention it.
-    let is_citation_alone = plain.trim().is_empty();
-    if is_citation_alone {
+    let is_citation_alone = plain.trim().is_empty() && excluded.is_empty();
+    // The words of a citation mark the places where others cite it.
+    if plain.trim().is_empty() {
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
     let read = read_words(&plain);

@@ -15,7 +15,9 @@ use crate::api::error::{ApiError, Violation};
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
 use crate::api::reply::Reply;
-use crate::search::{Abandoned, Facets, Highlight, Mode, QUERY_CHARS_MAX, SearchRequest, ShownHit, check_query};
+use crate::search::{
+    Abandoned, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest, ShownHit, check_query,
+};
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -69,6 +71,10 @@ struct SearchResultItem<'s> {
     status: Status,
     /// Higher is better. At most 1; lower for law that is no longer in force.
     score: f32,
+    /// Only if the query is nothing but a citation: how the provision is related to the one it names. They are listed in
+    /// this order: `named`, `citing` (its text cites a named one), `cited` (a named one cites it), `neighbour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relation: Option<Relation>,
 }
 
 /// Counts over all results.
@@ -135,8 +141,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
     let mut response = corpus.engine().search(request)?;
     request.abandoned.check()?;
     let shown = corpus.engine().show(&mut response)?;
-    let results =
-        response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit.score, shown)).collect::<Result<_, _>>()?;
+    let results = response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit, shown)).collect::<Result<_, _>>()?;
     let reply = SearchReply {
         results,
         page: request.page,
@@ -151,7 +156,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
     Ok(Reply { stages: response.stages.named().collect(), pages, ..Reply::json(&reply)? })
 }
 
-fn item<'s>(score: f32, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, ApiError> {
+fn item<'s>(hit: &Hit, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
     let body = provision.code_body.ok_or_else(|| {
         ApiError::internal(format!("{} lies in no code body; run 'hornbook verify'", provision.citation))
@@ -166,7 +171,8 @@ fn item<'s>(score: f32, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, Ap
         snippet: shown.snippet.text,
         highlights: shown.snippet.highlights.clone(),
         status: provision.status,
-        score,
+        score: hit.score,
+        relation: hit.relation,
     })
 }
 

@@ -23,6 +23,7 @@ use serde::Serialize;
 use super::engine::Engine;
 use super::error::SearchError;
 use super::hydrate::HydratedHit;
+use super::relation::Relation;
 use super::request::{Hit, SearchResponse};
 use super::stages::{Stage, micros};
 use super::understand::{QueryKind, with_analyzer};
@@ -91,9 +92,9 @@ impl Engine {
             let begun = Instant::now();
             let provision = self.hydrate(hit)?;
             let hydrated = Instant::now();
-            // Who cites a section and says no more is shown how it begins.
-            let is_all_asked = searched.is_citation_alone && searched.cited.contains(&hit.node);
-            let wanted = if is_all_asked { &unwanted } else { &wanted };
+            // Who cites a section and says no more is shown how it begins, and where others cite it.
+            let says_nothing = hit.relation.is_some_and(|relation| relation != Relation::Citing);
+            let wanted = if says_nothing { &unwanted } else { &wanted };
             let snippet = self.snippet(hit, &provision.texts, wanted)?;
             snipping += hydrated.elapsed();
             hydrating += hydrated - begun;

@@ -152,6 +152,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                 div {
                     p.total role="status" {
                         (grouped(found.total)) @if found.total == 1 { " provision" } @else { " provisions" }
+                        @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbours" }
                         @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
                     }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
@@ -200,8 +201,19 @@ fn shown(hit: &Hit<'_>) -> Markup {
             p.where {
                 (Letters(&hit.code_body)) " · " (hit.jurisdiction)
                 @if hit.status != "in force" { " " span.gone { (hit.status) } }
+                @if let Some(related) = hit.relation.and_then(related) { " · " (related) }
             }
         }
+    }
+}
+
+/// How a provision is related to the one that the query names.
+fn related(relation: &str) -> Option<&'static str> {
+    match relation {
+        "citing" => Some("cites it"),
+        "cited" => Some("is cited by it"),
+        "neighbour" => Some("next to it"),
+        _ => None,
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) struct Hit<'b> {
     pub(super) snippet: Cow<'b, str>,
     pub(super) highlights: Vec<Highlight>,
     pub(super) status: &'b str,
+    pub(super) relation: Option<&'b str>,
 }
 
 /// In characters.

@@ -1,0 +1,86 @@
+//! What stands around a provision, for a query that is nothing but a citation: what cites it, what it cites, and its
+//! neighbours in code order.
+//!
+//! Such a query asks for a place. Other sections whose text has the same numbers are no answer to it, so the words of the
+//! citation are not searched for, in any mode. A filter leaves of this list what lies in its range.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+
+use super::ranking::Page;
+use super::relation::Relation;
+use super::request::Hit;
+
+/// So many neighbours before a provision, and so many after it.
+const NEIGHBOURS: usize = 10;
+
+/// The whole list, each provision once, where it comes first.
+pub(super) struct Around(Vec<(NodeOrdinal, Relation)>);
+
+impl Around {
+    /// What stands around provisions, as far as it lies in a range.
+    pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], range: OrdinalRange) -> Self {
+        let mut seen = HashSet::new();
+        let mut list = Vec::new();
+        for relation in Relation::ALL {
+            let related = match relation {
+                Relation::Named => named.to_vec(),
+                Relation::Citing => citing(snapshot, named),
+                Relation::Cited => named.iter().flat_map(|&node| snapshot.references.outgoing(node)).collect(),
+                Relation::Neighbour => named.iter().flat_map(|&node| neighbours(snapshot, node)).collect(),
+            };
+            let new = related.into_iter().filter(|&node| seen.insert(node) && range.contains(node.0));
+            list.extend(new.map(|node| (node, relation)));
+        }
+        Self(list)
+    }
+
+    pub(super) fn total(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// All of them, ascending.
+    pub(super) fn matches(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.0.iter().map(|(node, _)| node.0).collect();
+        all.sort_unstable();
+        all
+    }
+
+    pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
+        let on_page = self.0.iter().take(page.end).skip(page.start);
+        let hit = |&(node, relation): &(NodeOrdinal, Relation)| Hit {
+            node,
+            score: relation.score(),
+            chunk: None,
+            relation: Some(relation),
+            explain: None,
+        };
+        on_page.map(hit).collect()
+    }
+}
+
+/// The provisions that cite some, each once: those in force first, then those that are cited most themselves, then in
+/// code order.
+fn citing(snapshot: &Snapshot, named: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
+    let mut citing: Vec<NodeOrdinal> = named.iter().flat_map(|&node| snapshot.references.incoming(node)).collect();
+    citing.sort_unstable();
+    citing.dedup();
+    citing.sort_by_cached_key(|&node| {
+        let is_dead = !snapshot.outline.status(node).is_living();
+        (is_dead, Reverse(snapshot.references.incoming(node).len()), node)
+    });
+    citing
+}
+
+/// The provisions next to one in the container that both stand in, in code order.
+fn neighbours(snapshot: &Snapshot, node: NodeOrdinal) -> Vec<NodeOrdinal> {
+    let Some(parent) = snapshot.outline.parent(node) else { return Vec::new() };
+    let siblings = snapshot.outline.children(parent).filter(|&sibling| snapshot.outline.is_provision(sibling));
+    let siblings: Vec<NodeOrdinal> = siblings.collect();
+    let place = siblings.partition_point(|&sibling| sibling < node);
+    let last = (place + NEIGHBOURS).min(siblings.len().saturating_sub(1));
+    siblings.get(place.saturating_sub(NEIGHBOURS)..=last).unwrap_or_default().to_vec()
+}

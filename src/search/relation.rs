@@ -1,0 +1,41 @@
+//! How a result is related to the provision that a query names.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How a result is related to the provision that the query names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Relation {
+    /// The query names it.
+    Named,
+    /// Its text cites a named provision.
+    Citing,
+    /// A named provision's text cites it.
+    Cited,
+    /// It stands next to a named provision in the code.
+    Neighbour,
+}
+
+impl Relation {
+    /// In the order in which they are listed.
+    pub(super) const ALL: [Self; 4] = [Self::Named, Self::Citing, Self::Cited, Self::Neighbour];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Citing => "citing",
+            Self::Cited => "cited",
+            Self::Neighbour => "neighbour",
+        }
+    }
+
+    pub(super) const fn score(self) -> f32 {
+        match self {
+            Self::Named => 1.0,
+            Self::Citing => 0.75,
+            Self::Cited => 0.5,
+            Self::Neighbour => 0.25,
+        }
+    }
+}
