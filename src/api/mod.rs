@@ -18,7 +18,7 @@ pub mod headers;
 pub mod idempotency_key;
 pub mod integrity;
 pub mod json;
-mod openapi;
+pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod parameters;

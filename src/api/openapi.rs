@@ -31,7 +31,7 @@ const TAGS: &[(&str, &str)] = &[
     ("search", "Searching, and what every key may call."),
 ];
 
-pub(super) fn document(base_url: &str) -> Value {
+pub(crate) fn document(base_url: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())
         .with_transform(RecursiveTransform(plain))

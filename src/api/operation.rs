@@ -67,8 +67,8 @@ pub struct Route {
     pub method: Method,
     /// With `{name}` in place of a path parameter.
     pub path: &'static str,
-    /// A path with its query. `documents::examples` fills its `{places}` from the snapshot that is served; words in
-    /// capitals are the reader's to replace.
+    /// A path with its query. `documents::examples` fills its `{places}` from the snapshot that is served; those that a
+    /// snapshot cannot fill become words in capitals, which are the reader's to replace.
     pub example: &'static str,
 }
 

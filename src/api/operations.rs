@@ -277,7 +277,7 @@ pub static OPERATIONS: &[Operation] = &[
         name: "formation-status",
         summary: "The status of a company-formation order",
         details: None,
-        route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/ORDER_ID?token=TOKEN"),
+        route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/{order_id}?token={token}"),
         tool: None,
         parameters: &[formation_status::ORDER_ID.rule, formation_status::TOKEN.rule],
         body: None,

@@ -27,13 +27,13 @@ use hornbook::mcp::{Mcp, McpDoor};
 use hornbook::metrics::Metrics;
 use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::payments::orders::OrderPayments;
-use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::webhook::Webhook;
 use hornbook::state::exposure;
 use hornbook::web::files::Files;
 use hornbook::web::operator::door::Operator;
 use hornbook::web::operator::machinery::Machinery;
 use hornbook::web::payments::{OperatorPayments, Payments};
+use hornbook::web::returned::ReturnPages;
 use hornbook::web::review::ReviewPage;
 use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::Shell;
@@ -178,7 +178,6 @@ impl Served {
             if let Some((stripe, secret)) = stripe {
                 cards = Some(Arc::new(stripe.returning_to(&base_url)) as Arc<dyn CardPayments>);
                 doors.push(Arc::new(Webhook::new(Arc::clone(&desk), Arc::clone(&desk_clock), secret)));
-                doors.push(Arc::new(ReturnPages));
             }
             let service = Arc::new(Service::new(parts(base_url, cards)));
             let (scrub_hours, told_of_integrity) = (config.corpus.scrub_hours, told.clone());
@@ -241,17 +240,17 @@ fn review_page(service: &Arc<Service>, formation: &FormationSection) -> Arc<dyn 
 }
 
 /// What people see in a browser.
-fn pages(
-    service: &Arc<Service>,
-    config: &Config,
-    metrics: Arc<Metrics>,
-    machinery: Arc<dyn Machinery>,
-) -> [Arc<dyn Door>; 5] {
+fn pages(service: &Arc<Service>, config: &Config, metrics: Arc<Metrics>, machinery: Arc<dyn Machinery>) -> Doors {
     let shell = Arc::new(Shell::new(Arc::clone(service), settings::pages(config)));
     let own = Settings::new(Arc::clone(&shell), config.people.sign_up);
     let operator = Operator::new(Arc::clone(&shell), metrics, machinery);
     let tracking = TrackingPage::new(Arc::clone(&shell));
-    [Arc::new(Files), Arc::new(Site::new(shell)), Arc::new(own), Arc::new(operator), Arc::new(tracking)]
+    let mut doors: Doors = vec![Arc::new(Files), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
+    if service.cards().is_some() {
+        doors.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
+    }
+    doors.push(Arc::new(Site::new(shell)));
+    doors
 }
 
 fn tell_integrity(observers: &Observers, event: &IntegrityEvent) {

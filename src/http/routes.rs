@@ -155,7 +155,7 @@ mod tests {
     fn another_method_learns_which_the_path_has() {
         for (path, asked) in [
             ("/healthz", Some(Methods::Post)),
-            ("/docs", Some(Methods::Post)),
+            ("/llms.txt", Some(Methods::Post)),
             ("/api/v1/search", Some(Methods::Post)),
             ("/api/v1/search", None),
         ] {
@@ -174,7 +174,7 @@ mod tests {
             "/api/v1/node",
             "/api/v1/node/a/b",
             "/api/v2/search",
-            "/docs//",
+            "/llms.txt/",
         ] {
             assert!(lead(path).is_none(), "{path}");
         }

@@ -2,13 +2,12 @@
 //!
 //! `stripe` opens pages on which customers pay, with one request to the configured address; `signature` tells Stripe's
 //! notices from anybody else's; `event` reads them; `webhook` is the door at which they arrive, and hands what they say of
-//! our payments to the accounts. `orders` opens pages for company formations. `returned` shows customers where they are when they come back from Stripe.
+//! our payments to the accounts. `orders` opens pages for company formations.
 //!
 //! What a report does to purchases and wallets is decided in `accounts/changes/checkouts`, not here.
 
 mod event;
 pub mod orders;
-pub mod returned;
 mod signature;
 pub mod stripe;
 pub mod webhook;

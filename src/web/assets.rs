@@ -53,6 +53,10 @@ assets! {
     SEARCH: "search.js", SCRIPT;
     /// Copying, printing, previews and keys of reading pages.
     READING: "reading.js", SCRIPT;
+    /// Levels of the contents that open in place.
+    TREE: "tree.js", SCRIPT;
+    /// Calling operations from the documentation.
+    DOCS: "docs.js", SCRIPT;
     /// Copying a new key.
     SETTINGS: "settings.js", SCRIPT;
     ICON: "icon.svg", SVG;

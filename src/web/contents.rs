@@ -1,4 +1,6 @@
 //! The contents: all code bodies, and each as a tree that opens level by level.
+//!
+//! Every level is a page of links. Where scripts run, `tree.js` opens levels in place: it asks for them as parts of pages.
 
 use std::borrow::Cow;
 
@@ -6,19 +8,22 @@ use ::http::StatusCode;
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::assets::TREE;
 use super::frame::{Page, Section};
 use super::law::address;
-use super::letters::{Letters, brief};
+use super::letters::{Letters, brief, grouped};
 use super::pager;
 use super::response::{self, Keep};
-use super::shell::{Ask, Opened};
+use super::shell::{Ask, News, Opened};
 use crate::api::error::ApiError;
+use crate::api::reply::Pages;
 use crate::door::DoorAnswer;
 
 const BROWSE_PATH: &str = "/browse";
 
-/// Children on a page.
+/// Children on a page, and in a part that opens in place.
 const PAGE_SIZE: &str = "500";
+const PART_SIZE: &str = "200";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -73,10 +78,10 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
         @for group in bodies.code_bodies.chunk_by(|one, other| one.jurisdiction == other.jurisdiction) {
             section id=(group[0].jurisdiction) {
                 h2 { (Letters(&names(group[0].jurisdiction))) }
-                ul.links {
+                ul.links.tree {
                     @for body in group {
-                        li { a href=(path(body.id)) {
-                            span.heading { (Letters(&body.name)) } " " span.count { (body.provision_count) " provisions" }
+                        li data-level=(level(body.id, None, 1)) { a href=(path(body.id)) {
+                            span.heading { (Letters(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
                         } }
                     }
                 }
@@ -84,8 +89,13 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
         }
         @if bodies.code_bodies.is_empty() { p { "This snapshot has no law." } }
     };
-    let html = Page::new("Contents", Section::Contents, main).html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(page_of(opened, "Contents", main))
+}
+
+fn page_of(opened: Opened<'_>, title: &str, main: Markup) -> DoorAnswer {
+    let page = Page { scripts: &[&TREE], ..Page::new(title, Section::Contents, main) };
+    let html = page.html(&opened.visitor);
+    opened.answer(response::page(StatusCode::OK, html, Keep::Asking))
 }
 
 /// The top level of a code body.
@@ -100,30 +110,83 @@ pub(super) async fn of_body(mut opened: Opened<'_>, body: &str) -> Result<DoorAn
         h1 { (Letters(&name)) }
         (list)
     };
-    let html = Page::new(&name, Section::Contents, main).html(&opened.visitor);
-    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+    Ok(page_of(opened, &name, main))
+}
+
+/// A part of a level, to be put into a page.
+pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswer, ApiError> {
+    let parent = opened.parameter("parent").map(str::to_owned);
+    let news = browsed(&mut opened, body, parent.as_deref(), PART_SIZE).await?;
+    let children: Children<'_> = news.read()?;
+    let rest = news.pages.filter(|Pages { page, last }| page < last);
+    let main = html! {
+        ul.links.tree {
+            @for child in &children.nodes { (entry(child, body)) }
+            @if let Some(Pages { page, last }) = rest {
+                li.more { a href=(level(body, parent.as_deref(), page + 1)) { "More, part " (page + 1) " of " (last) } }
+            }
+        }
+    };
+    Ok(opened.answer(response::page(StatusCode::OK, main.into_string(), Keep::Asking)))
+}
+
+/// Where a part of a level is.
+fn level(body: &str, parent: Option<&str>, page: u32) -> String {
+    let parent = parent.map(|parent| format!("&parent={parent}")).unwrap_or_default();
+    format!("{BROWSE_PATH}/{body}/level?page={page}{parent}")
 }
 
 /// What lies in a container or a code body, as a list.
 pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
-    let page = opened.parameter("page").unwrap_or("1").to_owned();
-    let mut query = vec![("codeBodyId", body), ("limit", PAGE_SIZE), ("page", &page)];
-    query.extend(parent.map(|parent| ("parent", parent)));
-    let news = opened.call(Ask::read("browse", &query)).await?;
+    let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: Children<'_> = news.read()?;
     Ok(html! {
-        ul.links.tree { @for child in &children.nodes { li { (entry(child)) } } }
+        ul.links.tree { @for child in &children.nodes { (entry(child, body)) } }
         @if let Some(pages) = news.pages { (pager::of(pages, "?page=")) }
     })
 }
 
-fn entry(child: &Child<'_>) -> Markup {
+async fn browsed(opened: &mut Opened<'_>, body: &str, parent: Option<&str>, limit: &str) -> Result<News, ApiError> {
+    let page = opened.parameter("page").unwrap_or("1").to_owned();
+    let mut query = vec![("codeBodyId", body), ("limit", limit), ("page", &page)];
+    query.extend(parent.map(|parent| ("parent", parent)));
+    opened.call(Ask::read("browse", &query)).await
+}
+
+fn entry(child: &Child<'_>, body: &str) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
+    let level = (*child_count > 0).then(|| level(body, Some(id), 1));
     html! {
-        a href=(address::path(id)) {
-            span.citation { (Letters(citation)) } " " span.heading { (brief(heading)) }
-            @if *child_count > 0 { " " span.count { (child_count) } }
-            @if *status != "in force" { " " span.gone { (status) } }
+        li data-level=[level] {
+            a href=(address::path(id)) {
+                @if *child_count == 0 || !is_numbered_alike(citation, heading) { span.citation { (Letters(citation)) } " " }
+                span.heading { (brief(heading)) }
+                @if *child_count > 0 { " " span.count { (child_count) } }
+                @if *status != "in force" { " " span.gone { (status) } }
+            }
         }
+    }
+}
+
+/// Whether a container's heading says its number, as `Title 3—THE PRESIDENT` does: then its citation would say it again.
+fn is_numbered_alike(citation: &str, heading: &str) -> bool {
+    let number = words(citation).last();
+    number.is_some_and(|number| words(heading).take(2).any(|word| word.eq_ignore_ascii_case(number)))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_said_once() {
+        assert!(is_numbered_alike("United States Code, Title 3, Chapter 1", "CHAPTER 1—PRESIDENTIAL ELECTIONS"));
+        assert!(is_numbered_alike("D.C. Code, Title 32", "Title 32. Labor."));
+        assert!(!is_numbered_alike("Arden Rev. Stat. Title 24", "Landlord and Tenant"));
+        assert!(!is_numbered_alike("Title 2", "Fees before 2 p.m."));
     }
 }

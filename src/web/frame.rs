@@ -11,6 +11,7 @@ pub(super) enum Section {
     Search,
     Contents,
     Coverage,
+    Api,
     /// Pages that the navigation does not list.
     Other,
 }
@@ -20,7 +21,7 @@ const NAVIGATION: &[(Section, &str, &str)] = &[
     (Section::Search, "/", "Search"),
     (Section::Contents, "/browse", "Contents"),
     (Section::Coverage, "/coverage", "Coverage"),
-    (Section::Other, "/docs", "API"),
+    (Section::Api, "/docs", "API"),
 ];
 
 /// A whole page, before it is set.
@@ -80,7 +81,7 @@ impl Page<'_> {
                 }
                 nav aria-label="Site" {
                     @for (section, path, name) in NAVIGATION {
-                        a href=(path) aria-current=[(*section == self.section && *section != Section::Other).then_some("page")] { (name) }
+                        a href=(path) aria-current=[(*section == self.section).then_some("page")] { (name) }
                     }
                     (visitor.link())
                 }

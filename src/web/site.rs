@@ -1,5 +1,5 @@
-//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage, and what
-//! search engines read.
+//! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage,
+//! the documentation, and what search engines read.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::contents;
 use super::coverage;
+use super::docs;
 use super::errors;
 use super::indexing;
 use super::law;
@@ -19,11 +20,12 @@ use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit}
 
 pub struct Site {
     shell: Arc<Shell>,
+    docs: docs::Kept,
 }
 
 impl Site {
-    pub const fn new(shell: Arc<Shell>) -> Self {
-        Self { shell }
+    pub fn new(shell: Arc<Shell>) -> Self {
+        Self { shell, docs: docs::Kept::default() }
     }
 
     async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
@@ -40,9 +42,11 @@ impl Site {
             ["suggest"] => search::suggestions(opened).await,
             ["browse"] => contents::all(opened).await,
             ["browse", body] => contents::of_body(opened, body).await,
+            ["browse", body, "level"] => contents::part(opened, body).await,
             ["law", "cite", citation @ ..] if !citation.is_empty() => {
                 law::by_citation(opened, &citation.join("/")).await
             }
+            ["docs"] | ["docs", ""] => docs::answer(opened, &self.docs).await,
             ["coverage"] => coverage::answer(opened).await,
             ["robots.txt"] => Ok(indexing::robots(opened)),
             ["sitemap.xml"] => Ok(indexing::index(opened)),
@@ -57,7 +61,7 @@ impl Site {
 impl Door for Site {
     fn is_at(&self, path: &str) -> bool {
         let first = path.split('/').nth(1);
-        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage"))
+        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage" | "docs"))
             || (self.shell.is_indexed && matches!(first, Some("robots.txt" | "sitemap.xml" | "sitemap")))
     }
 

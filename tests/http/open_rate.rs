@@ -11,7 +11,7 @@ fn everything_open_shares_one_rate_and_metered_calls_and_probes_have_none_of_it(
     let house = House::open_changed(generous(), |http| http.open_per_minute = Some(PER_MINUTE));
     let key = house.any_key();
     for (method, path, status) in [
-        ("GET", "/docs", 200),
+        ("GET", "/llms.txt", 200),
         ("GET", "/api/v1/billing/checkout", 200),
         ("HEAD", "/api/v1/openapi.json", 200),
         ("GET", "/nowhere", 404),
@@ -43,7 +43,7 @@ fn behind_a_proxy_the_clients_own_address_counts() {
         http.proxies = Proxies { networks: vec!["127.0.0.1".parse().unwrap()], announce: false };
     });
     let answered = |client: &str, times: u32| {
-        let statuses = (0..times).map(|_| house.get_with("/docs", &[("X-Forwarded-For", client)]).status);
+        let statuses = (0..times).map(|_| house.get_with("/llms.txt", &[("X-Forwarded-For", client)]).status);
         statuses.filter(|status| *status == 200).count()
     };
     assert_eq!(answered("203.0.113.9", 8), 5);

@@ -21,7 +21,7 @@ fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32,
 }
 
 /// Everybody may search.
-fn open() -> House {
+pub(crate) fn open() -> House {
     House::open_as(
         Opening { doors: |service| with(service, 10_000, 10_000, true), ..Opening::usual(generous()) },
         |_| (),
@@ -46,7 +46,7 @@ fn provision(house: &House) -> String {
     answered.header("location").to_owned()
 }
 
-fn is_page(answered: &Answered, path: &str) {
+pub(crate) fn is_page(answered: &Answered, path: &str) {
     assert_eq!(answered.header("content-type"), "text/html; charset=utf-8", "{path}");
     let policy = answered.header("content-security-policy");
     for part in
@@ -75,6 +75,7 @@ fn every_page_has_the_policy_and_sets_no_cookie() {
         ("/?q=security+deposit&mode=nonsense", 422),
         ("/browse", 200),
         ("/coverage", 200),
+        ("/docs", 200),
         (provision.as_str(), 200),
         (&format!("{provision}/references?direction=in"), 200),
         ("/law/cite/nothing", 404),
@@ -223,6 +224,40 @@ fn a_server_for_its_accounts_alone_lets_nobody_read() {
     assert_eq!(visit(&house, "/").status, 200, "the page of the search says what to do");
 }
 
+/// What the script of the contents opens in place is what the page of the level has.
+#[test]
+fn levels_of_the_contents_open_in_place_as_their_pages_show_them() {
+    let house = open();
+    let mut open = vec![visit(&house, "/browse").text()];
+    let (mut seen, mut levels) = (0, 0);
+    while let Some(page) = open.pop() {
+        for entry in page.split("<li data-level=\"").skip(1) {
+            let (level, link) = entry.split_once("\"><a href=\"").expect("an entry begins with its link");
+            let link = link.split('"').next().unwrap();
+            let part = visit(&house, &level.replace("&amp;", "&"));
+            assert_eq!(part.status, 200, "{level}");
+            let (part, page) = (part.text(), visit(&house, link).text());
+            assert!(part.starts_with("<ul class=\"links tree\">") && !part.contains("<main"), "{part}");
+            let entries = |text: &str| -> Vec<String> {
+                let list =
+                    text.split_once("<ul class=\"links tree\">").expect("a list").1.split("</ul>").next().unwrap();
+                list.split("<li").skip(1).map(str::to_owned).collect()
+            };
+            assert_eq!(entries(&part), entries(&page), "{link}");
+            levels += 1;
+            seen += entries(&part).len();
+            open.push(part);
+        }
+    }
+    let key = house.any_key();
+    let coverage = house.get("/api/v1/coverage", &key).json();
+    assert!(levels > 20 && seen as u64 > coverage["totalNodes"].as_u64().unwrap() / 2, "{levels} levels, {seen} nodes");
+    let body = visit(&house, "/browse").text();
+    let body = body.split("data-level=\"/browse/").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    assert_eq!(visit(&house, &format!("/browse/{body}/level?parent=17")).status, 422);
+    assert_eq!(visit(&house, &format!("/browse/{body}/level?page=none")).status, 422);
+}
+
 #[test]
 fn sitemaps_have_every_provision_once() {
     let house = open();
@@ -241,6 +276,85 @@ fn sitemaps_have_every_provision_once() {
     assert_eq!(all.len() as u64, provisions);
     assert_eq!(visit(&house, &all[0]["https://law.example".len()..]).status, 200);
     assert_eq!(visit(&house, "/sitemap/nothing-0.xml").status, 404);
+}
+
+/// Builds law from lines in our own format, and serves it on a server whose pages are open.
+fn serving(lines: &[serde_json::Value]) -> (House, tempfile::TempDir) {
+    let data = tempfile::tempdir().unwrap();
+    let plan = "name = \"Test\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"Bast\"\nlevel = \"state\"\n\
+                [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XB\"\ncode_body = \"Code\"\n\
+                key = \"xb/code\"\npublisher = \"P\"\nurl = \"https://p.example/\"\nedition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"none\"\n";
+    let sources = data.path().join("sources");
+    fs::create_dir(&sources).unwrap();
+    fs::write(sources.join("plan.toml"), plan).unwrap();
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    fs::write(sources.join("law.jsonl"), lines.join("\n")).unwrap();
+    build_into(&sources, data.path());
+    let house = open();
+    house.service.renew(data.path()).unwrap();
+    (house, data)
+}
+
+/// The page to which a citation leads.
+fn cited(house: &House, citation: &str) -> String {
+    let found = visit(house, &format!("/law/cite/{}", citation.replace(' ', "%20").replace('§', "%C2%A7")));
+    assert_eq!(found.status, 303, "{citation}: {}", found.text());
+    visit(house, found.header("location")).text()
+}
+
+#[test]
+fn what_a_reader_must_know_stands_before_the_first_word() {
+    let section = |number: &str, more: serde_json::Value| {
+        let mut line = serde_json::json!({ "key": format!("s{number}"), "level": "section", "number": number,
+            "heading": format!("Heading {number}"), "citation": format!("Code § {number}"), "text": "The law begins here." });
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line
+    };
+    let other = serde_json::json!([{ "label": "Effective July 1, 2031", "effectiveFrom": "2031-07-01", "text": "The law of later." }]);
+    let (house, _data) = serving(&[
+        section("1", serde_json::json!({ "status": "repealed" })),
+        section("2", serde_json::json!({ "effectiveFrom": "2030-01-01" })),
+        section("3", serde_json::json!({ "wordings": other })),
+        section("4", serde_json::json!({})),
+    ]);
+    for (citation, said) in [
+        ("Code § 1", "No longer in force: repealed."),
+        ("Code § 2", "This wording is in effect from <time datetime=\"2030-01-01\">"),
+        ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
+    ] {
+        let page = cited(&house, citation);
+        let banner = page.find(said).unwrap_or_else(|| panic!("{citation} does not say {said}: {page}"));
+        assert!(banner < page.find("class=\"text\"").unwrap(), "{citation}");
+    }
+    assert!(cited(&house, "Code § 3").contains("id=\"wordings\"><h2>Effective July 1, 2031</h2>"));
+    let plain = cited(&house, "Code § 4");
+    assert!(!plain.contains("class=\"banner"), "{plain}");
+    assert!(plain.contains("rel=\"prev\"") && plain.contains("aria-label=\"Place in the code\""));
+    let repealed = visit(&house, "/?q=heading").text();
+    assert!(repealed.contains("<span class=\"gone\">repealed</span>"), "{repealed}");
+}
+
+#[test]
+fn a_long_provision_has_contents_of_its_own_and_parts_that_are_drawn_when_seen() {
+    let paragraph = "The director shall keep a record of every vessel that enters the harbor. ".repeat(40);
+    let text: Vec<String> = (0..100_u8).map(|place| format!("({}) {paragraph}", letters(place))).collect();
+    let text = text.join("\n");
+    assert!(text.len() > 280_000);
+    let line = serde_json::json!({ "key": "s1", "level": "section", "number": "1", "heading": "Records", "citation": "Code § 1", "text": text });
+    let (house, _data) = serving(&[line]);
+    let page = cited(&house, "Code § 1");
+    let (contents, behind) = page.split_once("class=\"contents\"").unwrap().1.split_once("</details>").unwrap();
+    assert_eq!(contents.matches("<li><a href=\"#").count(), 100, "{contents}");
+    assert!(contents.contains("<a href=\"#c\"><span class=\"label\">(c)</span> The director shall keep"), "{contents}");
+    assert!(behind.contains("<div class=\"text long\">"));
+    assert_eq!(behind.split("</article>").next().unwrap().matches("<section><p id=\"").count(), 100);
+    assert!(page.len() < text.len() + 60_000, "{} bytes", page.len());
+}
+
+/// `a` to `z`, then `aa` to `zz` as drafters go on.
+fn letters(place: u8) -> String {
+    let letter = char::from(b'a' + place % 26);
+    String::from(letter).repeat(usize::from(place / 26) + 1)
 }
 
 /// Law that tries to be more than text.

@@ -12,10 +12,11 @@ use hornbook::clock::SystemClock;
 use hornbook::http::Doors;
 use hornbook::payments::Secret;
 use hornbook::payments::orders::OrderPayments;
-use hornbook::payments::returned::ReturnPages;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
+use hornbook::web::returned::ReturnPages;
 use hornbook::web::review::ReviewPage;
+use hornbook::web::shell::{PageSettings, Shell};
 use serde_json::{Value, json};
 
 use crate::formation::{intake, post};
@@ -57,7 +58,8 @@ pub(crate) fn doors(service: &Arc<Service>) -> Doors {
     let webhook = Webhook::new(Arc::clone(service.accounts()), clock, Secret::new(WEBHOOK_SECRET));
     let orders = OrderPayments::new(Arc::clone(service), Arc::clone(service.cards().unwrap()));
     let review = ReviewPage::new(Arc::clone(service), Arc::new(orders), None);
-    vec![Arc::new(webhook), Arc::new(ReturnPages), Arc::new(review)]
+    let shell = Arc::new(Shell::new(Arc::clone(service), PageSettings::default()));
+    vec![Arc::new(webhook), Arc::new(ReturnPages::new(shell)), Arc::new(review)]
 }
 
 /// A server that takes cards.
@@ -153,9 +155,11 @@ fn a_pack_paid_by_card_is_credited_once_however_often_stripe_says_so() {
     assert_eq!(of("cancel_url"), "https://law.example/billing/left");
     assert_eq!(of("metadata[hornbook_checkout]"), of("payment_intent_data[metadata][hornbook_checkout]"));
     assert_eq!(asked.headers["authorization"], format!("Bearer {SECRET_KEY}"));
-    for path in ["/billing/paid", "/billing/left"] {
+    for (path, said) in [("/billing/paid", "Thank you"), ("/billing/left", "nothing was charged")] {
         let page = house.get_with(path, &[]);
-        assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+        assert_eq!(page.status, 200);
+        crate::pages::is_page(&page, path);
+        assert!(page.text().contains(said) && page.text().contains("<header class=\"site\">"), "{}", page.text());
     }
 
     let notice = stripe.paid(&session);

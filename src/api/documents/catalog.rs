@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Document;
+use super::{DOCS_PATH, Document};
 
 pub(super) fn document(base: &str) -> Value {
     let at = |document: Document| format!("{base}{}", document.paths()[0]);
@@ -14,7 +14,7 @@ pub(super) fn document(base: &str) -> Value {
             {
                 "anchor": api,
                 "service-desc": [link(Document::OpenApi)],
-                "service-doc": [link(Document::Docs), link(Document::Llms)],
+                "service-doc": [{ "href": format!("{base}{DOCS_PATH}"), "type": "text/html" }, link(Document::Llms)],
                 "service-meta": [{
                     "href": format!("{base}{}", Document::Discovery.paths()[1]),
                     "type": essence(Document::Discovery),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Document, Setting};
+use super::{DOCS_PATH, Document, Setting};
 use crate::accounts::scope::Scope;
 use crate::api::openapi::OPENAPI_VERSION;
 use crate::api::operation::{API_VERSION, CHECKOUT_PATH, Operation, Per, Route};
@@ -25,7 +25,7 @@ pub(super) fn document(setting: &Setting<'_>) -> Value {
             "header": "Authorization: Bearer <API_KEY>",
             "scopes": Scope::ALL.map(Scope::name),
         },
-        "docs": at(Document::Docs),
+        "docs": format!("{base}{DOCS_PATH}"),
         "upgradeUrl": format!("{base}{CHECKOUT_PATH}"),
         "snapshot": setting.snapshot,
         "endpoints": OPERATIONS.iter().filter_map(endpoint).collect::<Vec<_>>(),

@@ -34,7 +34,7 @@ impl Examples {
     }
 
     /// The address of an example, its `{places}` filled.
-    pub(super) fn fill(&self, template: &str) -> String {
+    pub(crate) fn fill(&self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
         while let Some((before, behind)) = rest.split_once('{') {
@@ -47,6 +47,15 @@ impl Examples {
             rest = behind;
         }
         out + rest
+    }
+
+    /// The value that an example gives a parameter, not encoded; none where the snapshot has none.
+    pub(crate) fn value(&self, template: &str) -> Option<String> {
+        let Some(place) = template.strip_prefix('{').and_then(|place| place.strip_suffix('}')) else {
+            // Nothing but spaces is encoded in the table.
+            return Some(template.replace("%20", " "));
+        };
+        self.values.iter().find(|(name, _)| *name == place).map(|(_, value)| value.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::operation::Operation;
 use super::super::operations::OPERATIONS;
 use super::super::parameters::{Need, Parameter};
-use super::{Document, Setting, markdown};
+use super::{DOCS_PATH, Document, Setting, markdown};
 
 pub(super) fn text(setting: &Setting<'_>) -> String {
     let base = setting.base_url;
@@ -28,13 +28,12 @@ pub(super) fn text(setting: &Setting<'_>) -> String {
     );
     out.extend(OPERATIONS.iter().filter_map(|operation| described(operation, setting)));
     out += "## Documents\n\n";
-    for (document, what) in [
-        (Document::OpenApi, "OpenAPI 3.1, with the schema of every response"),
-        (Document::Docs, "documentation for people"),
-        (Document::Discovery, "endpoints, parameters, scopes and costs as JSON"),
-        (Document::Catalog, "the API catalog of RFC 9727"),
+    for (path, what) in [
+        (Document::OpenApi.paths()[0], "OpenAPI 3.1, with the schema of every response"),
+        (DOCS_PATH, "documentation for people"),
+        (Document::Discovery.paths()[0], "endpoints, parameters, scopes and costs as JSON"),
+        (Document::Catalog.paths()[0], "the API catalog of RFC 9727"),
     ] {
-        let path = document.paths()[0];
         out += &format!("- [{path}]({base}{path}): {what}\n");
     }
     out

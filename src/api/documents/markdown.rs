@@ -18,14 +18,14 @@ pub fn operations() -> String {
     head.to_owned() + &rows.collect::<String>()
 }
 
-pub(super) fn scopes(operation: &Operation) -> String {
+pub(crate) fn scopes(operation: &Operation) -> String {
     match operation.metering() {
         None => "none".to_owned(),
         Some(Metering { any_of, .. }) => any_of.names().collect::<Vec<_>>().join(", "),
     }
 }
 
-pub(super) fn credits(operation: &Operation) -> String {
+pub(crate) fn credits(operation: &Operation) -> String {
     match operation.metering() {
         None => "0".to_owned(),
         Some(Metering { cost, .. }) if cost.per == Per::Call => cost.credits.to_string(),

@@ -1,4 +1,4 @@
-//! The table as documents: the name, address and form of each.
+//! The table as documents: the name, address and form of each. The documentation for people is a page, in `web/docs`.
 //!
 //! Each document has a checked-in copy under `docs/rendered`, so that a review of a change shows what its readers will
 //! see. `make documents` renews the copies and the table in README.md.
@@ -6,16 +6,15 @@
 mod catalog;
 mod discovery;
 mod examples;
-mod html;
-mod human;
 mod llms;
 pub mod markdown;
-mod schema;
-pub(crate) mod style;
 
 use super::openapi;
 use crate::accounts::tier::Tariff;
 pub use examples::Examples;
+
+/// Where the documentation for people is.
+pub const DOCS_PATH: &str = "/docs";
 
 /// What documents say that is not in the table.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +33,6 @@ pub enum Document {
     /// A program's first look at the service.
     Discovery,
     OpenApi,
-    /// For people.
-    Docs,
     /// For language models.
     Llms,
     /// Which of these there are, as RFC 9727 has it.
@@ -43,14 +40,13 @@ pub enum Document {
 }
 
 impl Document {
-    pub const ALL: [Self; 5] = [Self::Discovery, Self::OpenApi, Self::Docs, Self::Llms, Self::Catalog];
+    pub const ALL: [Self; 4] = [Self::Discovery, Self::OpenApi, Self::Llms, Self::Catalog];
 
     /// Where it is found.
     pub const fn paths(self) -> &'static [&'static str] {
         match self {
             Self::Discovery => &["/api/v1", "/.well-known/hornbook.json"],
             Self::OpenApi => &["/api/v1/openapi.json"],
-            Self::Docs => &["/docs", "/docs/"],
             Self::Llms => &["/llms.txt"],
             Self::Catalog => &["/.well-known/api-catalog"],
         }
@@ -59,7 +55,6 @@ impl Document {
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Discovery | Self::OpenApi => "application/json",
-            Self::Docs => "text/html; charset=utf-8",
             Self::Llms => "text/plain; charset=utf-8",
             Self::Catalog => "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"",
         }
@@ -70,7 +65,6 @@ impl Document {
         match self {
             Self::Discovery => "discovery.json",
             Self::OpenApi => "openapi.json",
-            Self::Docs => "docs.html",
             Self::Llms => "llms.txt",
             Self::Catalog => "api-catalog.json",
         }
@@ -79,7 +73,6 @@ impl Document {
     /// Headers that only this document has.
     pub fn headers(self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Docs => vec![("content-security-policy", style::content_security_policy())],
             Self::Catalog => vec![("link", catalog::links())],
             Self::Discovery | Self::OpenApi | Self::Llms => Vec::new(),
         }
@@ -89,7 +82,6 @@ impl Document {
         match self {
             Self::Discovery => format!("{:#}\n", discovery::document(setting)),
             Self::OpenApi => format!("{:#}\n", openapi::document(setting.base_url)),
-            Self::Docs => human::page(setting),
             Self::Llms => llms::text(setting),
             Self::Catalog => format!("{:#}\n", catalog::document(setting.base_url)),
         }

@@ -22,7 +22,7 @@ use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::layout::LayoutRef;
 use uuid::Uuid;
 
-use super::assets::{READING, VERSION};
+use super::assets::{READING, TREE, VERSION};
 use super::contents;
 use super::frame::{Page, Section};
 use super::letters::visible;
@@ -83,7 +83,7 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
     let page = Page {
         head: metadata::head(&provision, base_url, shell.is_indexed),
-        scripts: &[&READING],
+        scripts: if provision.child_count > 0 { &[&READING, &TREE] } else { &[&READING] },
         ..Page::new(title, Section::Contents, setting.main())
     };
     Ok(page.html(&opened.visitor))

@@ -245,8 +245,9 @@ impl<'t> LawText<'t> {
     }
 }
 
-/// The first words.
+/// The heading that a subdivision begins with, or its first words.
 fn beginning(text: &str) -> &str {
+    let text = text.split(".—").next().unwrap_or(text);
     let end = text.char_indices().nth(CONTENTS_CHARS).map_or(text.len(), |(end, _)| end);
     let words = &text[..end];
     if end == text.len() { words } else { words.rsplit_once(' ').map_or(words, |(words, _)| words) }
@@ -257,6 +258,14 @@ mod tests {
     use hornbook_corpus::layout::{Layout, Line as LayoutLine};
 
     use super::*;
+
+    #[test]
+    fn the_contents_name_a_subdivision_by_its_heading_or_first_words() {
+        assert_eq!(beginning("Adjustment of Royalty Fees.— As used"), "Adjustment of Royalty Fees");
+        assert_eq!(beginning("Short"), "Short");
+        let long = beginning("The Mayor shall establish and implement programs, subject to the annual appropriation");
+        assert_eq!(long, "The Mayor shall establish and implement programs, subject");
+    }
 
     #[test]
     fn a_table_has_its_head_caption_and_cells_and_footnotes_their_numbers() {

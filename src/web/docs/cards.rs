@@ -1,0 +1,153 @@
+//! One operation of the documentation: what it takes and answers, a line for a shell, and the form that calls it.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::parts::{curl, lines, prose, table};
+use super::schema;
+use crate::api::documents::{Setting, markdown};
+use crate::api::operation::{Operation, Route};
+use crate::api::parameters::{Kind, Location, Need, Parameter};
+use crate::api::reply::Format;
+
+pub(super) fn card(operation: &Operation, route: Route, setting: &Setting<'_>, description: &Value) -> Markup {
+    let Operation { name, summary, details, parameters, .. } = operation;
+    let example = setting.examples.fill(route.example);
+    let needs_key = operation.metering().is_some();
+    let call = curl(setting.base_url, &example, operation.body.map(|body| body.example), needs_key);
+    html! {
+        article aria-labelledby=(name) {
+            h3 id=(name) { (name) }
+            p { (prose(summary)) @if let Some(details) = details { ". " (prose(details)) } }
+            p.route { b { (route.method.as_str()) } " " code { (route.path) } }
+            (facts(operation, route, description))
+            @if !parameters.is_empty() {
+                h4 { "Parameters" }
+                (table(&format!("Parameters of {name}"), &["name", "in", "default", "meaning"], &html! {
+                    @for parameter in *parameters { (row(parameter)) }
+                }))
+            }
+            h4 { "Example" }
+            (lines(&call))
+            (panel(operation, route, setting))
+        }
+    }
+}
+
+fn facts(operation: &Operation, route: Route, description: &Value) -> Markup {
+    let Route { method, path, .. } = route;
+    let answer = &description["paths"][path][method.as_str().to_ascii_lowercase()]["responses"]["200"]["content"];
+    let forms: Vec<&str> = operation.formats.iter().map(|format| format.media_type()).collect();
+    let mut statuses: Vec<String> = operation.all_errors().iter().map(|error| error.status().to_string()).collect();
+    statuses.dedup();
+    let fact = |name: &str, value: &Markup| html! { div { dt { (name) } dd { (value) } } };
+    html! {
+        dl.facts {
+            (fact("scope", &html! { (markdown::scopes(operation)) }))
+            (fact("credits", &html! { (markdown::credits(operation)) }))
+            @if let Some(tool) = operation.tool { (fact("tool", &html! { code { (tool.name) } })) }
+            (fact("response", &schema::kind(&answer[Format::Json.media_type()]["schema"])))
+            @if forms.len() > 1 { (fact("available as", &html! { (forms.join(", ")) })) }
+            (fact("error statuses", &html! { a href="#errors" { (statuses.join(", ")) } }))
+        }
+    }
+}
+
+fn row(parameter: &Parameter) -> Markup {
+    let place = if parameter.location == Location::Path { "path" } else { "query" };
+    html! {
+        tr {
+            th scope="row" { code { (parameter.name) } }
+            td { (place) }
+            td { @match parameter.need {
+                Need::Required => { span.needed { "required" } }
+                Need::Optional => {}
+                Need::Default(default) => { code { (default) } }
+            } }
+            td { (prose(parameter.meaning)) "; " (parameter.kind.rule()) }
+        }
+    }
+}
+
+/// A form with a field for each parameter. The script shows it, sends it and says what came back.
+fn panel(operation: &Operation, route: Route, setting: &Setting<'_>) -> Markup {
+    let given = Given { route, setting };
+    html! {
+        form.try hidden data-method=(route.method.as_str()) data-path=(route.path) data-base=(setting.base_url)
+            data-keyed[operation.metering().is_some()] aria-label={ "Try " (operation.name) } {
+            h4 { "Try it" }
+            @if !operation.parameters.is_empty() {
+                div.fields { @for parameter in operation.parameters { (field(parameter, &given)) } }
+            }
+            @if let Some(body) = operation.body {
+                label.wide { "body" textarea name="body" rows=(body.example.lines().count().clamp(2, 12)) spellcheck="false" { (body.example) } }
+            }
+            button type="submit" { "Send" }
+            div.came aria-live="polite" {}
+        }
+    }
+}
+
+fn field(parameter: &Parameter, given: &Given<'_>) -> Markup {
+    let is_required = parameter.need == Need::Required;
+    let place = if parameter.location == Location::Path { "path" } else { "query" };
+    let value = given.value(parameter.name);
+    let default = if let Need::Default(default) = parameter.need { Some(default) } else { None };
+    let choices: &[&str] = match parameter.kind {
+        Kind::Choice(choices) => choices,
+        Kind::Boolean => &["true", "false"],
+        _ => &[],
+    };
+    let Bounds { min, max, step } = Bounds::of(parameter.kind);
+    let is_number = step.is_some();
+    html! {
+        label {
+            span { (parameter.name) @if is_required { " " span.needed { "required" } } }
+            @if choices.is_empty() {
+                input type=(if is_number { "number" } else { "text" }) name=(parameter.name) data-in=(place) required[is_required]
+                    value=[value] placeholder=[default] min=[min] max=[max] step=[step] autocomplete="off" spellcheck="false";
+            } @else {
+                select name=(parameter.name) data-in=(place) required[is_required] {
+                    @if !is_required { option value="" { @match default { Some(default) => { (default) " (default)" } None => "not set" } } }
+                    @for choice in choices {
+                        option value=(choice) selected[value.as_deref() == Some(choice)] { (choice) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a field for numbers takes.
+struct Bounds {
+    min: Option<i64>,
+    max: Option<i64>,
+    step: Option<&'static str>,
+}
+
+impl Bounds {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Integer { min, max } => Self { min: Some(min.into()), max: Some(max.into()), step: Some("1") },
+            Kind::Number { min, max } => Self { min: Some(min.into()), max: Some(max.into()), step: Some("any") },
+            _ => Self { min: None, max: None, step: None },
+        }
+    }
+}
+
+/// What the example of an operation gives its parameters.
+struct Given<'g> {
+    route: Route,
+    setting: &'g Setting<'g>,
+}
+
+impl Given<'_> {
+    fn value(&self, name: &str) -> Option<String> {
+        let (path, query) = self.route.example.split_once('?').unwrap_or((self.route.example, ""));
+        let of_path = self.route.path.split('/').zip(path.split('/'));
+        let of_path = of_path.filter_map(|(part, value)| Some((part.strip_prefix('{')?.strip_suffix('}')?, value)));
+        let of_query = query.split('&').filter_map(|pair| pair.split_once('='));
+        let (_, template) = of_path.chain(of_query).find(|(known, _)| *known == name)?;
+        self.setting.examples.value(template)
+    }
+}

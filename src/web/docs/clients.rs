@@ -1,0 +1,123 @@
+//! How clients of the Model Context Protocol are connected: the settings of `docs/clients.md`, with the address of this
+//! service. That file is where they are kept; here it is read and set.
+
+use maud::{Markup, html};
+
+use super::parts::{lines, prose};
+
+const CLIENTS: &str = include_str!("../../../docs/clients.md");
+
+/// The service of the file.
+const PLACEHOLDER: &str = "https://law.example.org";
+
+/// What the file says to readers who do not have the page.
+const SAID_OF_PLACEHOLDER: &str = "Replace `law.example.org`";
+
+/// From here on the file is for operators.
+const LAST_HEADING: &str = "## Registries";
+
+/// A piece of the file.
+#[derive(PartialEq, Eq, Debug)]
+enum Piece {
+    Heading(String),
+    Paragraph(String),
+    List(Vec<String>),
+    Code(String),
+}
+
+pub(super) fn section(base_url: &str) -> Markup {
+    let text = CLIENTS.replace(PLACEHOLDER, base_url);
+    let (text, _) = text.split_once(LAST_HEADING).unwrap_or((&text, ""));
+    html! {
+        @for piece in pieces(text) {
+            @match piece {
+                Piece::Heading(title) => h3 { (title) },
+                Piece::Paragraph(text) => p { (set(&text)) },
+                Piece::List(items) => ul { @for item in items { li { (set(&item)) } } },
+                Piece::Code(code) => (lines(&code)),
+            }
+        }
+    }
+}
+
+/// The file's pieces in their order. Which clients were tried, and how, is for those who read the file.
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut is_about_trials = false;
+    for block in text.split("\n\n").map(|block| block.trim_matches('\n')) {
+        let piece = match block {
+            block if block.starts_with("    ") => Piece::Code(unindented(block)),
+            block if block.starts_with("## ") => Piece::Heading(block[3..].to_owned()),
+            block if block.starts_with("- ") => {
+                Piece::List(block[2..].split("\n- ").map(|item| joined(item)).collect())
+            }
+            block if block.starts_with('|') => {
+                is_about_trials = true;
+                continue;
+            }
+            block if block.is_empty() || block.starts_with('#') || block.starts_with(SAID_OF_PLACEHOLDER) => continue,
+            block => Piece::Paragraph(joined(block)),
+        };
+        is_about_trials &= !matches!(piece, Piece::Heading(_));
+        match (pieces.last_mut(), piece) {
+            _ if is_about_trials => {}
+            // An empty line within code.
+            (Some(Piece::Code(before)), Piece::Code(more)) => *before += &format!("\n\n{more}"),
+            (_, piece) => pieces.push(piece),
+        }
+    }
+    pieces
+}
+
+fn unindented(block: &str) -> String {
+    block.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn joined(block: &str) -> String {
+    block.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// A sentence with `code` and **what matters**.
+fn set(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split("**").enumerate() {
+            @if place % 2 == 0 { (prose(part)) } @else { strong { (prose(part)) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_of_the_file_is_shown_with_the_address_of_this_service() {
+        let shown = section("https://law.test").into_string();
+        let (settings, _) = CLIENTS.split_once(LAST_HEADING).expect("the file has its last heading");
+        assert!(!shown.contains("law.example.org"), "{shown}");
+        let escaped = |text: &str| html! { (text) }.into_string();
+        let mut count = 0;
+        for line in settings.lines().filter(|line| line.starts_with("    ") && !line.trim().is_empty()) {
+            let line = escaped(&line[4..].replace(PLACEHOLDER, "https://law.test"));
+            assert!(shown.contains(&line), "{line}");
+            count += 1;
+        }
+        assert!(count > 30, "{count}");
+        assert!(!shown.contains("tried") && !shown.contains("make conformance"));
+        assert_eq!(shown.matches("<h3>").count(), settings.matches("\n## ").count());
+    }
+
+    #[test]
+    fn an_empty_line_does_not_end_code_and_lists_are_lists() {
+        let text = "# T\n\n- **A**: one\n  two\n- B\n\n    x = 1\n\n    y = 2\n\nEnd.";
+        assert_eq!(
+            pieces(text),
+            [
+                Piece::List(vec!["**A**: one two".to_owned(), "B".to_owned()]),
+                Piece::Code("x = 1\n\ny = 2".to_owned()),
+                Piece::Paragraph("End.".to_owned()),
+            ]
+        );
+        assert_eq!(set("**A**: `b`").into_string(), "<strong>A</strong>: <code>b</code>");
+    }
+}

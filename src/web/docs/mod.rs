@@ -1,0 +1,85 @@
+//! `/docs`: the documentation of the API for people, rendered from the operations table, with a panel at every operation
+//! that calls it.
+//!
+//! `page` is the whole, `cards` one operation each, `schema` the objects of answers, `clients` how agents are connected,
+//! `parts` what all of them are made of. The panel is a script that sends what a program would send, with a key that the
+//! reader pastes: pages hand no key out and have no way around one.
+
+mod cards;
+mod clients;
+mod page;
+mod parts;
+mod schema;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ::http::StatusCode;
+use maud::PreEscaped;
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+
+use super::assets::{DOCS, VERSION};
+use super::frame::{Page, Section};
+use super::response::{self, Keep};
+use super::shell::Opened;
+use crate::api::documents::{Examples, Setting};
+use crate::api::error::ApiError;
+use crate::door::DoorAnswer;
+use crate::hex;
+pub use page::content;
+
+/// The content of the snapshot that was asked about last.
+#[derive(Default)]
+pub(super) struct Kept {
+    content: RwLock<Option<Arc<Content>>>,
+    /// Rendered once, however many ask.
+    rendering: Mutex<()>,
+}
+
+struct Content {
+    snapshot: String,
+    html: String,
+    /// A hash of it.
+    version: String,
+}
+
+pub(super) async fn answer(opened: Opened<'_>, kept: &Kept) -> Result<DoorAnswer, ApiError> {
+    let content = content_for(&opened, kept).await?;
+    let version = format!("{}~{}{}", content.version, opened.visitor.tag(), VERSION.as_str());
+    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
+    if held.split(',').any(|tag| tag.trim().trim_start_matches("W/") == format!("\"{version}\"")) {
+        return Ok(opened.answer(response::not_modified(&version)));
+    }
+    let page = Page { scripts: &[&DOCS], ..Page::new("API", Section::Api, PreEscaped(content.html.clone())) };
+    let html = page.html(&opened.visitor);
+    Ok(opened.answer(response::with_version(response::page(StatusCode::OK, html, Keep::Asking), &version)))
+}
+
+async fn content_for(opened: &Opened<'_>, kept: &Kept) -> Result<Arc<Content>, ApiError> {
+    if let Some(content) = kept.of(opened.corpus.id()) {
+        return Ok(content);
+    }
+    let _rendering = kept.rendering.lock().await;
+    if let Some(content) = kept.of(opened.corpus.id()) {
+        return Ok(content);
+    }
+    let (service, corpus) = (Arc::clone(&opened.shell.service), Arc::clone(&opened.corpus));
+    let rendered = tokio::task::spawn_blocking(move || {
+        let tariff = &service.accounts().settings().tariff;
+        let examples = Examples::of(&corpus);
+        let setting = Setting { base_url: service.base_url(), snapshot: corpus.id(), examples: &examples, tariff };
+        let html = content(&setting);
+        let version = hex::encode(&Sha256::digest(&html)[..12]);
+        Arc::new(Content { snapshot: corpus.id().to_owned(), html, version })
+    });
+    let rendered = rendered.await.map_err(|error| ApiError::internal(format!("render the documentation: {error}")))?;
+    *kept.content.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&rendered));
+    Ok(rendered)
+}
+
+impl Kept {
+    fn of(&self, snapshot: &str) -> Option<Arc<Content>> {
+        let kept = self.content.read().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|content| content.snapshot == snapshot).cloned()
+    }
+}

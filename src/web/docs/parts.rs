@@ -1,0 +1,52 @@
+//! What the documentation is made of: sentences with code in them, tables, lines for a shell.
+
+use maud::{Markup, html};
+
+/// A sentence of ours, with `code` between backticks.
+pub(super) fn prose(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 0 { (part) } @else { code { (part) } }
+        }
+    }
+}
+
+/// A table that scrolls by itself where it is wider than the page, reachable by keyboard.
+pub(super) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll role="region" aria-label=(caption) tabindex="0" {
+            table {
+                caption { (caption) }
+                thead { tr { @for title in head { th scope="col" { (title) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Lines to copy. The button is for the script.
+pub(super) fn lines(text: &str) -> Markup {
+    html! {
+        div.lines {
+            pre tabindex="0" { code { (text) } }
+            button.quiet type="button" data-copy hidden { "Copy" }
+        }
+    }
+}
+
+/// A call as a line for a shell. With a body it is a POST.
+pub(super) fn curl(base: &str, example: &str, body: Option<&str>, needs_key: bool) -> String {
+    let key = if needs_key { "-H \"Authorization: Bearer $HORNBOOK_KEY\" \\\n  " } else { "" };
+    let body = body.map_or_else(String::new, |body| format!("--json '{body}' \\\n  "));
+    format!("curl {key}{body}'{base}{example}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_of_others_stays_text() {
+        assert_eq!(prose("a < b & `\"c\"` d").into_string(), "a &lt; b &amp; <code>&quot;c&quot;</code> d");
+    }
+}

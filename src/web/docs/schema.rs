@@ -1,0 +1,60 @@
+//! JSON schemas as people read them.
+
+use maud::{Markup, Render, html};
+use serde_json::{Map, Value};
+
+use super::parts::{prose, table};
+
+/// An object of an answer, under its name.
+pub(super) fn object(name: &str, schema: &Value) -> Markup {
+    let anchor = format!("object-{name}");
+    let nothing = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&nothing);
+    html! {
+        article aria-labelledby=(anchor) {
+            h3 id=(anchor) { (name) }
+            @if let Some(text) = schema["description"].as_str() { p { (prose(text)) } }
+            @if properties.is_empty() { p { (kind(schema)) } } @else {
+                (table(&format!("Fields of {name}"), &["field", "type", "meaning"], &html! {
+                    @for (name, field) in properties {
+                        tr {
+                            th scope="row" { code { (name) } }
+                            td { (kind(field)) }
+                            td { (prose(field["description"].as_str().unwrap_or_default())) }
+                        }
+                    }
+                }))
+            }
+        }
+    }
+}
+
+/// What a value is, with links to the objects of this page.
+pub(super) fn kind(schema: &Value) -> Markup {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        return html! { a href={ "#object-" (name) } { (name) } };
+    }
+    if let Some(choices) = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array()) {
+        return any_of(choices.iter().map(kind));
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return any_of(values.iter().map(|value| html! { code { (value.to_string()) } }));
+    }
+    match &schema["type"] {
+        Value::String(name) => named(name, schema),
+        Value::Array(names) => any_of(names.iter().filter_map(Value::as_str).map(|name| named(name, schema))),
+        _ => html! { "any" },
+    }
+}
+
+fn any_of(choices: impl Iterator<Item = impl Render>) -> Markup {
+    html! { @for (place, choice) in choices.enumerate() { @if place > 0 { " or " } (choice) } }
+}
+
+fn named(name: &str, schema: &Value) -> Markup {
+    match (name, schema["format"].as_str()) {
+        ("string", Some("uuid")) => html! { "UUID" },
+        ("array", _) => html! { "list of " (kind(&schema["items"])) },
+        (name, _) => html! { (name) },
+    }
+}
