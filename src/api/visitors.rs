@@ -25,13 +25,18 @@ pub enum Wish {
     Search,
     /// Make one of the searches that stand on the page as samples. It counts as reading.
     Sample,
+    /// See what may be meant while it is typed, or where it was mistyped. People with an account do it as visitors do.
+    Complete,
 }
+
+/// So often a minute from one address, whoever types.
+const COMPLETIONS_PER_MINUTE: u32 = 240;
 
 impl Wish {
     const fn scopes(self) -> ScopeSet {
         match self {
             Self::Read => ScopeSet::of(&[Scope::Node, Scope::Browse]),
-            Self::Search | Self::Sample => ScopeSet::of(&[Scope::Search]),
+            Self::Search | Self::Sample | Self::Complete => ScopeSet::of(&[Scope::Search]),
         }
     }
 
@@ -39,6 +44,7 @@ impl Wish {
         match self {
             Self::Read => "reading",
             Self::Search | Self::Sample => "searching",
+            Self::Complete => "completing",
         }
     }
 }
@@ -47,6 +53,7 @@ impl Wish {
 pub struct Visitors {
     reads: Option<Rate>,
     searches: Option<Rate>,
+    completions: Option<Rate>,
 }
 
 struct Rate {
@@ -69,13 +76,18 @@ pub struct VisitorPass {
 impl Visitors {
     pub fn new(rates: VisitorRates) -> Self {
         let VisitorRates { reads_per_minute, searches_per_minute } = rates;
-        Self { reads: Rate::new(reads_per_minute), searches: Rate::new(searches_per_minute) }
+        Self {
+            reads: Rate::new(reads_per_minute),
+            searches: Rate::new(searches_per_minute),
+            completions: Rate::new(COMPLETIONS_PER_MINUTE),
+        }
     }
 
     fn rate(&self, wish: Wish) -> Option<&Rate> {
         match wish {
             Wish::Read | Wish::Sample => self.reads.as_ref(),
             Wish::Search => self.searches.as_ref(),
+            Wish::Complete => self.completions.as_ref(),
         }
     }
 

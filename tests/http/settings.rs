@@ -52,6 +52,16 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     };
     crate::house::wait_until("the entry", || entries().iter().any(is_ours));
     assert!(browser.get("/settings").text().contains("search: "), "the chart has it");
+    // What is typed and mistyped costs nothing.
+    let before = entries().len();
+    for typed in ["se", "secu", "security dep"] {
+        let told = browser.get(&format!("/suggest?q={}", typed.replace(' ', "+")));
+        assert_eq!(told.status, 200);
+        assert!(told.text().contains("\"suggestions\":[{"), "{}", told.text());
+    }
+    browser.get("/?q=secuirty+depositt");
+    crate::house::wait_until("the second search", || entries().len() > before);
+    assert!(entries().iter().all(|entry| entry.operation.as_deref() != Some("suggest")));
     // Who waits for approval sees what visitors see: nothing here.
     let mut waiting = Browser::signed_up(&house, "john");
     assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&house).get("/?q=an+own+question").status);

@@ -106,7 +106,7 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
 /// The query as it was probably meant. Where that cannot be found out, the results stand without it.
 async fn meant(opened: &mut Opened<'_>, query: &Query) -> Option<String> {
     let parameters = [("q", query.text.as_str()), ("limit", "1")];
-    let news = opened.call(Ask { wish: wish(opened, query), ..Ask::read("suggest", &parameters) }).await.ok()?;
+    let news = opened.call(Ask { wish: Wish::Complete, ..Ask::read("suggest", &parameters) }).await.ok()?;
     news.read::<Suggested>().ok()?.did_you_mean.filter(|meant| *meant != query.text)
 }
 
@@ -115,6 +115,8 @@ pub(super) async fn suggestions(mut opened: Opened<'_>) -> Result<DoorAnswer, Ap
     let query = Query::of(&opened);
     let mut parameters = vec![("q", query.text.as_str()), ("limit", "8")];
     parameters.extend(query.jurisdiction.as_deref().map(|code| ("jurisdiction", code)));
-    let news = opened.call(Ask { wish: Wish::Search, ..Ask::read("suggest", &parameters) }).await?;
+    // A key press is no search: it costs a signed-in person nothing. Who may not search gets none.
+    let wish = if opened.may(Wish::Search) { Wish::Complete } else { Wish::Search };
+    let news = opened.call(Ask { wish, ..Ask::read("suggest", &parameters) }).await?;
     Ok(opened.answer(response::text(StatusCode::OK, "application/json", news.bytes, Keep::Shortly)))
 }
