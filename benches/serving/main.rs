@@ -1,5 +1,5 @@
 //! Figures of serving, all of one run: `cargo bench --bench serving -- --snapshot DIR`. Without a snapshot it builds the
-//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, agents, idle.
+//! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, agents, pages, idle.
 //!
 //! The server is the program itself, a process of its own over a temporary data directory; what asks it is the generator of
 //! `hornbook bench`, on the same machine. Other work on the machine weighs on everything: ratios are taken turn by turn, and
@@ -9,6 +9,7 @@ mod agents;
 mod bare;
 mod idle;
 mod lookups;
+mod pages;
 #[path = "../support/sample.rs"]
 mod sample;
 mod searches;
@@ -63,6 +64,9 @@ fn main() {
     }
     if is_asked("agents") {
         agents::measure(&data);
+    }
+    if is_asked("pages") {
+        pages::measure(&data, &snapshot);
     }
     if is_asked("idle") {
         idle::measure(&data);

@@ -24,8 +24,9 @@ pub(super) enum Effort {
 }
 
 impl Coding {
-    /// Of those that a client likes equally the one that packs best for its time.
-    pub(super) const PREFERRED: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
+    /// Of those that a client likes equally the one that packs best for its time. Brotli takes five times as long as gzip
+    /// for a page that it makes a twentieth smaller.
+    pub(super) const PREFERRED: [Self; 3] = [Self::Zstd, Self::Gzip, Self::Brotli];
 
     /// As headers name it, the usual name first.
     pub(super) const fn names(self) -> &'static [&'static str] {

@@ -1,8 +1,9 @@
 //! Compression of answers, by what the client accepts.
 //!
-//! Whatever is large and not packed yet is packed on its way out, in one place. Packing is heavy work: it takes a permit
-//! and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time the answer, which is
-//! paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are packed once.
+//! Whatever is large and not packed yet is packed on its way out, in one place. Packing what is longer than a page is heavy
+//! work: it takes a permit and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time
+//! the answer, which is paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are
+//! packed once.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -16,6 +17,9 @@ use crate::api::service::Service;
 
 /// Smaller answers fit into a packet or two anyhow.
 const PACK_FROM_BYTES: usize = 2 << 10;
+
+/// A page as most are: to pack it takes a tenth of a millisecond, and less than to wake another thread for it.
+const PACK_HERE_BYTES: usize = 24 << 10;
 
 /// Marks a response whose body is as it is to be sent.
 #[derive(Clone, Copy)]
@@ -43,7 +47,11 @@ pub(super) async fn pack(response: Reply, asked: &HeaderMap, service: &Service) 
     let (head, body) = response.into_parts();
     let plain = whole(body).await;
     let is_small = plain.len() < PACK_FROM_BYTES && !accepted.refuse_identity();
-    let packed = if is_small { None } else { packed(plain.clone(), coding, Effort::Quick, service).await };
+    let packed = match plain.len() {
+        _ if is_small => None,
+        ..=PACK_HERE_BYTES if coding != Coding::Brotli => coding.pack(&plain, Effort::Quick),
+        _ => packed(plain.clone(), coding, Effort::Quick, service).await,
+    };
     let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
     let mut response = Reply::from_parts(head, Full::new(packed));
     is_packed(&mut response, coding);
