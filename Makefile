@@ -14,10 +14,10 @@ CUTS ?= 100000
 # How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
 
-# The program that 'make conformance' and 'make browser' check; if empty, it is built.
+# The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics conformance browser bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz every target for FUZZ_SECONDS ($(FUZZ_SECONDS)) each; installs cargo-fuzz'
@@ -31,6 +31,7 @@ help:
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make browser       walk the pages with a browser: light, dark, phone, keyboard, without scripts; installs chromium from Debian'
+	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95; installs chromium'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -75,6 +76,9 @@ conformance:
 
 browser:
 	tests/browser/run $(HORNBOOK)
+
+lighthouse:
+	tests/browser/lighthouse/run $(HORNBOOK)
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)

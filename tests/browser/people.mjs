@@ -77,6 +77,26 @@ await shoot(person, "key");
 const answer = await fetch(base + "/api/v1/search?q=deposit", { headers: { Authorization: `Bearer ${key}` } });
 assert.equal(answer.status, 200);
 
+// The documentation calls what a program would, with the key that is pasted, and keeps it in this tab alone.
+await person.goto(base + "/docs");
+await person.fill("#key", key);
+const trying = person.locator("form.try[aria-label='Try search']");
+await trying.locator("[name=q]").fill("security deposit");
+await trying.locator("[name=limit]").fill("2");
+assert.match(await trying.locator("xpath=preceding-sibling::div[1]//code").textContent(), /q=security%20deposit&limit=2/);
+await trying.locator("button[type=submit]").click();
+await trying.locator(".came pre").waitFor();
+assert.match(await trying.locator(".came p").first().textContent(), /^200 OK/);
+assert.match(await trying.locator(".came dl").textContent(), /x-credits-remaining\d+/);
+assert.equal(JSON.parse(await trying.locator(".came pre").textContent()).results.length, 2);
+await shoot(person, "docs");
+await person.reload();
+assert.equal(await person.inputValue("#key"), key, "it is there until the tab is closed");
+assert.equal(await person.evaluate(() => Object.keys(localStorage).length), 0);
+await person.click("#key-form button");
+await person.reload();
+assert.equal(await person.inputValue("#key"), "", "unless it is forgotten");
+
 await person.goto(base + "/?q=security+deposit");
 await seen(person, "deposit");
 await person.goto(base + "/settings");

@@ -100,6 +100,7 @@ async function places() {
     code: body,
     container,
     coverage: "/coverage",
+    docs: "/docs",
     missing: "/nowhere",
     "missing-law": "/law/00000000-0000-0000-0000-000000000000",
   };
@@ -166,6 +167,62 @@ await test("by keyboard alone: suggestions, results, a provision, the next one",
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => url.href !== first);
   assert.ok(await page.locator("article.law h1").isVisible());
+  await close(page);
+});
+
+await test("a citation is recognised while it is typed", async () => {
+  const page = await visitor(open);
+  await page.goto("/");
+  await page.focus("#q");
+  await page.keyboard.type("Arden Rev. Stat. § 24-2-20");
+  await page.waitForSelector("#suggestions .kind");
+  assert.match(await page.locator("#suggestions li").first().textContent(), /^Opens.*24-2-20/);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/law\//);
+  await close(page);
+});
+
+await test("the contents open level by level where they stand, by keyboard alone", async () => {
+  const page = await visitor(open);
+  const focused = () => page.evaluate(() => document.activeElement.closest("li").dataset.level);
+  await page.goto("/browse");
+  await page.locator(".tree > li > a").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForSelector(".tree .tree");
+  const body = await focused();
+  await page.keyboard.press("ArrowRight");
+  const title = await focused();
+  assert.notEqual(title, body, "it goes into the level that is open");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForSelector(".tree .tree .tree");
+  await page.screenshot({ path: `${shots}/tree.png`, fullPage: true });
+  await accessible(page, "the tree");
+  await fits(page, "the tree");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await focused(), title, "and back");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.locator(".tree .tree .tree").first().isVisible(), false, "it closes");
+  assert.equal(await page.locator(".twist").first().getAttribute("aria-expanded"), "true");
+  await page.locator(".twist").first().click();
+  assert.equal(await page.locator(".twist").first().getAttribute("aria-expanded"), "false");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/browse\/./);
+  await close(page);
+});
+
+await test("with scripts off: the contents by links, the documentation by lines for a shell", async () => {
+  const page = await visitor(open, { javaScriptEnabled: false });
+  await page.goto("/browse");
+  await page.locator(".tree a").first().click();
+  await page.locator(".tree a").first().click();
+  await page.locator(".tree a").first().click();
+  assert.ok(await page.locator("article.law h1").isVisible());
+  await page.goto("/docs");
+  assert.ok((await page.locator("pre", { hasText: "curl " }).count()) > 10);
+  assert.equal(await page.locator("form.try:visible, #key-form:visible").count(), 0);
   await close(page);
 });
 
