@@ -303,11 +303,12 @@ await test("machines read of a provision what it is", async () => {
 });
 
 await test("printed, a provision is its text alone", async () => {
-  const page = await visitor(open);
+  const page = await visitor(open, { colorScheme: "dark" });
   await page.goto(pages.provision);
-  await page.emulateMedia({ media: "print" });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
   assert.ok(!(await page.locator("header.site").isVisible()));
-  assert.ok(await page.locator("article.law .text").first().isVisible());
+  const text = page.locator("article.law .text p").first();
+  assert.equal(await text.evaluate((place) => getComputedStyle(place).color), "rgb(0, 0, 0)", "black, however dark the screen is");
   await page.screenshot({ path: `${shots}/print.png`, fullPage: true });
   await close(page);
 });

@@ -170,6 +170,8 @@ fn a_citation_leads_to_its_provision_and_its_subdivision() {
     );
     let page = visit(&house, &path).text();
     assert!(page.contains("id=\"b\""), "{page}");
+    let several = visit(&house, "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%C2%A7%2024-2-201%20to%2024-2-203").text();
+    assert!(several.contains("</span></a></li>") && !several.contains("by its id"), "{several}");
     let unknown = visit(&house, "/?q=Arden+Rev.+Stat.+%C2%A7+99-9-999");
     assert_eq!(unknown.status, 200);
     assert!(unknown.text().contains("check the number"), "{}", unknown.text());

@@ -207,7 +207,7 @@ fn errors() -> Markup {
             "Every error is an " a href="#object-Error" { "Error" } " object. Its " code { "message" }
             " says what to do next. Errors are free."
         }
-        (table("Errors", &["status", "error", "meaning"], &html! {
+        (table("Error codes", &["status", "error", "meaning"], &html! {
             @for error in ErrorCode::ALL {
                 tr { th scope="row" { (error.status()) } td { code { (error.code()) } } td { (prose(error.meaning())) } }
             }

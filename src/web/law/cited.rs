@@ -28,6 +28,12 @@ pub(in crate::web) struct Candidate {
 }
 
 impl CitationAnswer {
+    /// The message as far as it is for people: where there are candidates, what programs are to do next stands behind it.
+    pub(in crate::web) fn told(&self) -> &str {
+        let end = if self.candidates.is_empty() { None } else { self.message.find(';') };
+        end.map_or(&*self.message, |end| &self.message[..end])
+    }
+
     /// The page that it leads to, if it is one.
     pub(in crate::web) fn leads_to(&self) -> Option<String> {
         let id = self.node_id?;

@@ -283,7 +283,7 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
     html! {
         h1 { "What " q { (Letters(citation)) } " names" }
         @for answer in answers {
-            p { (Letters(&answer.message)) "." }
+            p { (Letters(answer.told())) "." }
             ul.links {
                 @for candidate in &answer.candidates {
                     li { a href=(path(&candidate.node_id.to_string())) {

@@ -173,7 +173,7 @@ fn first_place(pages: Option<Pages>) -> u32 {
 fn citation(cited: &CitationAnswer) -> Markup {
     html! {
         div.banner.mild role="status" {
-            p { (Letters(&cited.message)) "." }
+            p { (Letters(cited.told())) "." }
             @if !cited.candidates.is_empty() {
                 ul.links {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {

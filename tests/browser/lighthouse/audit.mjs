@@ -9,7 +9,8 @@ const SCORE_MIN = 0.95;
 const DESK = { formFactor: "desktop", screenEmulation: { mobile: false, width: 1280, height: 900, deviceScaleFactor: 1, disabled: false } };
 const PHONE = { formFactor: "mobile", screenEmulation: { mobile: true, width: 390, height: 844, deviceScaleFactor: 2, disabled: false } };
 // What is audited is there at once: no page loads anything later.
-const QUICKLY = { pauseAfterFcpMs: 0, pauseAfterLoadMs: 0, networkQuietThresholdMs: 100, cpuQuietThresholdMs: 100, throttlingMethod: "provided" };
+const QUICKLY = { pauseAfterFcpMs: 0, pauseAfterLoadMs: 0, networkQuietThresholdMs: 100, cpuQuietThresholdMs: 100, throttlingMethod: "provided",
+  maxWaitForLoad: 30000, disableFullPageScreenshot: true, skipAboutBlank: true, disableStorageReset: true };
 
 const [base, linkFile] = process.argv.slice(2);
 
