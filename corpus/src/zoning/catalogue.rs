@@ -19,6 +19,7 @@ use crate::section_file::{SectionFileError, map_file};
 use crate::zoning::layer::{CitationQuality, Layer, LayerSource, LayerStatus, PlaceholderReason, ZoneCitation};
 use crate::zoning::places::{LayerPlaces, PlacesError};
 use crate::zoning::shape::BoundingBox;
+use crate::zoning::tiles::legend::Legend;
 
 /// The layout of `layers.json` and of the bodies that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -337,6 +338,8 @@ pub struct ZoningLayer {
     gzip: Mmap,
     /// Read at the first lookup: a layer takes memory only if points are looked up.
     places: OnceLock<Result<LayerPlaces, PlacesError>>,
+    /// Made for the first map.
+    legend: OnceLock<Result<Legend, PlacesError>>,
 }
 
 impl ZoningLayers {
@@ -382,7 +385,7 @@ impl ZoningLayer {
         }
         let map = |encoding| map_body(dir, &entry, encoding);
         let (identity, zstd, gzip) = (map(Encoding::Identity)?, map(Encoding::Zstd)?, map(Encoding::Gzip)?);
-        Ok(Self { entry, identity, zstd, gzip, places: OnceLock::new() })
+        Ok(Self { entry, identity, zstd, gzip, places: OnceLock::new(), legend: OnceLock::new() })
     }
 
     pub fn entry(&self) -> &LayerEntry {
@@ -401,6 +404,15 @@ impl ZoningLayer {
     /// Its features, to be found by position.
     pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
         self.places.get_or_init(|| LayerPlaces::read(self.body(Encoding::Identity))).as_ref().map_err(Clone::clone)
+    }
+
+    /// Zones and categories of its features, for maps.
+    pub fn legend(&self) -> Result<&Legend, PlacesError> {
+        let make = || {
+            let codes: Vec<&str> = self.entry.zones.iter().map(|zone| zone.code.as_str()).collect();
+            Legend::of(self.places()?, &codes)
+        };
+        self.legend.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 }
 

@@ -3,8 +3,8 @@
 //! A layer goes through four steps, one module each: `source` reads a GeoJSON FeatureCollection and refuses structural
 //! errors, `topology` checks how its rings meet, `layer` joins features with the zones and provisions of a mapping
 //! table and writes the response, `catalogue` stores it in three encodings and opens it again. `places` finds the
-//! features at a point. `problem` has all errors and warnings. The meaning of zone codes is not known here; the
-//! importer knows it.
+//! features at a point, `tiles` cuts them for maps. `problem` has all errors and warnings. The meaning of zone codes is
+//! not known here; the importer knows it.
 
 /// The folder of the layers in a snapshot.
 pub const DIRECTORY_NAME: &str = "zoning";
@@ -18,6 +18,7 @@ mod raw;
 mod rings;
 pub mod shape;
 pub mod source;
+pub mod tiles;
 mod topology;
 
 #[cfg(test)]

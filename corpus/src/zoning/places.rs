@@ -56,6 +56,12 @@ pub struct Found<'l> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacesError(String);
 
+impl PlacesError {
+    pub(super) const fn new(what: String) -> Self {
+        Self(what)
+    }
+}
+
 impl fmt::Display for PlacesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -117,6 +123,16 @@ impl LayerPlaces {
         Ok(Self { features, extents })
     }
 
+    /// In the order of the layer.
+    pub fn features(&self) -> &[PlacedFeature] {
+        &self.features
+    }
+
+    /// The bounding boxes of the features.
+    pub(super) fn extents(&self) -> &[BoundingBox] {
+        &self.extents
+    }
+
     /// A point within a feature, for an example of a question.
     pub fn point_in_a_zone(&self) -> Option<Position> {
         let parts = self.features.iter().flat_map(|feature| &feature.parts.0);
@@ -131,6 +147,12 @@ impl LayerPlaces {
             CoordPos::OnBoundary => Some(Found { feature, is_on_boundary: true }),
             CoordPos::Outside => None,
         })
+    }
+}
+
+impl PlacedFeature {
+    pub(super) fn polygons(&self) -> &[Polygon<f64>] {
+        &self.parts.0
     }
 }
 

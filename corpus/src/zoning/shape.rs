@@ -134,6 +134,18 @@ impl BoundingBox {
         Self([west.min(at.lon), south.min(at.lat), east.max(at.lon), north.max(at.lat)])
     }
 
+    /// Large enough for both.
+    pub fn join(self, Self([west, south, east, north]): Self) -> Self {
+        let Self(own) = self;
+        Self([own[0].min(west), own[1].min(south), own[2].max(east), own[3].max(north)])
+    }
+
+    /// Whether the two have a position in common.
+    pub fn meets(self, Self([west, south, east, north]): Self) -> bool {
+        let Self(own) = self;
+        own[0] <= east && west <= own[2] && own[1] <= north && south <= own[3]
+    }
+
     /// Its edges belong to it.
     pub fn contains(self, at: Position) -> bool {
         let Self([west, south, east, north]) = self;
