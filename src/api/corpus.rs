@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::ApiError;
+use super::map_cache::MapCache;
 use crate::search::{Engine, SearchError};
 
 /// One snapshot with its search engine.
@@ -22,6 +23,7 @@ pub struct Corpus {
     /// Answers that are the same for everybody as long as the snapshot is served.
     pub(super) coverage: OnceLock<Bytes>,
     pub(super) code_bodies: OnceLock<Bytes>,
+    pub(super) maps: MapCache,
 }
 
 impl fmt::Debug for Corpus {
@@ -42,7 +44,12 @@ pub struct NodeLink<'s> {
 
 impl Corpus {
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
-        Ok(Self { engine: Engine::new(snapshot)?, coverage: OnceLock::new(), code_bodies: OnceLock::new() })
+        Ok(Self {
+            engine: Engine::new(snapshot)?,
+            coverage: OnceLock::new(),
+            code_bodies: OnceLock::new(),
+            maps: MapCache::default(),
+        })
     }
 
     pub fn engine(&self) -> &Engine {

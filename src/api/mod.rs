@@ -1,6 +1,6 @@
 //! The service without its transports: what can be asked, what it costs, and the one way in.
 //!
-//! From below: `error`, `json`, `parameters`, `idempotency_key` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it, `cards` whoever takes payments by card;
+//! From below: `error`, `json`, `parameters`, `idempotency_key` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it, with the parts of maps that `map_cache` keeps, `cards` whoever takes payments by card;
 //! `operation` says what an operation is; `endpoints` has one in each file; `operations` is the table of them that
 //! everything is rendered from. `visitors` lets in people without an account; `queue` is where heavy work waits for its turn, `service` holds what calls share, `call` is
 //! the way in for every door, `renewal` puts the next snapshot in place of the one that is served, `integrity` watches
@@ -18,6 +18,7 @@ pub mod headers;
 pub mod idempotency_key;
 pub mod integrity;
 pub mod json;
+mod map_cache;
 pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;

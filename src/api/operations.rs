@@ -5,8 +5,8 @@ use super::endpoints::filters::{CODE_BODY, JURISDICTION};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
-    formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, me, node, node_id, nodes, purchase,
-    references, resolve, search, suggest,
+    formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, me, node,
+    node_id, nodes, purchase, references, resolve, search, suggest,
 };
 use super::error::ErrorCode;
 use super::operation::{
@@ -184,6 +184,37 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: true,
         reply: |generator| generator.subschema_for::<gis_at::PointReply<'static>>(),
         access: law(&[Scope::Gis], 5, Per::Call, gis_at::prepare),
+    },
+    Operation {
+        name: "gis-zones",
+        summary: "The zones and categories of a zoning layer: counts, extents, what defines each; without shapes",
+        details: None,
+        route: route("/api/v1/gis/{shortCode}/zones", "/api/v1/gis/{short_code}/zones"),
+        tool: None,
+        parameters: &[gis::SHORT_CODE.rule],
+        body: None,
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: true,
+        reply: |generator| generator.subschema_for::<gis_zones::ZonesReply<'static>>(),
+        access: law(&[Scope::Gis], 5, Per::Call, gis_zones::prepare),
+    },
+    Operation {
+        name: "gis-tile",
+        summary: "The part of a zoning layer in one tile of the web map, simplified for its zoom",
+        details: Some(
+            "Tiles are those of web maps in the Mercator projection, 2^z by 2^z, counted from the north-west. A unit of the \
+             grid is a quarter of a pixel of a map that draws tiles 512 pixels wide.",
+        ),
+        route: route("/api/v1/gis/{shortCode}/tiles/{z}/{x}/{y}", "/api/v1/gis/{short_code}/tiles/{z}/{x}/{y}"),
+        tool: None,
+        parameters: &[gis::SHORT_CODE.rule, gis_tile::Z.rule, gis_tile::X.rule, gis_tile::Y.rule],
+        body: None,
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: true,
+        reply: |generator| generator.subschema_for::<gis_tile::TileReply<'static>>(),
+        access: law(&[Scope::Gis], 1, Per::Call, gis_tile::prepare),
     },
     Operation {
         name: "coverage",

@@ -1,12 +1,21 @@
 //! Visitors: people without an account who look at pages. The operator decides whether they may read and search, and how
 //! often; what they do costs nothing but a place in the bucket of their address. Programs need a key: no transport but the
 //! pages asks for a [`VisitorPass`].
+//!
+//! The parts of a zoning map come with its page. Where reading is open they need nothing more; where it is not, the page,
+//! which an account paid for, has a map pass that opens the parts of this map to this account.
 
 use std::net::IpAddr;
 
+use ring::hmac;
+use ring::rand::SystemRandom;
+
 use super::error::{ApiError, ErrorCode};
+use crate::accounts::admission::Receipt;
+use crate::accounts::ids::AccountId;
 use crate::accounts::scope::{Scope, ScopeSet};
 use crate::clock::SteadyMicros;
+use crate::hex;
 use crate::network::ClientNetwork;
 use crate::rate::Buckets;
 
@@ -16,6 +25,9 @@ pub struct VisitorRates {
     pub reads_per_minute: u32,
     pub searches_per_minute: u32,
 }
+
+/// Parts of maps for one address each minute. A map on a large screen takes some twenty parts at each zoom.
+const MAP_PARTS_PER_MINUTE: u32 = 2_400;
 
 /// What a visitor does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +39,10 @@ pub enum Wish {
     Sample,
     /// See what may be meant while it is typed, or where it was mistyped. People with an account do it as visitors do.
     Complete,
+    /// Open the page of a zoning map. It counts as reading.
+    Map,
+    /// Get a part of a map whose page is open: a tile, the list of its zones.
+    MapPart,
 }
 
 /// So often a minute from one address, whoever types.
@@ -37,12 +53,13 @@ impl Wish {
         match self {
             Self::Read => ScopeSet::of(&[Scope::Node, Scope::Browse]),
             Self::Search | Self::Sample | Self::Complete => ScopeSet::of(&[Scope::Search]),
+            Self::Map | Self::MapPart => ScopeSet::of(&[Scope::Gis]),
         }
     }
 
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Read => "reading",
+            Self::Read | Self::Map | Self::MapPart => "reading",
             Self::Search | Self::Sample => "searching",
             Self::Complete => "completing",
         }
@@ -54,6 +71,9 @@ pub struct Visitors {
     reads: Option<Rate>,
     searches: Option<Rate>,
     completions: Option<Rate>,
+    map_parts: Rate,
+    /// Of map passes. Random, so that a pass ends with this process.
+    pass_key: hmac::Key,
 }
 
 struct Rate {
@@ -62,8 +82,12 @@ struct Rate {
 }
 
 impl Rate {
-    fn new(per_minute: u32) -> Option<Self> {
-        (per_minute > 0).then(|| Self { per_minute, buckets: Buckets::new(per_minute) })
+    fn new(per_minute: u32) -> Self {
+        Self { per_minute, buckets: Buckets::new(per_minute) }
+    }
+
+    fn unless_zero(per_minute: u32) -> Option<Self> {
+        (per_minute > 0).then(|| Self::new(per_minute))
     }
 }
 
@@ -76,18 +100,22 @@ pub struct VisitorPass {
 impl Visitors {
     pub fn new(rates: VisitorRates) -> Self {
         let VisitorRates { reads_per_minute, searches_per_minute } = rates;
+        let pass_key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new());
         Self {
-            reads: Rate::new(reads_per_minute),
-            searches: Rate::new(searches_per_minute),
-            completions: Rate::new(COMPLETIONS_PER_MINUTE),
+            reads: Rate::unless_zero(reads_per_minute),
+            searches: Rate::unless_zero(searches_per_minute),
+            completions: Rate::unless_zero(COMPLETIONS_PER_MINUTE),
+            map_parts: Rate::new(MAP_PARTS_PER_MINUTE),
+            pass_key: pass_key.expect("the system has random bytes"),
         }
     }
 
     fn rate(&self, wish: Wish) -> Option<&Rate> {
         match wish {
-            Wish::Read | Wish::Sample => self.reads.as_ref(),
+            Wish::Read | Wish::Sample | Wish::Map => self.reads.as_ref(),
             Wish::Search => self.searches.as_ref(),
             Wish::Complete => self.completions.as_ref(),
+            Wish::MapPart => self.reads.as_ref().map(|_| &self.map_parts),
         }
     }
 
@@ -98,10 +126,43 @@ impl Visitors {
 
     /// Counts a call against an address. 401 where an account is needed, 429 where the address is too fast.
     pub fn let_in(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
-        let Some(Rate { per_minute, buckets }) = self.rate(wish) else {
-            let message = format!("{} needs an account on this server", wish.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidApiKey, message));
-        };
+        let rate = self.rate(wish).ok_or_else(|| needs_account(wish))?;
+        rate.take(wish, address, now)
+    }
+
+    /// Opens the parts of a map to an account. The receipt is that of the call that the map's page is made of.
+    pub fn map_pass(&self, _paid: &Receipt, account: AccountId, map: &str) -> String {
+        hex::encode(hmac::sign(&self.pass_key, signed_text(account, map).as_bytes()).as_ref())
+    }
+
+    /// Counts a part of a map against an address, for the account that opened the page of the map.
+    pub fn let_in_to_map(
+        &self,
+        pass: Option<&str>,
+        account: AccountId,
+        map: &str,
+        address: IpAddr,
+        now: SteadyMicros,
+    ) -> Result<VisitorPass, ApiError> {
+        let given = pass.and_then(hex::decode::<32>).unwrap_or_default();
+        if hmac::verify(&self.pass_key, signed_text(account, map).as_bytes(), &given).is_err() {
+            return Err(ApiError::new(ErrorCode::InsufficientScope, "open the page of the map again"));
+        }
+        self.map_parts.take(Wish::MapPart, address, now)
+    }
+}
+
+fn signed_text(account: AccountId, map: &str) -> String {
+    format!("{account} {map}")
+}
+
+fn needs_account(wish: Wish) -> ApiError {
+    ApiError::new(ErrorCode::InvalidApiKey, format!("{} needs an account on this server", wish.as_str()))
+}
+
+impl Rate {
+    fn take(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
+        let Self { per_minute, buckets } = self;
         let too_fast = |seconds| {
             let message = format!(
                 "without an account, {} is limited to {per_minute} pages a minute from one address; try again in \
@@ -142,6 +203,18 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_maps_have_a_bucket_of_their_own_and_come_with_reading() {
+        let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
+        let address = "192.0.2.1".parse().unwrap();
+        assert!(visitors.let_in(Wish::Map, address, NOW).is_ok());
+        assert!(visitors.let_in(Wish::Read, address, NOW).is_err(), "a map counts as reading");
+        let parts = (0..3_000).filter(|_| visitors.let_in(Wish::MapPart, address, NOW).is_ok()).count();
+        assert_eq!(parts, MAP_PARTS_PER_MINUTE as usize);
+        let closed = Visitors::new(VisitorRates { reads_per_minute: 0, searches_per_minute: 9 });
+        assert!(!closed.may(Wish::MapPart) && closed.let_in(Wish::MapPart, address, NOW).is_err());
+    }
+
+    #[test]
     fn zero_lets_nobody_in() {
         let visitors = Visitors::new(VisitorRates { reads_per_minute: 1, searches_per_minute: 0 });
         assert!(visitors.may(Wish::Read) && !visitors.may(Wish::Search));
@@ -155,6 +228,8 @@ mod tests {
         assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Node])).is_ok());
         assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Search])).is_err());
         assert!(pass(Wish::Search).require(ScopeSet::of(&[Scope::Node])).is_err());
+        assert!(pass(Wish::Read).require(ScopeSet::of(&[Scope::Gis])).is_err());
+        assert!(pass(Wish::MapPart).require(ScopeSet::of(&[Scope::Gis])).is_ok());
         assert!(pass(Wish::Search).require(ScopeSet::of(&[Scope::Gis, Scope::Formation])).is_err());
     }
 }

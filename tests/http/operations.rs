@@ -35,6 +35,10 @@ pub(crate) fn address(house: &House, operation: &Operation) -> String {
         "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
         "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
         "gis" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
+        "gis-zones" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
+        "gis-tile" => {
+            format!("{}/15/5078/11908", path.replace("/{z}/{x}/{y}", "").replace("{shortCode}", "XA-PORT-ARDEN"))
+        }
         "gis-at" => format!("{}?lat=44.054&lon=-124.217", path.replace("{shortCode}", "XA-PORT-ARDEN")),
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
@@ -144,6 +148,8 @@ const OPENED_BY: &[(&str, &[Scope])] = &[
     ("resolve", &[Scope::Node]),
     ("suggest", &[Scope::Search]),
     ("gis-at", &[Scope::Gis]),
+    ("gis-zones", &[Scope::Gis]),
+    ("gis-tile", &[Scope::Gis]),
     ("purchase", &Scope::ALL),
 ];
 

@@ -3,6 +3,7 @@
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::zoning::layer::LayerStatus;
 use hornbook_corpus::zoning::shape::Position;
+use hornbook_corpus::zoning::tiles::grid;
 
 use super::super::corpus::Corpus;
 use crate::percent;
@@ -16,6 +17,9 @@ const HEADING_WORDS: std::ops::RangeInclusive<usize> = 2..=6;
 /// Of a coordinate: a tenth of a meter.
 const DECIMALS: usize = 6;
 
+/// Of an example: a few streets.
+const TILE_ZOOM: u8 = 15;
+
 /// What the places of example addresses are filled with. What a snapshot does not have stays a word in capitals.
 #[derive(Clone, Debug)]
 pub struct Examples {
@@ -28,7 +32,15 @@ impl Examples {
         let mut values = provision(corpus).map_or_else(Vec::new, |node| of_provision(corpus, node));
         values.extend(layer(corpus).into_iter().flat_map(|(short_code, point)| {
             let degrees = |degrees: f64| format!("{degrees:.DECIMALS$}");
-            [("short_code", short_code.to_string()), ("lat", degrees(point.lat)), ("lon", degrees(point.lon))]
+            let tile = grid::tile_at(TILE_ZOOM, point);
+            [
+                ("short_code", short_code.to_string()),
+                ("lat", degrees(point.lat)),
+                ("lon", degrees(point.lon)),
+                ("z", tile.z().to_string()),
+                ("x", tile.x().to_string()),
+                ("y", tile.y().to_string()),
+            ]
         }));
         Self { values }
     }

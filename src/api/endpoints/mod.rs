@@ -14,6 +14,8 @@ pub(super) mod formation_requirements;
 pub(super) mod formation_status;
 pub(super) mod gis;
 pub(super) mod gis_at;
+pub(super) mod gis_tile;
+pub(super) mod gis_zones;
 pub(super) mod me;
 pub(super) mod node;
 pub(super) mod node_id;

@@ -1,0 +1,133 @@
+//! `gis-tile`: the part of a zoning layer that lies in one tile of the map, simplified for its zoom.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
+use hornbook_corpus::zoning::places::LayerPlaces;
+use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, TileRing, ZOOM_MAX};
+use hornbook_corpus::zoning::tiles::cut::{TileFeature, cut};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::gis::{SHORT_CODE, published_or_not_found};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::map_cache::MapPart;
+use crate::api::operation::{LawCall, Prepared};
+use crate::api::parameters::{Param, Whole};
+use crate::api::reply::{Body, Format, Reply};
+
+/// Tiles of a side of the world at the last zoom.
+const TILES_MAX: u32 = 1 << ZOOM_MAX;
+
+pub(in crate::api) const Z: Param<Whole<0, { ZOOM_MAX as u32 }>> = Param::in_path("z", "zoom of the tile");
+
+pub(in crate::api) const X: Param<Whole<0, { TILES_MAX - 1 }>> =
+    Param::in_path("x", "column of the tile, from the west; less than 2 to the power of z");
+
+pub(in crate::api) const Y: Param<Whole<0, { TILES_MAX - 1 }>> =
+    Param::in_path("y", "row of the tile, from the north; less than 2 to the power of z");
+
+/// Columns of features: the nth entry of each list is about the nth feature of the tile.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ZoningTile")]
+pub(in crate::api) struct TileReply<'s> {
+    #[schemars(with = "String")]
+    short_code: &'s ShortCode,
+    z: u8,
+    x: u32,
+    y: u32,
+    /// Units of the tile's side. Coordinates count from its north-west corner.
+    grid: i32,
+    /// Shapes are cut off so many units outside of the tile.
+    buffer: i32,
+    /// The place of each feature in the layer's list of features.
+    features: Vec<usize>,
+    /// The place of its zone in the list of `gis-zones`.
+    zones: Vec<usize>,
+    /// The place of its category there.
+    categories: Vec<usize>,
+    /// Its rings, each as x, y, and then the steps to each next vertex; the first vertex is not repeated. Outer rings run
+    /// clockwise on the screen, holes counter-clockwise.
+    rings: Vec<Vec<Vec<i32>>>,
+    /// Names of features whose own name is not that of their zone, by their place in the layer.
+    names: BTreeMap<usize, &'s str>,
+}
+
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
+    let short_code = call.get(&SHORT_CODE).clone();
+    published_or_not_found(call.corpus, &short_code)?;
+    let (z, x, y) = (call.get(&Z), call.get(&X), call.get(&Y));
+    let tile = TileAddress::new(z, x, y).ok_or_else(|| {
+        let message = format!("at zoom {z} there are {0} by {0} tiles; x and y are numbers below {0}", 1_u32 << z);
+        ApiError::invalid_parameter(if x >> z > 0 { X.rule.name } else { Y.rule.name }, message)
+    })?;
+    let corpus = Arc::clone(call.corpus);
+    let version = Some(format!("{}-{short_code}-{z}_{x}_{y}", corpus.id()));
+    let part = MapPart::Tile(short_code, tile);
+    if let Some(made) = corpus.maps.get(&part) {
+        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::of(Format::Json, made))) });
+    }
+    let work = Prepared::heavy(move |cancellation| {
+        let MapPart::Tile(short_code, tile) = &part else { return Err(ApiError::internal("a tile is a tile")) };
+        let layer = layer_of(&corpus, short_code)?;
+        let damaged = |error| ApiError::internal(format!("{short_code}: {error}"));
+        let (places, legend) = (layer.places().map_err(damaged)?, layer.legend().map_err(damaged)?);
+        cancellation.check()?;
+        let features = cut(places, legend, *tile);
+        cancellation.check()?;
+        let reply = written(layer.entry(), places, *tile, &features)?;
+        if let Body::Bytes(bytes) = &reply.body {
+            corpus.maps.put(part, bytes.clone());
+        }
+        Ok(reply)
+    });
+    Ok(Prepared { version, ..work })
+}
+
+pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result<&'s ZoningLayer, ApiError> {
+    let layer = corpus.snapshot().zoning.layer(short_code);
+    layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))
+}
+
+fn written(
+    entry: &LayerEntry,
+    places: &LayerPlaces,
+    tile: TileAddress,
+    features: &[TileFeature],
+) -> Result<Reply, ApiError> {
+    let own_name = |feature: &TileFeature| {
+        let name = places.features().get(feature.number)?.zone.zone_name.as_deref()?;
+        let is_own = entry.zones.get(feature.zone)?.name.as_deref() != Some(name);
+        is_own.then_some((feature.number, name))
+    };
+    let vertices: usize = features.iter().flat_map(|feature| &feature.rings).map(Vec::len).sum();
+    let reply = TileReply {
+        short_code: &entry.short_code,
+        z: tile.z(),
+        x: tile.x(),
+        y: tile.y(),
+        grid: GRID,
+        buffer: BUFFER,
+        features: features.iter().map(|feature| feature.number).collect(),
+        zones: features.iter().map(|feature| feature.zone).collect(),
+        categories: features.iter().map(|feature| feature.category).collect(),
+        rings: features.iter().map(|feature| feature.rings.iter().map(steps).collect()).collect(),
+        names: features.iter().filter_map(own_name).collect(),
+    };
+    Reply::long_json(&reply, 16 * features.len() + 8 * vertices)
+}
+
+/// Small numbers take few bytes.
+fn steps(ring: &TileRing) -> Vec<i32> {
+    let mut steps = Vec::with_capacity(2 * ring.len());
+    let (mut x, mut y) = (0, 0);
+    for vertex in ring {
+        steps.extend([vertex.x - x, vertex.y - y]);
+        (x, y) = (vertex.x, vertex.y);
+    }
+    steps
+}
