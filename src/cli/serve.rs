@@ -39,6 +39,7 @@ use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::Shell;
 use hornbook::web::site::Site;
 use hornbook::web::tracking::TrackingPage;
+use hornbook::web::zoning::parts::MapParts;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -249,6 +250,7 @@ fn pages(service: &Arc<Service>, config: &Config, metrics: Arc<Metrics>, machine
     if service.cards().is_some() {
         doors.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
     }
+    doors.push(Arc::new(MapParts::new(Arc::clone(&shell))));
     doors.push(Arc::new(Site::new(shell)));
     doors
 }

@@ -57,6 +57,10 @@ assets! {
     TREE: "tree.js", SCRIPT;
     /// Calling operations from the documentation.
     DOCS: "docs.js", SCRIPT;
+    /// Tiles of zoning maps: got, drawn and searched.
+    ZONING_TILES: "zoning-tiles.js", SCRIPT;
+    /// Zoning maps: moving, choosing and finding zones.
+    ZONING: "zoning.js", SCRIPT;
     /// Copying a new key.
     SETTINGS: "settings.js", SCRIPT;
     ICON: "icon.svg", SVG;

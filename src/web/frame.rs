@@ -11,6 +11,7 @@ pub(super) enum Section {
     Search,
     Contents,
     Coverage,
+    Zoning,
     Api,
     /// Pages that the navigation does not list.
     Other,
@@ -21,6 +22,7 @@ const NAVIGATION: &[(Section, &str, &str)] = &[
     (Section::Search, "/", "Search"),
     (Section::Contents, "/browse", "Contents"),
     (Section::Coverage, "/coverage", "Coverage"),
+    (Section::Zoning, "/zoning", "Zoning"),
     (Section::Api, "/docs", "API"),
 ];
 

@@ -2,7 +2,7 @@
 //!
 //! `shell` is what all pages share and the way of their calls into the service, `visitor` who asks; `frame` is head, header
 //! and footer of every page, `response` its headers, `assets` the stylesheet and the scripts, `files` their door, `errors` what is shown when
-//! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them, `coverage` what is loaded, `docs` the documentation of the API,
+//! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them, `coverage` what is loaded, `zoning` maps of zones, `docs` the documentation of the API,
 //! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages.
 //!
 //! `review` is the page on which a person accepts a company formation that a program prepared, `pages` its HTML,
@@ -38,3 +38,4 @@ pub mod site;
 pub mod tracking;
 mod trouble;
 mod visitor;
+pub mod zoning;

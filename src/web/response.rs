@@ -22,6 +22,8 @@ pub(super) enum Keep {
     Shortly,
     /// The browser, which asks every time whether it is still so.
     Asking,
+    /// The browser, for good: its address names the snapshot.
+    ForGood,
 }
 
 pub(super) fn page(status: StatusCode, html: String, keep: Keep) -> Response<Bytes> {
@@ -37,6 +39,7 @@ pub(super) fn text(status: StatusCode, media_type: &'static str, body: Bytes, ke
         Keep::Nowhere => "no-store",
         Keep::Shortly => "private, max-age=300",
         Keep::Asking => "private, no-cache",
+        Keep::ForGood => "private, max-age=31536000, immutable",
     };
     for (name, value) in [
         (CONTENT_TYPE, media_type),
@@ -61,8 +64,8 @@ pub(super) fn with_version(mut response: Response<Bytes>, version: &str) -> Resp
 }
 
 /// The browser has this version.
-pub(super) fn not_modified(version: &str) -> Response<Bytes> {
-    let mut response = page(StatusCode::NOT_MODIFIED, String::new(), Keep::Asking);
+pub(super) fn not_modified(version: &str, keep: Keep) -> Response<Bytes> {
+    let mut response = page(StatusCode::NOT_MODIFIED, String::new(), keep);
     response.headers_mut().remove(CONTENT_TYPE);
     with_version(response, version)
 }

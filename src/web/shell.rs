@@ -83,8 +83,8 @@ pub(super) struct Ask<'q> {
     pub(super) operation: &'static str,
     /// What it is to a visitor.
     pub(super) wish: Wish,
-    /// Of the path, with its name.
-    pub(super) of: Option<(&'static str, &'q str)>,
+    /// Of the path, with their names.
+    pub(super) of: &'q [(&'static str, &'q str)],
     pub(super) query: &'q [(&'static str, &'q str)],
     pub(super) format: Format,
     /// As `If-None-Match` lists them.
@@ -93,7 +93,7 @@ pub(super) struct Ask<'q> {
 
 impl<'q> Ask<'q> {
     pub(super) const fn read(operation: &'static str, query: &'q [(&'static str, &'q str)]) -> Self {
-        Self { operation, wish: Wish::Read, of: None, query, format: Format::Json, known_versions: None }
+        Self { operation, wish: Wish::Read, of: &[], query, format: Format::Json, known_versions: None }
     }
 }
 
@@ -150,6 +150,12 @@ impl Opened<'_> {
     pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Result<Told, ApiError> {
         let Ask { operation, wish, of, query, format, known_versions } = ask;
         let asker = match self.approved() {
+            Some(person) if wish == Wish::MapPart && !self.shell.visitors.may(wish) => {
+                let (pass, now) = (self.parameter("pass"), self.shell.service.now().steady);
+                let visitors = &self.shell.visitors;
+                let map = self.map_name(of);
+                Asker::Visitor(visitors.let_in_to_map(pass, person.account, &map, self.visit.client, now)?)
+            }
             // What is free to visitors is free to people too.
             Some(person) if wish == Wish::Search || !self.shell.visitors.may(wish) => Asker::Person(person),
             _ => {
@@ -158,7 +164,7 @@ impl Opened<'_> {
             }
         };
         let arguments = Arguments {
-            path: of.into_iter().map(|(name, value)| (name, value.to_owned())).collect(),
+            path: of.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
             query: query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             query_count: query.len(),
             ..Arguments::default()
@@ -181,6 +187,23 @@ impl Opened<'_> {
             Outcome::Unchanged { version, .. } => Ok(Told::Unchanged(version)),
             Outcome::Failed(failure) => Err(failure.error),
         }
+    }
+
+    /// Whether another provision costs this reader nothing.
+    pub(super) fn reads_are_free(&self) -> bool {
+        self.shell.visitors.may(Wish::Read)
+    }
+
+    /// What opens the parts of a map whose page a call of ours paid for; none where they are open to everybody.
+    pub(super) fn map_pass(&self, of: &[(&'static str, &str)]) -> Option<String> {
+        let (person, receipt) = (self.approved()?, self.receipt.as_ref()?);
+        Some(self.shell.visitors.map_pass(receipt, person.account, &self.map_name(of)))
+    }
+
+    /// A map is that of a jurisdiction, which comes first in the path, in a snapshot.
+    fn map_name(&self, of: &[(&'static str, &str)]) -> String {
+        let short_code = of.first().map(|(_, value)| value.to_ascii_uppercase()).unwrap_or_default();
+        format!("{} {short_code}", self.corpus.id())
     }
 
     fn keep(&mut self, answer: Answer) -> Result<News, ApiError> {

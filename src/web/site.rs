@@ -1,5 +1,5 @@
 //! The door of the pages that everybody may see as far as the operator lets them: search, law, contents, coverage,
-//! the documentation, and what search engines read.
+//! zoning maps, the documentation, and what search engines read.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::law;
 use super::search;
 use super::shell::{Opened, Shell};
 use super::visitor::Visitor;
+use super::zoning;
 use crate::api::error::ApiError;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit};
 
@@ -48,6 +49,8 @@ impl Site {
             }
             ["docs"] | ["docs", ""] => docs::answer(opened, &self.docs).await,
             ["coverage"] => coverage::answer(opened).await,
+            ["zoning"] => zoning::all(opened).await,
+            ["zoning", short_code] => zoning::of_layer(opened, short_code).await,
             ["robots.txt"] => Ok(indexing::robots(opened)),
             ["sitemap.xml"] => Ok(indexing::index(opened)),
             ["sitemap", name] => indexing::of_body(opened, name).await,
@@ -61,7 +64,7 @@ impl Site {
 impl Door for Site {
     fn is_at(&self, path: &str) -> bool {
         let first = path.split('/').nth(1);
-        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage" | "docs"))
+        matches!(first, Some("" | "suggest" | "law" | "browse" | "coverage" | "docs" | "zoning"))
             || (self.shell.is_indexed && matches!(first, Some("robots.txt" | "sitemap.xml" | "sitemap")))
     }
 

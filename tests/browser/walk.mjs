@@ -101,6 +101,7 @@ async function places() {
     container,
     coverage: "/coverage",
     docs: "/docs",
+    zoning: "/zoning",
     missing: "/nowhere",
     "missing-law": "/law/00000000-0000-0000-0000-000000000000",
   };

@@ -11,6 +11,7 @@ use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::{PageSettings, Shell};
 use hornbook::web::site::Site;
 use hornbook::web::tracking::TrackingPage;
+use hornbook::web::zoning::parts::MapParts;
 
 use crate::house::{Answered, House, Opening, generous};
 
@@ -27,6 +28,7 @@ pub(crate) fn pages(service: &Arc<Service>) -> Doors {
     vec![
         Arc::new(Settings::new(Arc::clone(&shell), SignUpPolicy::Approval)),
         Arc::new(TrackingPage::new(Arc::clone(&shell))),
+        Arc::new(MapParts::new(Arc::clone(&shell))),
         Arc::new(Site::new(shell)),
     ]
 }

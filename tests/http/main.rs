@@ -35,6 +35,7 @@ mod timeouts;
 mod transport;
 mod waiting;
 mod zones;
+mod zoning_pages;
 
 #[path = "../support/bytes.rs"]
 mod bytes;

@@ -10,14 +10,16 @@ use hornbook::http::Doors;
 use hornbook::web::files::Files;
 use hornbook::web::shell::{PageSettings, Shell};
 use hornbook::web::site::Site;
+use hornbook::web::zoning::parts::MapParts;
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 
 use crate::house::{Answered, House, Opening, generous};
 
-fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32, is_indexed: bool) -> Doors {
+pub(crate) fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32, is_indexed: bool) -> Doors {
     let settings = PageSettings { visitors: VisitorRates { reads_per_minute, searches_per_minute }, is_indexed };
-    vec![Arc::new(Files), Arc::new(Site::new(Arc::new(Shell::new(Arc::clone(service), settings))))]
+    let shell = Arc::new(Shell::new(Arc::clone(service), settings));
+    vec![Arc::new(Files), Arc::new(MapParts::new(Arc::clone(&shell))), Arc::new(Site::new(shell))]
 }
 
 /// Everybody may search.
@@ -29,13 +31,13 @@ pub(crate) fn open() -> House {
 }
 
 /// As a server comes: reading, no free search.
-fn usual() -> House {
+pub(crate) fn usual() -> House {
     House::open_as(Opening { doors: |service| with(service, 60, 0, false), ..Opening::usual(generous()) }, |_| ())
 }
 
-const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+pub(crate) const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
 
-fn visit(house: &House, path: &str) -> Answered {
+pub(crate) fn visit(house: &House, path: &str) -> Answered {
     house.get_with(path, &[BROWSER])
 }
 
@@ -76,6 +78,12 @@ fn every_page_has_the_policy_and_sets_no_cookie() {
         ("/browse", 200),
         ("/coverage", 200),
         ("/docs", 200),
+        ("/zoning", 200),
+        ("/zoning/XA-MILLBROOK", 200),
+        ("/zoning/XA-MILLBROOK?zone=HC", 200),
+        ("/zoning/XA-MILLBROOK?page=0", 422),
+        ("/zoning/XA-GREYFORD", 404),
+        ("/zoning-parts/XA-MILLBROOK/old/zones", 404),
         (provision.as_str(), 200),
         (&format!("{provision}/references?direction=in"), 200),
         ("/law/cite/nothing", 404),
@@ -218,7 +226,13 @@ fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
 fn a_server_for_its_accounts_alone_lets_nobody_read() {
     let house =
         House::open_as(Opening { doors: |service| with(service, 0, 0, false), ..Opening::usual(generous()) }, |_| ());
-    for path in ["/browse", "/coverage", "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"] {
+    for path in [
+        "/browse",
+        "/coverage",
+        "/zoning",
+        "/zoning/XA-MILLBROOK",
+        "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201",
+    ] {
         let refused = visit(&house, path);
         assert_eq!(refused.status, 401, "{path}");
         is_page(&refused, path);

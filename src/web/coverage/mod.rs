@@ -15,6 +15,7 @@ use super::frame::{Page, Section};
 use super::letters::{Letters, grouped};
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
+use super::zoning;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::door::DoorAnswer;
@@ -98,8 +99,8 @@ fn edition(source: Option<&Source>) -> Markup {
 fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
     html! {
         @match jurisdiction.gis_citation_quality {
-            Some("linked") => { "linked" }
-            Some(_) => { span.gone { "some zones pending" } }
+            Some("linked") => { a href=(zoning::path(jurisdiction.short_code)) { "Map" } ", linked" }
+            Some(_) => { a href=(zoning::path(jurisdiction.short_code)) { "Map" } " " span.gone { "some zones pending" } }
             None => {}
         }
     }
@@ -112,7 +113,10 @@ fn gaps(coverage: &Coverage<'_>) -> Markup {
         @if !missing.is_empty() {
             h2 { "What is not here yet" }
             p { "These are listed, but this snapshot has no law of theirs; a search in them finds nothing." }
-            ul.gaps { @for one in missing { li { (Letters(&one.name)) " " span.count { (one.short_code) } } } }
+            ul.gaps { @for one in missing { li {
+                (Letters(&one.name)) " " span.count { (one.short_code) }
+                @if one.gis_citation_quality.is_some() { " " a href=(zoning::path(one.short_code)) { "Zoning map" } }
+            } } }
         }
     }
 }

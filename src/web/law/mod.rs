@@ -46,9 +46,9 @@ pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer
     };
     let mark = format!("~{}{}", opened.visitor.tag(), VERSION.as_str());
     let known = known_versions(&opened, &mark);
-    let ask = Ask { of: Some(("id", id)), format, known_versions: Some(&known), ..Ask::read("node", &[]) };
+    let ask = Ask { of: &[("id", id)], format, known_versions: Some(&known), ..Ask::read("node", &[]) };
     let news = match opened.ask(ask).await? {
-        Told::Unchanged(version) => return Ok(opened.answer(response::not_modified(&(version + &mark)))),
+        Told::Unchanged(version) => return Ok(opened.answer(response::not_modified(&(version + &mark), Keep::Asking))),
         Told::News(news) => news,
     };
     let version = news.version.clone().unwrap_or_default() + &mark;

@@ -40,9 +40,9 @@ pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<D
     let direction = opened.parameter("direction").unwrap_or("out").to_owned();
     let page = opened.parameter("page").unwrap_or("1").to_owned();
     let query = [("direction", direction.as_str()), ("limit", PAGE_SIZE), ("page", &page)];
-    let news = opened.call(Ask { of: Some(("id", id)), ..Ask::read("references", &query) }).await?;
+    let news = opened.call(Ask { of: &[("id", id)], ..Ask::read("references", &query) }).await?;
     let references: References<'_> = news.read()?;
-    let cited = opened.call(Ask { of: Some(("id", id)), ..Ask::read("node", &[]) }).await?;
+    let cited = opened.call(Ask { of: &[("id", id)], ..Ask::read("node", &[]) }).await?;
     let cited: Cited<'_> = cited.read()?;
     let is_in = references.direction == "in";
     let main = html! {

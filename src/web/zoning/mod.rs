@@ -1,0 +1,111 @@
+//! Zoning maps: the list of layers, a page for each with its map and the table of its zones, and the parts of maps.
+//!
+//! `reply` is what the operations answer; `page` sets the page of a layer, `table` its zones, `legend` colours and patterns;
+//! `parts` is the door of tiles and lists of zones, `overview` the picture for browsers without scripts.
+
+mod legend;
+mod overview;
+mod page;
+pub mod parts;
+mod reply;
+mod table;
+
+use ::http::StatusCode;
+use hornbook_corpus::zoning::catalogue::LayerEntry;
+use hornbook_corpus::zoning::layer::LayerStatus;
+use maud::{Markup, html};
+
+use super::assets::{ZONING, ZONING_TILES};
+use super::frame::{Page, Section};
+use super::letters::{Letters, grouped, visible};
+use super::response::{self, Keep};
+use super::shell::{Ask, Opened};
+use crate::api::corpus::Corpus;
+use crate::api::error::ApiError;
+use crate::api::visitors::Wish;
+use crate::door::DoorAnswer;
+use page::Setting;
+use reply::Layer;
+
+const ZONING_PATH: &str = "/zoning";
+
+/// The page of a layer.
+pub(super) fn path(short_code: &str) -> String {
+    format!("{ZONING_PATH}/{short_code}")
+}
+
+/// All layers of the snapshot.
+pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+    opened.call(Ask::read("coverage", &[])).await?;
+    let corpus = &opened.corpus;
+    let layers: Vec<&LayerEntry> = corpus
+        .snapshot()
+        .zoning
+        .iter()
+        .map(|layer| layer.entry())
+        .filter(|entry| entry.status == LayerStatus::Published)
+        .collect();
+    let main = html! {
+        h1 { "Zoning" }
+        p.lead { "Maps of the zones of municipalities, each with the provision that defines it." }
+        @if layers.is_empty() {
+            p { "This snapshot has no zoning maps." }
+        } @else {
+            div.table role="group" aria-label="Zoning maps" tabindex="0" { (list(corpus, &layers)) }
+        }
+    };
+    let html = Page::new("Zoning", Section::Zoning, main).html(&opened.visitor);
+    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+}
+
+fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
+    let name = |entry: &LayerEntry| {
+        let found = corpus.catalogue().jurisdictions.iter().find(|one| one.short_code == entry.short_code);
+        found.map_or_else(|| entry.short_code.to_string(), |one| one.name.clone())
+    };
+    html! {
+        table.layers {
+            thead { tr { th scope="col" { "Map" } th.number scope="col" { "Zones" } th.number scope="col" { "Areas" } th scope="col" { "Provisions" } th scope="col" { "Edition" } } }
+            tbody { @for entry in layers {
+                tr {
+                    th scope="row" { a href=(path(entry.short_code.as_str())) { (Letters(&name(entry))) } " " span.count { (entry.short_code) } }
+                    td.number { (count(entry.zones.len())) }
+                    td.number { (count(entry.feature_count)) }
+                    td { @match entry.placeholders.len() {
+                        0 => { "linked" }
+                        pending => { span.gone { (count(pending)) " pending" } }
+                    } }
+                    td {
+                        @if let Some(edition) = &entry.source.edition { (Letters(edition)) }
+                        @if let Some(publisher) = &entry.source.publisher { br; span.count { (Letters(publisher)) } }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+/// A layer: its map and its zones.
+pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result<DoorAnswer, ApiError> {
+    let of = [("shortCode", short_code)];
+    let ask = Ask { wish: Wish::Map, of: &of, ..Ask::read("gis-zones", &[]) };
+    let news = opened.call(ask).await?;
+    let layer: Layer<'_> = news.read()?;
+    let pass = opened.map_pass(&of);
+    let title = visible(&format!("Zoning of {}", layer.name()));
+    let setting = Setting {
+        layer: &layer,
+        snapshot: opened.corpus.id(),
+        pass: pass.as_deref(),
+        reads_are_free: opened.reads_are_free(),
+        zone: opened.parameter("zone"),
+        page: opened.parameter("page"),
+    };
+    let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, Section::Zoning, setting.main()?) };
+    let html = page.html(&opened.visitor);
+    Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
+}
+
+fn count(number: usize) -> String {
+    grouped(u32::try_from(number).unwrap_or(u32::MAX))
+}

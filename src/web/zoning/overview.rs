@@ -1,0 +1,191 @@
+//! A whole layer as a picture, for browsers without scripts: the tiles of the zoom at which it fits, drawn as SVG.
+
+use std::fmt::Write;
+
+use hornbook_corpus::zoning::tiles::address::{GRID, TileAddress, Vertex, ZOOM_MAX};
+use hornbook_corpus::zoning::tiles::grid;
+use maud::{Markup, html};
+
+use super::legend::{self, DARK, LIGHT};
+use super::reply::{Layer, Tile};
+use crate::api::error::ApiError;
+use crate::api::visitors::Wish;
+use crate::web::shell::{Ask, Opened};
+
+/// The longer side of the picture has at most so many pixels.
+const SIDE_MAX: i32 = 640;
+
+/// Around the layer.
+const MARGIN: i32 = 8;
+
+/// Units of the grid in a pixel, and pixels in a tile.
+const PIXEL: i32 = 4;
+const TILE_SIDE: i32 = GRID / PIXEL;
+
+/// The colours of the page that it stands on.
+#[derive(Clone, Copy)]
+pub(super) enum Look {
+    Light,
+    Dark,
+}
+
+impl Look {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "light" => Some(Self::Light),
+            "dark" => Some(Self::Dark),
+            _ => None,
+        }
+    }
+
+    const fn colours(self) -> &'static [&'static str] {
+        match self {
+            Self::Light => &LIGHT,
+            Self::Dark => &DARK,
+        }
+    }
+
+    const fn ink(self) -> &'static str {
+        match self {
+            Self::Light => "#211e1a",
+            Self::Dark => "#e9e2d4",
+        }
+    }
+}
+
+/// Which tiles make the picture, and where.
+struct Frame {
+    z: u8,
+    /// In pixels of the zoom.
+    west: i32,
+    north: i32,
+    width: i32,
+    height: i32,
+}
+
+impl Frame {
+    fn of([west, south, east, north]: [f64; 4]) -> Self {
+        let corners = |z: u8| (grid::project(z, west, north), grid::project(z, east, south));
+        let fits = |z: &u8| {
+            let (Vertex { x: west, y: north }, Vertex { x: east, y: south }) = corners(*z);
+            (east - west).max(south - north) <= SIDE_MAX * PIXEL
+        };
+        let z = (0..=ZOOM_MAX).rev().find(fits).unwrap_or(0);
+        let (upper, lower) = corners(z);
+        let (west, north) = (upper.x / PIXEL - MARGIN, upper.y / PIXEL - MARGIN);
+        Self { z, west, north, width: lower.x / PIXEL + MARGIN - west, height: lower.y / PIXEL + MARGIN - north }
+    }
+
+    fn tiles(&self) -> impl Iterator<Item = TileAddress> {
+        let last = |from: i32, size: i32| (from + size) / TILE_SIDE;
+        let (columns, rows) = (
+            self.west.max(0) / TILE_SIDE..=last(self.west, self.width),
+            self.north.max(0) / TILE_SIDE..=last(self.north, self.height),
+        );
+        let z = u32::from(self.z);
+        let number = |at: i32| u32::try_from(at).unwrap_or(0);
+        rows.flat_map(move |y| columns.clone().filter_map(move |x| TileAddress::new(z, number(x), number(y))))
+    }
+}
+
+pub(super) async fn draw(opened: &mut Opened<'_>, short_code: &str, look: Look) -> Result<String, ApiError> {
+    let of = [("shortCode", short_code)];
+    let zones = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-zones", &[]) }).await?;
+    let layer: Layer<'_> = zones.read()?;
+    let frame = Frame::of(layer.bbox);
+    let mut tiles = Vec::new();
+    for tile in frame.tiles() {
+        let [z, x, y] = [tile.z().to_string(), tile.x().to_string(), tile.y().to_string()];
+        let of = [("shortCode", short_code), ("z", &z), ("x", &x), ("y", &y)];
+        let news = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-tile", &[]) }).await?;
+        tiles.push(drawn(&frame, tile, &news.read()?, &layer, look));
+    }
+    let Frame { width, height, .. } = frame;
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
+            (legend::definitions(look.ink()))
+            @for tile in tiles { (tile) }
+        }
+    };
+    Ok(picture.into_string())
+}
+
+/// A tile, as a picture in the picture that nothing sticks out of.
+fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: Look) -> Markup {
+    let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE;
+    let mut shapes = vec![String::new(); layer.categories.len()];
+    let mut pending = String::new();
+    for ((zone, category), rings) in tile.zones.iter().zip(&tile.categories).zip(&tile.rings) {
+        let is_pending = layer.zones.get(*zone).is_some_and(|zone| zone.is_pending());
+        let path: String = rings.iter().map(|ring| outlined(ring)).collect();
+        if is_pending {
+            pending += &path;
+        }
+        if let Some(shape) = shapes.get_mut(*category) {
+            *shape += &path;
+        }
+    }
+    html! {
+        svg x=(corner(at.x()) - frame.west) y=(corner(at.y()) - frame.north) width=(TILE_SIDE) height=(TILE_SIDE)
+            viewBox={ "0 0 " (TILE_SIDE) " " (TILE_SIDE) } {
+            @for (category, shape) in shapes.iter().enumerate().filter(|(_, shape)| !shape.is_empty()) {
+                // The path itself has no colour: its second picture takes the pattern.
+                g fill=(look.colours()[legend::colour(category)]) stroke=(look.ink()) stroke-width=".3" {
+                    path id={ "c" (at.x()) "-" (at.y()) "-" (category) } d=(shape) {}
+                }
+                @if legend::pattern(category) > 0 {
+                    use href={ "#c" (at.x()) "-" (at.y()) "-" (category) } fill={ "url(#p" (legend::pattern(category)) ")" } {}
+                }
+            }
+            @if !pending.is_empty() { path d=(pending) fill="url(#hatch)" stroke=(look.ink()) stroke-width="1" {} }
+        }
+    }
+}
+
+/// A ring in whole pixels. One that is smaller keeps a pixel.
+fn outlined(steps: &[i32]) -> String {
+    let mut path = String::new();
+    let (mut x, mut y) = (0, 0);
+    let mut drawn: Option<(i32, i32)> = None;
+    for step in steps.as_chunks::<2>().0 {
+        (x, y) = (x + step[0], y + step[1]);
+        let pixel = (x.div_euclid(PIXEL), y.div_euclid(PIXEL));
+        match drawn {
+            None => {
+                let _ = write!(path, "M{} {}", pixel.0, pixel.1);
+            }
+            Some(last) if last == pixel => continue,
+            Some(last) => {
+                let _ = write!(path, "l{} {}", pixel.0 - last.0, pixel.1 - last.1);
+            }
+        }
+        drawn = Some(pixel);
+    }
+    match path.matches('l').count() {
+        _ if path.is_empty() => path,
+        0 | 1 => path + "h1v1h-1z",
+        _ => path + "z",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_fits_its_picture_at_the_last_zoom_that_it_can() {
+        let Frame { z, width, height, .. } = Frame::of([-87.94, 41.64, -87.52, 42.02]);
+        assert!(width.max(height) <= SIDE_MAX + 2 * MARGIN + 1 && width.max(height) > SIDE_MAX / 2, "{width} {height}");
+        assert_eq!(z, 10);
+        assert!(Frame::of([-87.94, 41.64, -87.52, 42.02]).tiles().count() <= 9);
+        assert_eq!(Frame::of([0.0, 0.0, 0.0, 0.0]).z, ZOOM_MAX, "a point");
+        assert!(Frame::of([-180.0, -90.0, 180.0, 90.0]).tiles().count() <= 4, "the world");
+    }
+
+    #[test]
+    fn small_rings_keep_a_pixel() {
+        assert_eq!(outlined(&[0, 0, 40, 0, 0, 40]), "M0 0l10 0l0 10z");
+        assert_eq!(outlined(&[41, 41, 1, 0, 0, 1]), "M10 10h1v1h-1z");
+        assert_eq!(outlined(&[]), "");
+    }
+}

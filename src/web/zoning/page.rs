@@ -1,0 +1,149 @@
+//! The page of a layer: map, search for a zone, what is chosen, legend, table, origin.
+//!
+//! The map itself is drawn by `zoning.js`, which finds in the attributes of `#map` where its parts are. Without scripts the
+//! page has a picture of the whole layer in its place, and the table leads to every provision.
+
+use maud::{Markup, html};
+
+use super::reply::{Layer, Zone};
+use super::{count, legend, parts, path, table};
+use crate::api::error::ApiError;
+use crate::web::letters::{Letters, visible};
+
+pub(super) struct Setting<'p> {
+    pub(super) layer: &'p Layer<'p>,
+    pub(super) snapshot: &'p str,
+    /// Where the parts of the map are not open to everybody.
+    pub(super) pass: Option<&'p str>,
+    /// Whether looking at a provision costs this reader nothing.
+    pub(super) reads_are_free: bool,
+    /// As the address has it.
+    pub(super) zone: Option<&'p str>,
+    pub(super) page: Option<&'p str>,
+}
+
+impl Setting<'_> {
+    pub(super) fn main(&self) -> Result<Markup, ApiError> {
+        let layer = self.layer;
+        let zone = self.zone.map(str::trim).filter(|code| !code.is_empty());
+        let chosen = zone.and_then(|code| layer.zones.iter().position(|one| one.code.eq_ignore_ascii_case(code)));
+        let page = self.page.map(|page| page.parse::<u32>().ok().filter(|page| *page > 0));
+        let page =
+            page.map(|page| page.ok_or_else(|| ApiError::invalid_parameter("page", "page is a whole number from 1")));
+        let page = page.transpose()?;
+        Ok(html! {
+            nav.crumbs aria-label="Place" { ol { li { a href="/zoning" { "Zoning" } } } }
+            h1 { "Zoning of " (Letters(layer.name())) }
+            (self.summary())
+            @if let (Some(code), None) = (zone, chosen) {
+                p.banner.mild { "There is no zone " strong { (Letters(code)) } " on this map. The table below has all zones." }
+            }
+            div.zoning {
+                div.map-column { (self.finder(zone)) (self.map()) }
+                div.map-side {
+                    section #zone aria-label="The chosen zone" hidden[chosen.is_none()] {
+                        @if let Some(zone) = chosen.and_then(|place| layer.zones.get(place)) { (self.zone(zone)) }
+                    }
+                    (legend::shown(layer))
+                }
+            }
+            (table::of(layer, chosen, page))
+            (self.origin())
+        })
+    }
+
+    fn summary(&self) -> Markup {
+        let layer = self.layer;
+        html! {
+            p.lead {
+                (count(layer.zones.len())) " zones in " (count(layer.feature_count)) " areas. "
+                @match layer.pending() {
+                    0 => { "Every zone is linked to the provision that defines it." }
+                    pending => { (count(pending)) " of the zones are pending: the provision that defines them is not linked yet." }
+                }
+            }
+        }
+    }
+
+    /// Without scripts it asks for the page of the zone; with them it is a list that the map follows.
+    fn finder(&self, zone: Option<&str>) -> Markup {
+        html! {
+            form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code)) {
+                label for="find" { "Find a zone" }
+                div.box {
+                    input #find type="search" name="zone" value=(visible(zone.unwrap_or_default())) placeholder="Code or name"
+                        autocomplete="off" maxlength="200";
+                    button type="submit" { "Show" }
+                }
+            }
+        }
+    }
+
+    fn map(&self) -> Markup {
+        let layer = self.layer;
+        let [west, south, east, north] = layer.bbox;
+        let parts = parts::path(layer.short_code, self.snapshot);
+        let label = visible(&format!("Zoning map of {}", layer.name()));
+        html! {
+            div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
+                data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
+                data-reads=(if self.reads_are_free { "free" } else { "paid" }) {
+                div.canvas role="application" aria-label=(label) aria-describedby="map-keys" tabindex="0" {}
+                div.map-buttons role="group" aria-label="Map" {
+                    button type="button" data-do="in" aria-label="Zoom in" { "+" }
+                    button type="button" data-do="out" aria-label="Zoom out" { "−" }
+                    button type="button" data-do="fit" aria-label="Show the whole map" { "⤢" }
+                }
+                p.map-told hidden {}
+            }
+            p #map-keys .remark hidden {
+                "Arrows move the map, " kbd { "+" } " and " kbd { "−" } " zoom, " kbd { "Home" } " shows all, " kbd { "Enter" }
+                " chooses the zone in the middle, " kbd { "Esc" } " lets go of it. The table below has the same zones."
+            }
+            p #map-said .unseen role="status" {}
+            noscript {
+                picture.overview {
+                    source srcset={ (parts) "/overview/dark" (self.pass_query()) } media="(prefers-color-scheme: dark)";
+                    img src={ (parts) "/overview/light" (self.pass_query()) } alt={ (label) ": the colours are those of the categories, the table below has every zone" };
+                }
+            }
+        }
+    }
+
+    fn pass_query(&self) -> String {
+        self.pass.map(|pass| format!("?pass={pass}")).unwrap_or_default()
+    }
+
+    fn zone(&self, zone: &Zone<'_>) -> Markup {
+        html! {
+            h2 { (Letters(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (Letters(name)) } } }
+            dl {
+                dt { "Category" } dd { (Letters(self.layer.category_of(zone))) }
+                dt { "Areas" } dd { (count(zone.features)) }
+                dt { "Defined in" } dd { (table::defined_in(zone)) }
+            }
+        }
+    }
+
+    fn origin(&self) -> Markup {
+        let source = &self.layer.source;
+        let facts = [
+            ("Publisher", &source.publisher),
+            ("Edition", &source.edition),
+            ("Retrieved", &source.retrieved),
+            ("Licence", &source.license),
+        ];
+        html! {
+            section.provenance aria-labelledby="origin" {
+                h2 #origin { "Where this map is from" }
+                dl {
+                    @for (name, value) in facts { @if let Some(value) = value { dt { (name) } dd { (Letters(value)) } } }
+                    @if let Some(url) = source.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://")) {
+                        dt { "Source" } dd { a rel="external noreferrer" href=(url) { (Letters(url)) } }
+                    }
+                    dt { "Snapshot" } dd { code.hash { (self.snapshot) } }
+                }
+            }
+        }
+    }
+}

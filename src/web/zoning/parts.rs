@@ -1,0 +1,108 @@
+//! The door of the parts of zoning maps: tiles, the list of zones, pictures of whole layers. Their addresses name the snapshot, so
+//! browsers keep them for good.
+//!
+//! A map asks for dozens of parts while it is moved, so they have a limit of their own (`api/visitors`) and are not
+//! counted as pages.
+
+use std::sync::Arc;
+
+use ::http::{Response, StatusCode};
+use bytes::Bytes;
+
+use super::overview;
+use crate::api::error::ApiError;
+use crate::api::visitors::Wish;
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit};
+use crate::web::errors;
+use crate::web::response::{self, Keep};
+use crate::web::shell::{Ask, News, Opened, Shell, Told};
+use crate::web::visitor::Visitor;
+
+const PARTS_PATH: &str = "/zoning-parts/";
+
+/// Where the parts of a map are.
+pub(super) fn path(short_code: &str, snapshot: &str) -> String {
+    format!("{PARTS_PATH}{short_code}/{snapshot}")
+}
+
+/// The door.
+pub struct MapParts {
+    shell: Arc<Shell>,
+}
+
+impl MapParts {
+    pub const fn new(shell: Arc<Shell>) -> Self {
+        Self { shell }
+    }
+
+    async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
+        let opened = self.shell.opened(&visit);
+        let visitor = opened.visitor.clone();
+        let answered = part(opened).await;
+        answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
+    }
+}
+
+impl Door for MapParts {
+    fn is_at(&self, path: &str) -> bool {
+        path.starts_with(PARTS_PATH)
+    }
+
+    fn methods(&self, _path: &str) -> Methods {
+        Methods::Get
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Own
+    }
+
+    fn answer<'a>(&'a self, visit: Visit<'a>) -> Answering<'a> {
+        Box::pin(self.visited(visit))
+    }
+
+    fn error_page(&self, error: &ToldError<'_>) -> Option<Response<Bytes>> {
+        Some(errors::page(error, &Visitor::Anonymous))
+    }
+}
+
+async fn part(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+    let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
+    let [_, short_code, snapshot, rest @ ..] = names.as_slice() else {
+        return Ok(errors::not_found(&opened.visitor, opened.visit.id));
+    };
+    if *snapshot != opened.corpus.id() {
+        return Err(ApiError::not_found("the law on this server has changed; load the page of the map again"));
+    }
+    let layer = ("shortCode", *short_code);
+    match rest {
+        ["zones"] => stored(opened, "gis-zones", &[layer]).await,
+        [z, x, y] => stored(opened, "gis-tile", &[layer, ("z", z), ("x", x), ("y", y)]).await,
+        ["overview", look] => match overview::Look::named(look) {
+            Some(look) => {
+                let picture = overview::draw(&mut opened, short_code, look).await?;
+                let response = response::text(StatusCode::OK, "image/svg+xml", picture.into(), Keep::ForGood);
+                Ok(opened.answer(response))
+            }
+            None => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+        },
+        _ => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
+    }
+}
+
+/// What an operation answers, as it is.
+async fn stored(
+    mut opened: Opened<'_>,
+    operation: &'static str,
+    of: &[(&'static str, &str)],
+) -> Result<DoorAnswer, ApiError> {
+    let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok());
+    let ask = Ask { wish: Wish::MapPart, of, known_versions: held, ..Ask::read(operation, &[]) };
+    let response = match opened.ask(ask).await? {
+        Told::Unchanged(version) => response::not_modified(&version, Keep::ForGood),
+        Told::News(News { bytes, version, .. }) => {
+            let response = response::text(StatusCode::OK, "application/json", bytes, Keep::ForGood);
+            response::with_version(response, &version.unwrap_or_default())
+        }
+    };
+    Ok(opened.answer(response))
+}

@@ -1,0 +1,60 @@
+//! The zones of a layer as a table, page by page: the map for those who cannot use one.
+
+use maud::{Markup, html};
+
+use super::reply::{Layer, Zone};
+use super::{count, path};
+use crate::api::reply::Pages;
+use crate::percent;
+use crate::web::law::address;
+use crate::web::letters::Letters;
+use crate::web::pager;
+
+/// Zones on a page.
+const PAGE_SIZE: usize = 100;
+
+/// The page of the table that was asked for; else the one that has the zone that was asked for.
+pub(super) fn of(layer: &Layer<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
+    let last = layer.zones.len().div_ceil(PAGE_SIZE).max(1);
+    let wanted = page.map_or_else(|| zone.map_or(1, |zone| zone / PAGE_SIZE + 1), |page| page as usize);
+    let page = wanted.clamp(1, last);
+    let from = (page - 1) * PAGE_SIZE;
+    let rows = layer.zones.iter().enumerate().skip(from).take(PAGE_SIZE);
+    let number = |page: usize| u32::try_from(page).unwrap_or(u32::MAX);
+    html! {
+        h2 #table { "All zones " span.count { (count(layer.zones.len())) } }
+        div.table role="group" aria-label="Zones" tabindex="0" {
+            table.zones {
+                thead { tr { th scope="col" { "Code" } th scope="col" { "Zone" } th scope="col" { "Category" } th.number scope="col" { "Areas" } th scope="col" { "Defined in" } } }
+                tbody { @for (place, one) in rows { (row(layer, place, one, zone == Some(place))) } }
+            }
+        }
+        (pager::of(Pages { page: number(page), last: number(last) }, "?page="))
+    }
+}
+
+fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Markup {
+    let to_zone = format!("{}?zone={}", path(layer.short_code), percent::encoded(&zone.code));
+    html! {
+        tr aria-current=[is_chosen.then_some("true")] {
+            th scope="row" { a href=(to_zone) data-zone=(place) { (Letters(&zone.code)) } }
+            td { @if let Some(name) = &zone.name { (Letters(name)) } }
+            td { (Letters(layer.category_of(zone))) }
+            td.number { (count(zone.features)) }
+            td { (defined_in(zone)) }
+        }
+    }
+}
+
+/// The provision that defines a zone, or why there is none.
+pub(super) fn defined_in(zone: &Zone<'_>) -> Markup {
+    html! {
+        @if let (Some(id), Some(citation)) = (zone.node_id, &zone.citation) {
+            a href=(address::path(id)) { (Letters(citation)) }
+        } @else {
+            span.gone { "pending" } " " (zone.why_pending())
+            @if let Some(citation) = &zone.citation { ": " (Letters(citation)) }
+            @if !zone.near.is_empty() { "; similar: " (Letters(&zone.near.join(", "))) }
+        }
+    }
+}

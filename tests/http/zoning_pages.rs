@@ -1,0 +1,234 @@
+//! Zoning maps: their pages, their parts, and who may have them.
+
+use hornbook_corpus::zoning::layer::LayerStatus;
+use serde_json::Value;
+
+use crate::browser::{Browser, between, open_pages};
+use crate::house::{Answered, House, Opening, generous};
+use crate::pages::{BROWSER, is_page, open, usual, visit, with};
+use crate::sample::ENGINE;
+
+const MILLBROOK: &str = "/zoning/XA-MILLBROOK";
+
+/// Where the parts of the map on a page are.
+fn parts_of(page: &str) -> String {
+    between(page, "data-parts=\"", "\"").unwrap().to_owned()
+}
+
+fn parts(house: &House, path: &str) -> String {
+    parts_of(&visit(house, path).text())
+}
+
+fn zones(house: &House, parts: &str) -> Value {
+    visit(house, &format!("{parts}/zones")).json()
+}
+
+/// The tile of a zoom in which the middle of the layer lies.
+fn middle(zones: &Value, z: u32) -> (u32, u32) {
+    let degrees = |at: usize| zones["bbox"][at].as_f64().unwrap();
+    let (lon, lat) = ((degrees(0) + degrees(2)) / 2.0, (degrees(1) + degrees(3)) / 2.0);
+    let side = f64::from(1_u32 << z);
+    let y = (1.0 - lat.to_radians().tan().asinh() / std::f64::consts::PI) / 2.0;
+    (((lon + 180.0) / 360.0 * side) as u32, (y * side) as u32)
+}
+
+fn tile_path(parts: &str, zones: &Value, z: u32) -> String {
+    let (x, y) = middle(zones, z);
+    format!("{parts}/{z}/{x}/{y}")
+}
+
+#[test]
+fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
+    let house = open();
+    let list = visit(&house, "/zoning");
+    is_page(&list, "/zoning");
+    let coverage = visit(&house, "/coverage").text();
+    let mut count = 0;
+    for layer in &ENGINE.snapshot().zoning {
+        let entry = layer.entry();
+        let link = format!("<a href=\"/zoning/{}\">", entry.short_code);
+        assert_eq!(list.text().contains(&link), entry.status == LayerStatus::Published, "{}", entry.short_code);
+        assert!(coverage.contains(&link), "{}", entry.short_code);
+        assert_eq!(visit(&house, &format!("/zoning/{}", entry.short_code)).status, 200);
+        count += 1;
+    }
+    assert!(count >= 2);
+    assert!(list.text().contains("3 pending") && list.text().contains(">linked<"), "{}", list.text());
+    assert!(list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"), "the navigation knows it");
+}
+
+#[test]
+fn the_table_has_every_zone_with_the_provision_that_defines_it_or_why_there_is_none() {
+    let house = open();
+    for layer in &ENGINE.snapshot().zoning {
+        let entry = layer.entry();
+        let page = visit(&house, &format!("/zoning/{}", entry.short_code)).text();
+        for zone in &entry.zones {
+            let link = format!("<a href=\"/zoning/{}?zone={}\" data-zone=", entry.short_code, zone.code);
+            assert!(page.contains(&link), "{}", zone.code);
+            if let Some(node) = zone.node_id {
+                let link = format!("<a href=\"/law/{node}\">{}</a>", zone.citation.as_deref().unwrap());
+                assert!(page.contains(&link), "{} has no {link}", zone.code);
+            }
+        }
+        let pending = page.matches("<span class=\"gone\">pending</span>").count();
+        assert_eq!(pending, entry.placeholders.len(), "{}", entry.short_code);
+    }
+    let millbrook = visit(&house, MILLBROOK).text();
+    assert!(millbrook.contains("its provision is not in this snapshot: Millbrook Town Code § 165-22"));
+    assert!(millbrook.contains("the code is not in the table of zones; similar: R-20"), "{millbrook}");
+    assert!(millbrook.contains("Pending: no provision is linked yet"), "the legend explains the hatching");
+}
+
+#[test]
+fn an_address_names_a_zone_in_any_case_and_says_when_there_is_none() {
+    let house = open();
+    let page = visit(&house, "/zoning/XA-PORT-ARDEN?zone=mu").text();
+    let chosen = between(&page, "id=\"zone\"", "</section>").unwrap();
+    assert!(chosen.contains(">MU") && chosen.contains("Port Arden Mun. Code § 17.24.030"), "{chosen}");
+    assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
+    let unknown = visit(&house, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
+    assert!(unknown.contains("There is no zone <strong>&lt;b&gt;</strong> on this map."), "{unknown}");
+    assert!(between(&unknown, "id=\"zone\"", ">").unwrap().contains("hidden"));
+}
+
+#[test]
+fn tiles_are_those_of_the_operation_and_are_kept_for_good() {
+    let house = open();
+    let parts = parts(&house, MILLBROOK);
+    let known = zones(&house, &parts);
+    let path = tile_path(&parts, &known, 15);
+    let tile = visit(&house, &path);
+    assert_eq!(tile.status, 200, "{}", tile.text());
+    assert_eq!(tile.header("cache-control"), "private, max-age=31536000, immutable");
+    assert_eq!(tile.header("content-type"), "application/json");
+    let (key, (x, y)) = (house.any_key(), middle(&known, 15));
+    let api = house.get(&format!("/api/v1/gis/XA-MILLBROOK/tiles/15/{x}/{y}"), &key);
+    assert_eq!((api.status, api.number("x-credits-cost")), (200, 1));
+    assert_eq!(api.json(), tile.json());
+    assert!(!tile.json()["features"].as_array().unwrap().is_empty());
+    assert_eq!(known, house.get("/api/v1/gis/XA-MILLBROOK/zones", &key).json());
+
+    let again = house.get_with(&path, &[BROWSER, ("If-None-Match", tile.header("etag"))]);
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    assert_eq!(again.header("cache-control"), tile.header("cache-control"));
+    // From the cache the same bytes come.
+    assert_eq!(visit(&house, &path).body, tile.body);
+
+    let other = path.replace(&ENGINE.snapshot().manifest.snapshot, "another");
+    assert_eq!(visit(&house, &other).status, 404);
+    assert_eq!(visit(&house, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
+    assert_eq!(visit(&house, &format!("{parts}/19/0/0")).status, 422);
+    assert_eq!(visit(&house, &format!("{parts}/overview/sepia")).status, 404);
+}
+
+/// Every feature lies in the tiles of its layer at every zoom, and is told with its own zone.
+#[test]
+fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {
+    let house = open();
+    for code in ["XA-MILLBROOK", "XA-PORT-ARDEN"] {
+        let layer = ENGINE.snapshot().zoning.layer(&code.parse().unwrap()).unwrap();
+        let parts = parts(&house, &format!("/zoning/{code}"));
+        let known = zones(&house, &parts);
+        let (x, y) = middle(&known, 11);
+        let mut found = vec![None; layer.entry().feature_count];
+        for (x, y) in (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y))) {
+            let tile = visit(&house, &format!("{parts}/11/{x}/{y}")).json();
+            let columns = ["features", "zones", "categories"].map(|name| tile[name].as_array().unwrap().clone());
+            for at in 0..columns[0].len() {
+                let feature = columns[0][at].as_u64().unwrap() as usize;
+                let zone = &known["zones"][columns[1][at].as_u64().unwrap() as usize];
+                let category = &known["categories"][columns[2][at].as_u64().unwrap() as usize];
+                let placed = &layer.places().unwrap().features()[feature].zone;
+                assert_eq!(zone["code"], placed.zone_code.as_str());
+                assert_eq!(category["name"].as_str(), placed.category.as_deref());
+                assert!(!tile["rings"][at].as_array().unwrap().is_empty());
+                found[feature] = Some(());
+            }
+        }
+        assert!(
+            found.iter().all(Option::is_some),
+            "{code}: {} missing",
+            found.iter().filter(|one| one.is_none()).count()
+        );
+    }
+}
+
+#[test]
+fn without_scripts_there_is_a_picture_in_both_colours() {
+    let house = open();
+    let page = visit(&house, MILLBROOK).text();
+    let parts = parts_of(&page);
+    assert!(page.contains(&format!("<img src=\"{parts}/overview/light\"")));
+    for look in ["light", "dark"] {
+        let picture = visit(&house, &format!("{parts}/overview/{look}"));
+        assert_eq!((picture.status, picture.header("content-type")), (200, "image/svg+xml"));
+        let text = picture.text();
+        assert!(
+            text.starts_with("<svg xmlns=") && text.contains("<path id=\"c") && text.contains("url(#hatch)"),
+            "{look}"
+        );
+        assert!(!text.contains("<style") && !text.contains("<script"));
+    }
+}
+
+#[test]
+fn parts_are_not_counted_as_pages() {
+    let house = usual();
+    let parts = parts(&house, MILLBROOK);
+    let path = tile_path(&parts, &zones(&house, &parts), 14);
+    assert!((0..80).all(|_| visit(&house, &path).status == 200), "more than the sixty pages of a minute");
+    assert_eq!(visit(&house, "/browse").status, 200);
+}
+
+#[test]
+fn where_reading_needs_an_account_the_page_is_paid_for_and_its_parts_come_with_it() {
+    let house = open_pages();
+    assert_eq!(visit(&house, MILLBROOK).status, 401);
+    let mut browser = Browser::approved(&house, "ann");
+    let page = browser.get(MILLBROOK);
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert_eq!(page.number("x-credits-cost"), 5);
+    let text = page.text();
+    let (parts, pass) = (parts_of(&text), between(&text, "data-pass=\"", "\"").unwrap().to_owned());
+    assert!(text.contains("data-reads=\"paid\""));
+    let zones = format!("{parts}/zones");
+    let opened: Answered = browser.get(&format!("{zones}?pass={pass}"));
+    assert_eq!(opened.status, 200);
+    assert!(!opened.headers.contains_key("x-credits-cost"), "the page was paid for");
+
+    // The pass is for this person and this map.
+    for (path, why) in [
+        (zones.clone(), "no pass"),
+        (format!("{zones}?pass=00"), "a bad one"),
+        (format!("{}?pass={pass}", zones.replace("MILLBROOK", "PORT-ARDEN")), "of another map"),
+    ] {
+        assert_eq!(browser.get(&path).status, 403, "{why}");
+    }
+    assert_eq!(visit(&house, &format!("{zones}?pass={pass}")).status, 401, "not signed in");
+    let mut other = Browser::approved(&house, "bea");
+    assert_eq!(other.get(&format!("{zones}?pass={pass}")).status, 403, "somebody else");
+}
+
+#[test]
+fn where_nobody_may_read_nobody_gets_parts() {
+    let open = open();
+    let (parts, closed) = (
+        parts(&open, MILLBROOK),
+        House::open_as(Opening { doors: |service| with(service, 0, 0, false), ..Opening::usual(generous()) }, |_| ()),
+    );
+    for part in ["zones", "14/1/1", "overview/light"] {
+        assert_eq!(visit(&closed, &format!("{parts}/{part}")).status, 401, "{part}");
+    }
+}
+
+#[test]
+fn a_tile_beyond_the_world_is_refused_with_its_rule() {
+    let house = open();
+    let key = house.any_key();
+    let refused = house.get("/api/v1/gis/XA-MILLBROOK/tiles/2/4/0", &key).error(422, "validation_error");
+    assert!(refused["message"].as_str().unwrap().contains("4 by 4 tiles"), "{refused}");
+    house.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).error(422, "validation_error");
+    house.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).error(404, "not_found");
+    house.get("/api/v1/gis/XA-GREYFORD/zones", &key).error(404, "not_found");
+}
