@@ -249,7 +249,16 @@ fn the_rules_of_every_parameter_are_kept_and_breaking_them_costs_nothing() {
                     let query = address(&house, operation).split_once('?').map_or(String::new(), |(_, q)| q.to_owned());
                     ask(&house, operation, &format!("{path}?{query}"), Some(&key)).error(404, "not_found");
                 }
-                Location::Path => violated(&path_of(operation).replace(&format!("{{{name}}}"), bad), name),
+                Location::Path => {
+                    // The other places of the path are filled with something that a path may have.
+                    let mut path = path_of(operation).replace(&format!("{{{name}}}"), bad);
+                    while let Some((before, (_, behind))) =
+                        path.split_once('{').map(|(b, r)| (b, r.split_once('}').unwrap()))
+                    {
+                        path = format!("{before}0{behind}");
+                    }
+                    violated(&path, name);
+                }
             }
         }
     }

@@ -5,6 +5,8 @@
   var SIDE = 512, CELLS = 16, STEP = 250, BITMAP_BYTES = 128 << 20, LABEL_MIN = 44;
   // Of the server: src/web/zoning/legend.rs.
   var COLOURS = 8, PATTERNS = 4;
+  // Where the code of a zone is tried, as shares of the width and height of its part of the tile.
+  var PLACES = [[.5, .5], [.5, .3], [.5, .7], [.3, .5], [.7, .5], [.25, .25], [.75, .75], [.75, .25], [.25, .75]];
 
   /** The coordinates of a tile from its steps, with a box around each feature and the features of each cell. */
   function opened(tile, reply) {
@@ -79,7 +81,7 @@
     function (pen) { pen.fillRect(1, 1, 1.6, 1.6); pen.fillRect(5, 5, 1.6, 1.6); }
   ];
   function hatch(pen) {
-    pen.lineWidth = 1.6;
+    pen.lineWidth = 1.3;
     pen.beginPath();
     [-8, 0, 8].forEach(function (x) { pen.moveTo(x - 1, 9); pen.lineTo(x + 9, -1); });
     pen.stroke();
@@ -182,7 +184,10 @@
         context.fill();
         var drawing = patterns[(category + Math.floor(category / COLOURS)) % PATTERNS];
         if (drawing) { context.fillStyle = drawing; context.fill(); }
+        // From afar the edges would be all that is seen.
+        context.globalAlpha = tile.z < 12 ? 0.4 : tile.z < 14 ? 0.7 : 1;
         context.stroke();
+        context.globalAlpha = 1;
         if (hatched.length) {
           context.beginPath();
           hatched.forEach(function (feature) { trace(context, tile.rings[feature], scale); });
@@ -205,14 +210,18 @@
         var west = Math.max(0, tile.boxes[at * 4]), north = Math.max(0, tile.boxes[at * 4 + 1]);
         var east = Math.min(tile.grid, tile.boxes[at * 4 + 2]), south = Math.min(tile.grid, tile.boxes[at * 4 + 3]);
         if ((east - west) * scale < LABEL_MIN * ratio || (south - north) * scale < 20 * ratio) continue;
-        var x = (west + east) / 2, y = (north + south) / 2, text = options.label(tile, at);
+        var text = options.label(tile, at), rings = tile.rings[at];
         var half = (context.measureText(text).width / 2 + 3 * ratio) / scale, high = 8 * ratio / scale;
-        var fits = half * 2 < east - west && [[0, 0], [-half, -high], [half, -high], [-half, high], [half, high]].every(function (corner) {
-          return winds(tile.rings[at], x + corner[0], y + corner[1]);
-        });
-        if (!fits) continue;
-        context.strokeText(text, x * scale, y * scale);
-        context.fillText(text, x * scale, y * scale);
+        var place = PLACES.map(function (share) { return [west + (east - west) * share[0], north + (south - north) * share[1]]; })
+          .find(function (middle) {
+            if (middle[0] - half < west || middle[0] + half > east || middle[1] - high < 0 || middle[1] + high > tile.grid) return false;
+            return [[0, 0], [-half, -high], [half, -high], [-half, high], [half, high]].every(function (corner) {
+              return winds(rings, middle[0] + corner[0], middle[1] + corner[1]);
+            });
+          });
+        if (!place) continue;
+        context.strokeText(text, place[0] * scale, place[1] * scale);
+        context.fillText(text, place[0] * scale, place[1] * scale);
       }
     }
 

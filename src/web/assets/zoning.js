@@ -126,7 +126,7 @@
   function painted(now) {
     frame = 0;
     if (moving) moving(now);
-    var work = tiles.work(6), z = zoomOfTiles(), seen = visible(z), isWhole = true;
+    var work = tiles.work(isFirst ? 40 : 6), z = zoomOfTiles(), seen = visible(z), isWhole = true;
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.imageSmoothingEnabled = Math.abs(view.zoom - z) > 0.001;
@@ -187,7 +187,7 @@
     for (var i = 0; i < 8; i++) of.push(style.getPropertyValue("--zone-" + i).trim());
     tiles.look({
       zones: of, line: style.getPropertyValue("--zone-line").trim(), pattern: style.getPropertyValue("--zone-pattern").trim(),
-      hatch: look["--ink"], halo: look["--paper"], ink: look["--ink"], chosen: look["--accent"]
+      hatch: style.getPropertyValue("--zone-hatch").trim(), halo: look["--paper"], ink: look["--ink"], chosen: look["--accent"]
     }, ratio);
     draw();
   }
@@ -305,7 +305,9 @@
       return answer.text();
     });
     texts[id].then(function (text) {
-      var short = text.length > 900 ? text.slice(0, text.lastIndexOf(" ", 900)) + " …" : text, link = part("a", "Read the whole provision");
+      // The last paragraph says where the text is from; the page of the provision has that.
+      text = text.trim().split("\n\n").slice(0, -1).join("\n\n") || text;
+      var short = text.length > 600 ? text.slice(0, text.lastIndexOf(" ", 600)) + " …" : text, link = part("a", "Read the whole provision");
       link.href = "/law/" + id;
       box.replaceChildren(part("blockquote", short.trim()), link);
     }).catch(function () {
