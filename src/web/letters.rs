@@ -65,6 +65,11 @@ pub(super) fn grouped(number: u32) -> String {
     out
 }
 
+/// The same of what was counted here.
+pub(super) fn counted(number: usize) -> String {
+    grouped(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
 /// Text of others for attributes and data, which have no marks: such characters are left out.
 pub(super) fn visible(text: &str) -> String {
     let stays = |letter: &char| !letter.is_control() && !steers(*letter);

@@ -15,7 +15,7 @@ use super::frame::{Page, Section};
 use super::letters::{Letters, grouped};
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
-use super::zoning;
+use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::door::DoorAnswer;
@@ -99,8 +99,8 @@ fn edition(source: Option<&Source>) -> Markup {
 fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
     html! {
         @match jurisdiction.gis_citation_quality {
-            Some("linked") => { a href=(zoning::path(jurisdiction.short_code)) { "Map" } ", linked" }
-            Some(_) => { a href=(zoning::path(jurisdiction.short_code)) { "Map" } " " span.gone { "some zones pending" } }
+            Some("linked") => { a href=(address::path(jurisdiction.short_code)) { "Map" } ", linked" }
+            Some(_) => { a href=(address::path(jurisdiction.short_code)) { "Map" } " " span.gone { "some zones pending" } }
             None => {}
         }
     }
@@ -115,7 +115,7 @@ fn gaps(coverage: &Coverage<'_>) -> Markup {
             p { "These are listed, but this snapshot has no law of theirs; a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
                 (Letters(&one.name)) " " span.count { (one.short_code) }
-                @if one.gis_citation_quality.is_some() { " " a href=(zoning::path(one.short_code)) { "Zoning map" } }
+                @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code)) { "Zoning map" } }
             } } }
         }
     }

@@ -48,7 +48,7 @@ pub(super) async fn answer(opened: Opened<'_>, kept: &Kept) -> Result<DoorAnswer
     let version = format!("{}~{}{}", content.version, opened.visitor.tag(), VERSION.as_str());
     let held = opened.visit.headers.get("if-none-match").and_then(|held| held.to_str().ok()).unwrap_or_default();
     if held.split(',').any(|tag| tag.trim().trim_start_matches("W/") == format!("\"{version}\"")) {
-        return Ok(opened.answer(response::not_modified(&version)));
+        return Ok(opened.answer(response::not_modified(&version, Keep::Asking)));
     }
     let page = Page { scripts: &[&DOCS], ..Page::new("API", Section::Api, PreEscaped(content.html.clone())) };
     let html = page.html(&opened.visitor);

@@ -3,9 +3,8 @@
 
 use maud::{Markup, html};
 
-use super::count;
 use super::reply::{Category, Layer};
-use crate::web::letters::Letters;
+use crate::web::letters::{Letters, counted};
 
 /// Colours of categories on light and on dark pages, as `hornbook.css` has them too.
 pub(super) const LIGHT: [&str; COLOURS] =
@@ -70,7 +69,7 @@ fn entry(place: usize, category: &Category<'_>) -> Markup {
             rect class={ "z" (colour(place)) } width="28" height="18" {}
             @if pattern(place) > 0 { rect width="28" height="18" fill={ "url(#p" (pattern(place)) ")" } {} }
         }))
-        span { (Letters(category.shown())) " " span.count { (count(category.features)) } }
+        span { (Letters(category.shown())) " " span.count { (counted(category.features)) } }
     }
 }
 

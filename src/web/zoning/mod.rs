@@ -1,8 +1,9 @@
 //! Zoning maps: the list of layers, a page for each with its map and the table of its zones, and the parts of maps.
 //!
-//! `reply` is what the operations answer; `page` sets the page of a layer, `table` its zones, `legend` colours and patterns;
+//! `address` is where they are, `reply` what the operations answer; `page` sets the page of a layer, `table` its zones, `legend` colours and patterns;
 //! `parts` is the door of tiles and lists of zones, `overview` the picture for browsers without scripts.
 
+pub(super) mod address;
 mod legend;
 mod overview;
 mod page;
@@ -17,22 +18,16 @@ use maud::{Markup, html};
 
 use super::assets::{ZONING, ZONING_TILES};
 use super::frame::{Page, Section};
-use super::letters::{Letters, grouped, visible};
+use super::letters::{Letters, counted, visible};
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::visitors::Wish;
 use crate::door::DoorAnswer;
+use address::path;
 use page::Setting;
 use reply::Layer;
-
-const ZONING_PATH: &str = "/zoning";
-
-/// The page of a layer.
-pub(super) fn path(short_code: &str) -> String {
-    format!("{ZONING_PATH}/{short_code}")
-}
 
 /// All layers of the snapshot.
 pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
@@ -69,11 +64,11 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
             tbody { @for entry in layers {
                 tr {
                     th scope="row" { a href=(path(entry.short_code.as_str())) { (Letters(&name(entry))) } " " span.count { (entry.short_code) } }
-                    td.number { (count(entry.zones.len())) }
-                    td.number { (count(entry.feature_count)) }
+                    td.number { (counted(entry.zones.len())) }
+                    td.number { (counted(entry.feature_count)) }
                     td { @match entry.placeholders.len() {
                         0 => { "linked" }
-                        pending => { span.gone { (count(pending)) " pending" } }
+                        pending => { span.gone { (counted(pending)) " pending" } }
                     } }
                     td {
                         @if let Some(edition) = &entry.source.edition { (Letters(edition)) }
@@ -104,8 +99,4 @@ pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result
     let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, Section::Zoning, setting.main()?) };
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, Keep::Asking)))
-}
-
-fn count(number: usize) -> String {
-    grouped(u32::try_from(number).unwrap_or(u32::MAX))
 }

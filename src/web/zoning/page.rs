@@ -5,10 +5,11 @@
 
 use maud::{Markup, html};
 
+use super::address::{ZONING_PATH, path};
 use super::reply::{Layer, Zone};
-use super::{count, legend, parts, path, table};
+use super::{legend, parts, table};
 use crate::api::error::ApiError;
-use crate::web::letters::{Letters, visible};
+use crate::web::letters::{Letters, counted, visible};
 
 pub(super) struct Setting<'p> {
     pub(super) layer: &'p Layer<'p>,
@@ -32,7 +33,7 @@ impl Setting<'_> {
             page.map(|page| page.ok_or_else(|| ApiError::invalid_parameter("page", "page is a whole number from 1")));
         let page = page.transpose()?;
         Ok(html! {
-            nav.crumbs aria-label="Place" { ol { li { a href="/zoning" { "Zoning" } } } }
+            nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
             h1 { "Zoning of " (Letters(layer.name())) }
             (self.summary())
             @if let (Some(code), None) = (zone, chosen) {
@@ -56,10 +57,10 @@ impl Setting<'_> {
         let layer = self.layer;
         html! {
             p.lead {
-                (count(layer.zones.len())) " zones in " (count(layer.feature_count)) " areas. "
+                (counted(layer.zones.len())) " zones in " (counted(layer.feature_count)) " areas. "
                 @match layer.pending() {
                     0 => { "Every zone is linked to the provision that defines it." }
-                    pending => { (count(pending)) " of the zones are pending: the provision that defines them is not linked yet." }
+                    pending => { (counted(pending)) " of the zones are pending: the provision that defines them is not linked yet." }
                 }
             }
         }
@@ -119,7 +120,7 @@ impl Setting<'_> {
             h2 { (Letters(&zone.code)) @if let Some(name) = &zone.name { " " span.heading { (Letters(name)) } } }
             dl {
                 dt { "Category" } dd { (Letters(self.layer.category_of(zone))) }
-                dt { "Areas" } dd { (count(zone.features)) }
+                dt { "Areas" } dd { (counted(zone.features)) }
                 dt { "Defined in" } dd { (table::defined_in(zone)) }
             }
         }

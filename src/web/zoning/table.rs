@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
+use super::address::path;
 use super::reply::{Layer, Zone};
-use super::{count, path};
 use crate::api::reply::Pages;
 use crate::percent;
 use crate::web::law::address;
-use crate::web::letters::Letters;
+use crate::web::letters::{Letters, counted};
 use crate::web::pager;
 
 /// Zones on a page.
@@ -22,7 +22,7 @@ pub(super) fn of(layer: &Layer<'_>, zone: Option<usize>, page: Option<u32>) -> M
     let rows = layer.zones.iter().enumerate().skip(from).take(PAGE_SIZE);
     let number = |page: usize| u32::try_from(page).unwrap_or(u32::MAX);
     html! {
-        h2 #table { "All zones " span.count { (count(layer.zones.len())) } }
+        h2 #table { "All zones " span.count { (counted(layer.zones.len())) } }
         div.table role="group" aria-label="Zones" tabindex="0" {
             table.zones {
                 thead { tr { th scope="col" { "Code" } th scope="col" { "Zone" } th scope="col" { "Category" } th.number scope="col" { "Areas" } th scope="col" { "Defined in" } } }
@@ -40,7 +40,7 @@ fn row(layer: &Layer<'_>, place: usize, zone: &Zone<'_>, is_chosen: bool) -> Mar
             th scope="row" { a href=(to_zone) data-zone=(place) { (Letters(&zone.code)) } }
             td { @if let Some(name) = &zone.name { (Letters(name)) } }
             td { (Letters(layer.category_of(zone))) }
-            td.number { (count(zone.features)) }
+            td.number { (counted(zone.features)) }
             td { (defined_in(zone)) }
         }
     }

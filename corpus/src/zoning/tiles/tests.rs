@@ -14,8 +14,8 @@ use crate::zoning::places::LayerPlaces;
 /// How far rounding to the grid moves a vertex, and a little for the arithmetic of the test.
 const MOVED_MAX: f64 = 0.72;
 
-/// How far a shape without width grows.
-const GROWN_MAX: f64 = 2.0;
+/// How far a shape without width grows: by the corners of a square of the least width.
+const GROWN_MAX: f64 = 2.0 * std::f64::consts::SQRT_2;
 
 type Rings = Vec<Vec<[f64; 2]>>;
 
