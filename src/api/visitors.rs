@@ -59,7 +59,8 @@ impl Wish {
 
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Read | Self::Map | Self::MapPart => "reading",
+            Self::Read | Self::Map => "reading",
+            Self::MapPart => "looking at maps",
             Self::Search | Self::Sample => "searching",
             Self::Complete => "completing",
         }
@@ -115,19 +116,31 @@ impl Visitors {
             Wish::Read | Wish::Sample | Wish::Map => self.reads.as_ref(),
             Wish::Search => self.searches.as_ref(),
             Wish::Complete => self.completions.as_ref(),
-            Wish::MapPart => self.reads.as_ref().map(|_| &self.map_parts),
+            // Its door counts it, whatever comes of it.
+            Wish::MapPart => None,
         }
     }
 
     /// Whether the operator lets anybody do this.
     pub fn may(&self, wish: Wish) -> bool {
-        self.rate(wish).is_some()
+        match wish {
+            Wish::MapPart => self.may(Wish::Map),
+            wish => self.rate(wish).is_some(),
+        }
     }
 
     /// Counts a call against an address. 401 where an account is needed, 429 where the address is too fast.
     pub fn let_in(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
-        let rate = self.rate(wish).ok_or_else(|| needs_account(wish))?;
-        rate.take(wish, address, now)
+        if !self.may(wish) {
+            return Err(needs_account(wish));
+        }
+        self.rate(wish).map_or(Ok(()), |rate| rate.take(wish, address, now))?;
+        Ok(VisitorPass { wish })
+    }
+
+    /// Counts a request for a part of a map against an address.
+    pub fn pace_map_part(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
+        self.map_parts.take(Wish::MapPart, address, now)
     }
 
     /// Opens the parts of a map to an account. The receipt is that of the call that the map's page is made of.
@@ -135,20 +148,13 @@ impl Visitors {
         hex::encode(hmac::sign(&self.pass_key, signed_text(account, map).as_bytes()).as_ref())
     }
 
-    /// Counts a part of a map against an address, for the account that opened the page of the map.
-    pub fn let_in_to_map(
-        &self,
-        pass: Option<&str>,
-        account: AccountId,
-        map: &str,
-        address: IpAddr,
-        now: SteadyMicros,
-    ) -> Result<VisitorPass, ApiError> {
+    /// Lets the account that opened the page of a map have its parts.
+    pub fn let_in_to_map(&self, pass: Option<&str>, account: AccountId, map: &str) -> Result<VisitorPass, ApiError> {
         let given = pass.and_then(hex::decode::<32>).unwrap_or_default();
         if hmac::verify(&self.pass_key, signed_text(account, map).as_bytes(), &given).is_err() {
             return Err(ApiError::new(ErrorCode::InsufficientScope, "open the page of the map again"));
         }
-        self.map_parts.take(Wish::MapPart, address, now)
+        Ok(VisitorPass { wish: Wish::MapPart })
     }
 }
 
@@ -161,7 +167,7 @@ fn needs_account(wish: Wish) -> ApiError {
 }
 
 impl Rate {
-    fn take(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<VisitorPass, ApiError> {
+    fn take(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         let Self { per_minute, buckets } = self;
         let too_fast = |seconds| {
             let message = format!(
@@ -171,8 +177,7 @@ impl Rate {
             );
             ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
         };
-        buckets.take(ClientNetwork::of(address), now).map_err(too_fast)?;
-        Ok(VisitorPass { wish })
+        buckets.take(ClientNetwork::of(address), now).map_err(too_fast)
     }
 }
 
@@ -208,8 +213,9 @@ mod tests {
         let address = "192.0.2.1".parse().unwrap();
         assert!(visitors.let_in(Wish::Map, address, NOW).is_ok());
         assert!(visitors.let_in(Wish::Read, address, NOW).is_err(), "a map counts as reading");
-        let parts = (0..3_000).filter(|_| visitors.let_in(Wish::MapPart, address, NOW).is_ok()).count();
+        let parts = (0..3_000).filter(|_| visitors.pace_map_part(address, NOW).is_ok()).count();
         assert_eq!(parts, MAP_PARTS_PER_MINUTE as usize);
+        assert!(visitors.let_in(Wish::MapPart, address, NOW).is_ok(), "its door has counted it");
         let closed = Visitors::new(VisitorRates { reads_per_minute: 0, searches_per_minute: 9 });
         assert!(!closed.may(Wish::MapPart) && closed.let_in(Wish::MapPart, address, NOW).is_err());
     }

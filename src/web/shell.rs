@@ -151,10 +151,8 @@ impl Opened<'_> {
         let Ask { operation, wish, of, query, format, known_versions } = ask;
         let asker = match self.approved() {
             Some(person) if wish == Wish::MapPart && !self.shell.visitors.may(wish) => {
-                let (pass, now) = (self.parameter("pass"), self.shell.service.now().steady);
-                let visitors = &self.shell.visitors;
-                let map = self.map_name(of);
-                Asker::Visitor(visitors.let_in_to_map(pass, person.account, &map, self.visit.client, now)?)
+                let (visitors, map) = (&self.shell.visitors, self.map_name(of));
+                Asker::Visitor(visitors.let_in_to_map(self.parameter("pass"), person.account, &map)?)
             }
             // What is free to visitors is free to people too.
             Some(person) if wish == Wish::Search || !self.shell.visitors.may(wish) => Asker::Person(person),

@@ -435,7 +435,7 @@ fn hostile_text_is_shown_and_does_nothing() {
     assert!(shown.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
 }
 
-fn build_into(sources: &Path, data: &Path) {
+pub(crate) fn build_into(sources: &Path, data: &Path) {
     build(&BuildOptions {
         plan: sources.join("plan.toml"),
         sources: None,

@@ -1,11 +1,13 @@
 //! Zoning maps: their pages, their parts, and who may have them.
 
+use std::fs;
+
 use hornbook_corpus::zoning::layer::LayerStatus;
 use serde_json::Value;
 
 use crate::browser::{Browser, between, open_pages};
 use crate::house::{Answered, House, Opening, generous};
-use crate::pages::{BROWSER, is_page, open, usual, visit, with};
+use crate::pages::{BROWSER, build_into, is_page, open, usual, visit, with};
 use crate::sample::ENGINE;
 
 const MILLBROOK: &str = "/zoning/XA-MILLBROOK";
@@ -234,4 +236,49 @@ fn a_tile_beyond_the_world_is_refused_with_its_rule() {
     house.get("/api/v1/gis/XA-MILLBROOK/tiles/19/0/0", &key).error(422, "validation_error");
     house.get("/api/v1/gis/XA-GREYFORD/tiles/2/0/0", &key).error(404, "not_found");
     house.get("/api/v1/gis/XA-GREYFORD/zones", &key).error(404, "not_found");
+}
+
+/// A layer whose names try to be more than text, and whose table has several pages.
+#[test]
+fn hostile_names_are_shown_and_long_tables_have_pages() {
+    let data = tempfile::tempdir().unwrap();
+    let sources = data.path().join("sources");
+    fs::create_dir(&sources).unwrap();
+    let plan = "name = \"Hostile\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"B\"\nlevel = \"state\"\n[[jurisdiction]]\ncode = \"XB-A\"\nparent = \"XB\"\nname = \"</title><script>alert(1)</script>\"\nlevel = \"city\"\n\
+                [[source]]\nformat = \"geojson-zoning\"\npath = \"zones.geojson\"\njurisdiction = \"XB-A\"\npublisher = \"<b>\"\n\
+                url = \"javascript:alert(1)\"\nedition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"none\"\n\
+                [source.zoning]\nstatus = \"published\"\nzone_property = \"Z\"\nname_property = \"N\"\ncategory_property = \"C\"\n\
+                zone = [{ zone = \"A\", name = \"A\", category = \"A\" }]\n";
+    fs::write(sources.join("plan.toml"), plan).unwrap();
+    let features: Vec<Value> = (0..230)
+        .map(|at| {
+            let west = f64::from(at) * 0.01;
+            let ring = [[west, 0.0], [west + 0.01, 0.0], [west + 0.01, 0.01], [west, 0.01], [west, 0.0]];
+            serde_json::json!({ "type": "Feature", "geometry": { "type": "Polygon", "coordinates": [ring] }, "properties": {
+                "Z": format!("Z{at:03}\"><img src=x>"), "N": "</script><svg onload=alert(1)>\u{202e}", "C": "<iframe>" } })
+        })
+        .collect();
+    let collection = serde_json::json!({ "type": "FeatureCollection", "features": features });
+    fs::write(sources.join("zones.geojson"), collection.to_string()).unwrap();
+    build_into(&sources, data.path());
+    let house = open();
+    house.service.renew(data.path()).unwrap();
+    let chosen = "/zoning/XB-A?zone=Z150%22%3E%3Cimg%20src=x%3E";
+    for path in ["/zoning", "/coverage", "/zoning/XB-A", chosen, "/zoning/XB-A?zone=%E2%80%AE%3Cimg%3E"] {
+        let page = visit(&house, path);
+        assert_eq!(page.status, 200, "{path}: {}", page.text());
+        is_page(&page, path);
+        for never in
+            ["<img src=x", "<svg onload", "<iframe", "<b>", "alert(1)</script>", "href=\"javascript", "\u{202e}"]
+        {
+            assert!(!page.text().contains(never), "{path} has {never:?}");
+        }
+    }
+    let rows = |path: &str| visit(&house, path).text().matches("data-zone=").count();
+    assert_eq!([1, 2, 3, 9].map(|page| rows(&format!("/zoning/XB-A?page={page}"))), [100, 100, 30, 30]);
+    let page = visit(&house, chosen).text();
+    assert!(page.contains("Page 2 of 3") && page.contains("aria-current=\"true\""), "the page that has the zone");
+    let parts = parts_of(&page);
+    let picture = visit(&house, &format!("{parts}/overview/light")).text();
+    assert!(picture.contains("url(#hatch)") && !picture.contains("img src"));
 }

@@ -38,7 +38,11 @@ impl MapParts {
     async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
         let opened = self.shell.opened(&visit);
         let visitor = opened.visitor.clone();
-        let answered = part(opened).await;
+        let paced = self.shell.visitors.pace_map_part(visit.client, self.shell.service.now().steady);
+        let answered = match paced {
+            Ok(()) => part(opened).await,
+            Err(too_fast) => Err(too_fast),
+        };
         answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
     }
 }
