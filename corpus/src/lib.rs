@@ -21,6 +21,7 @@ pub mod layout;
 pub mod manifest;
 pub mod nodes;
 pub mod outline;
+pub mod ranges;
 pub mod references;
 pub mod section_file;
 pub mod snapshot;

@@ -15,7 +15,7 @@ use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
-use crate::graph::{GraphOptions, Probes, build_graph};
+use crate::graph::{GraphInput, GraphOptions, build_graph};
 use crate::import::batch::Batch;
 use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
@@ -28,6 +28,7 @@ use crate::progress::Progress;
 use crate::publish::WorkFolder;
 use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::ReusableGraph;
+use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
@@ -239,7 +240,7 @@ impl Context<'_> {
         stage.finish();
         clock.lap("references");
         let mut reused = Vec::new();
-        let graph = self.graph(dir, &compiled.probes, earlier, &mut reused)?;
+        let graph = self.graph(dir, &compiled, earlier, &mut reused)?;
         clock.lap("graph");
         let catalogue = Catalogue {
             jurisdictions: compiled.jurisdictions.clone(),
@@ -408,14 +409,15 @@ impl Context<'_> {
     fn graph(
         &self,
         dir: &Path,
-        probes: &Probes,
+        compiled: &Compiled,
         earlier: Option<&Path>,
         reused: &mut Vec<String>,
     ) -> Result<GraphReport, BuildError> {
         let space = embedding_space();
         let rows = VectorRows::open(dir, &space)?;
         let options = GraphOptions::default();
-        let recipe = options.recipe(probes);
+        let ranges = searched_ranges(dir, compiled)?;
+        let recipe = options.recipe(&compiled.probes, &ranges);
         let earlier = earlier.and_then(|dir| ReusableGraph::find(dir, &space, &options));
         if let Some(report) = earlier.as_ref().and_then(|earlier| earlier.copy_to(dir, &space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
@@ -423,9 +425,10 @@ impl Context<'_> {
             return Ok(report);
         }
         let earlier = earlier.and_then(|earlier| earlier.open(&space));
-        let mut stage =
-            self.options.progress.stage("building the graph", "chunks", Some(u64::from(rows.chunk_count())));
-        let stats = build_graph(&rows, probes, &options, earlier.as_ref(), &mut |done, _| stage.set(u64::from(done)))?;
+        let input = GraphInput { ranges: &ranges, probes: &compiled.probes, earlier: earlier.as_ref() };
+        let total = options.chunks_linked(rows.chunk_count(), &ranges);
+        let mut stage = self.options.progress.stage("building the graphs", "chunks", Some(total));
+        let stats = build_graph(&rows, &input, &options, &mut |done, _| stage.set(u64::from(done)))?;
         stage.finish();
         if stats.inserted > 0 {
             let kept = stats.points - stats.inserted.min(stats.points);
@@ -433,6 +436,7 @@ impl Context<'_> {
         }
         Ok(GraphReport {
             chunks: stats.chunks,
+            ranges: stats.ranges,
             points: stats.points,
             mended: stats.links_added,
             inserted: stats.inserted,

@@ -1,6 +1,7 @@
-//! Builds the graph over a space's vectors and writes it to their folder, shard by shard, so that memory stays bounded.
+//! Builds the graphs over a space's vectors and writes them to their folder, one after the other, so that memory stays bounded:
+//! the shards that cover all chunks, then the ranges that get links of their own (`ranges`).
 //!
-//! Per shard: equal and nearly equal vectors are merged into points (`collapse`), hnsw_rs links the points, its links
+//! Per graph: equal and nearly equal vectors are merged into points (`collapse`), hnsw_rs links the points, its links
 //! are read out and improved (`refine`), points that answer the same question are linked (`bridge`), and points that no
 //! search could reach are linked (`connect`). Insertion is serial and hnsw_rs draws its levels from a fixed seed, so
 //! the same vectors give the same bytes. Only this module uses hnsw_rs.
@@ -12,6 +13,7 @@ mod collapse;
 mod connect;
 mod entries;
 mod error;
+mod ranges;
 mod refine;
 mod rows;
 #[cfg(test)]
@@ -26,11 +28,13 @@ use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, Kernel, VectorRows};
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
 pub use carry::EarlierGraph;
-use carry::{Carried, CarryOptions, carry};
+use carry::{Carried, CarryOptions, Old, carry};
 use collapse::{Clusters, collapse};
 use connect::{Links, connect};
 use entries::{highest, scattered};
 pub use error::GraphBuildError;
+pub use ranges::RangeOptions;
+use ranges::{shards, with_links};
 pub use refine::RefineOptions;
 use refine::refine;
 use rows::ShardRows;
@@ -53,6 +57,7 @@ pub struct GraphOptions {
     pub near_cosine_min: f32,
     pub refine: RefineOptions,
     pub bridge: BridgeOptions,
+    pub ranges: RangeOptions,
 }
 
 impl Default for GraphOptions {
@@ -64,16 +69,23 @@ impl Default for GraphOptions {
             near_cosine_min: 0.999,
             refine: RefineOptions { ef: 64, links_max: 32, stretch: 1.2 },
             bridge: BridgeOptions { rounds: 2, ef: 128, answers: 32, pivots: 4, links_max: 12 },
+            ranges: RangeOptions { chunks_min: 4096, share_max: 0.67 },
         }
     }
 }
 
 impl GraphOptions {
-    /// A hash: equal hashes mean that another graph over the same vectors would be the same.
-    pub fn recipe(&self, probes: &Probes) -> String {
+    /// A hash: equal hashes mean that other graphs over the same vectors would be the same.
+    pub fn recipe(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(format!("{self:?}").as_bytes()).update(&probes.bytes());
+        hasher.update(format!("{self:?} {ranges:?}").as_bytes()).update(&probes.bytes());
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// How many chunks all graphs together have.
+    pub fn chunks_linked(&self, chunks: u32, ranges: &[OrdinalRange]) -> u64 {
+        let ranges = with_links(ranges, chunks, self.shard_chunks_max, &self.ranges);
+        u64::from(chunks) + ranges.iter().map(|range| u64::from(range.len())).sum::<u64>()
     }
 
     /// How many links a point may get after it was linked.
@@ -87,70 +99,115 @@ impl GraphOptions {
     }
 }
 
-/// What was built.
+/// What was built: of the shards, unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphStats {
     pub chunks: u32,
     pub shards: u32,
+    /// How many ranges have links of their own.
+    pub ranges: u32,
     pub points: u32,
     /// Chunks whose row another chunk has too.
     pub collapsed_equal: u32,
     /// Chunks that were nearly equal to a point.
     pub collapsed_near: u32,
+    /// Of all graphs.
     pub links: u64,
     /// Points that were inserted into the links of an earlier graph, over all builds since it was built as a whole.
     pub inserted: u32,
-    /// Links added because a walk could not have reached or left a point without them.
+    /// Links of all graphs that were added because a walk could not have reached or left a point without them.
     pub links_added: u32,
 }
 
-/// Writes `graph-<space>.bin` next to the vectors. `probes` are likely queries as vectors of the same embedding; there may be
-/// none. What did not change is taken over from `earlier`. `progress` receives how many chunks are done, and how many there
-/// are.
+/// What graphs are built of, besides the vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphInput<'a> {
+    /// Jurisdictions, code bodies and subtrees, as chunks: what searches will be narrowed to.
+    pub ranges: &'a [OrdinalRange],
+    /// Likely queries as vectors of the same embedding; there may be none.
+    pub probes: &'a Probes,
+    /// What did not change is taken over from it.
+    pub earlier: Option<&'a EarlierGraph>,
+}
+
+/// Writes `graph-<space>.bin` next to the vectors. `progress` receives how many chunks are done, each as often as graphs have
+/// it, and how many there are.
 pub fn build_graph(
     rows: &VectorRows,
-    probes: &Probes,
+    input: &GraphInput<'_>,
     options: &GraphOptions,
-    earlier: Option<&EarlierGraph>,
     progress: &mut dyn FnMut(u32, u32),
 ) -> Result<GraphStats, GraphBuildError> {
-    let total = rows.chunk_count();
+    let chunks = rows.chunk_count();
+    let shards = shards(chunks, options.shard_chunks_max);
+    let ranges = with_links(input.ranges, chunks, options.shard_chunks_max, &options.ranges);
+    let total = shards.iter().chain(&ranges).map(|graph| graph.len()).sum();
     let mut writer = GraphWriter::create(rows)?;
-    let mut stats = GraphStats { chunks: total, ..GraphStats::default() };
-    let mut start = 0;
-    while start < total {
-        let shard = OrdinalRange::new(start, start.saturating_add(options.shard_chunks_max.max(1)).min(total));
-        let mut shard_progress = |done: u32| progress(shard.start + done, total);
-        let rows = ShardRows::new(rows, shard);
-        build_shard(&rows, probes, options, earlier, &mut writer, &mut stats, &mut shard_progress)?;
-        start = shard.end;
+    let mut stats =
+        GraphStats { chunks, shards: shards.len() as u32, ranges: ranges.len() as u32, ..GraphStats::default() };
+    let mut done = 0;
+    for (place, &chunks) in shards.iter().enumerate() {
+        let shard = ShardRows::new(rows, chunks);
+        let old =
+            input.earlier.map(|earlier| Old { inserted: earlier.inserted(place), graphs: earlier.shards(), earlier });
+        let built = build_one(&shard, input.probes, options, old.as_ref(), &mut writer, &mut |now| {
+            progress(done + now, total)
+        })?;
+        stats.add_shard(&built);
+        done += chunks.len();
+    }
+    for &chunks in &ranges {
+        let shard = ShardRows::new(rows, chunks);
+        // What the rest of the law calls its parts is not asked here.
+        let probes = input.probes.of_chunks(|chunk| chunks.contains(chunk));
+        let old = input.earlier.and_then(|earlier| {
+            let graph = earlier.most_like(&shard)?;
+            Some(Old { inserted: graph.inserted, graphs: vec![graph], earlier })
+        });
+        let built =
+            build_one(&shard, &probes, options, old.as_ref(), &mut writer, &mut |now| progress(done + now, total))?;
+        stats.links += built.links;
+        stats.links_added += built.links_added;
+        done += chunks.len();
     }
     writer.finish()?;
     progress(total, total);
     Ok(stats)
 }
 
-fn build_shard(
+impl GraphStats {
+    fn add_shard(&mut self, built: &Self) {
+        self.points += built.points;
+        self.collapsed_equal += built.collapsed_equal;
+        self.collapsed_near += built.collapsed_near;
+        self.links += built.links;
+        self.inserted += built.inserted;
+        self.links_added += built.links_added;
+    }
+}
+
+/// Builds one graph and writes it; gives what it has.
+fn build_one(
     shard: &ShardRows<'_>,
     probes: &Probes,
     options: &GraphOptions,
-    earlier: Option<&EarlierGraph>,
+    old: Option<&Old<'_>>,
     writer: &mut GraphWriter,
-    stats: &mut GraphStats,
     progress: &mut dyn FnMut(u32),
-) -> Result<(), GraphBuildError> {
+) -> Result<GraphStats, GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
     let carrying = CarryOptions { refine: &options.refine, ef: options.ef_construction, room: options.bridge_room() };
-    let carried = earlier.and_then(|earlier| Some((earlier, carry(shard, &clusters, earlier, carrying)?)));
+    let carried = old.and_then(|old| Some((old, carry(shard, &clusters, old, carrying)?)));
+    let mut stats = GraphStats { points: clusters.points.len() as u32, ..GraphStats::default() };
     let (mut links, entries) = match carried {
-        Some((earlier, carried)) => {
-            stats.inserted += earlier.inserted() + carried.inserted.len() as u32;
+        Some((old, carried)) => {
+            stats.inserted = old.inserted + carried.inserted.len() as u32;
             link_inserted(shard, &clusters, carried, probes, options)
         }
         None => link_all(shard, &clusters, probes, options, progress),
     };
-    stats.links_added += connect(shard, &clusters.points, &mut links)?;
-    writer.begin_shard(shard.chunks.len(), &entries);
+    stats.links_added = connect(shard, &clusters.points, &mut links)?;
+    writer.begin(shard.chunks, &entries, stats.inserted);
     for chunk in shard.chunks.iter() {
         let lists = ChunkLinks { links: links.of(chunk), near: clusters.near(chunk), equal: clusters.equal(chunk) };
         stats.links += lists.links.len() as u64;
@@ -158,9 +215,7 @@ fn build_shard(
         stats.collapsed_equal += lists.equal.len() as u32;
         writer.push(lists)?;
     }
-    stats.points += clusters.points.len() as u32;
-    stats.shards += 1;
-    Ok(())
+    Ok(stats)
 }
 
 /// Links all points of a shard; also gives those that searches may start from.

@@ -30,6 +30,7 @@ pub mod receipt;
 mod references;
 pub mod report;
 mod reuse;
+mod searched_ranges;
 pub mod source_files;
 pub mod spool;
 mod stage_clock;

@@ -156,6 +156,8 @@ pub struct ReferenceReport {
 #[serde(rename_all = "camelCase")]
 pub struct GraphReport {
     pub chunks: u32,
+    /// Jurisdictions, code bodies and subtrees that have links of their own.
+    pub ranges: u32,
     pub points: u32,
     pub mended: u32,
     /// Points that were inserted into the graph of an earlier snapshot since it was built as a whole.

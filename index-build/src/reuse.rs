@@ -39,7 +39,7 @@ impl ReusableGraph {
 
     /// Opens it to take over its links.
     pub(crate) fn open(self, space: &SpaceName) -> Option<EarlierGraph> {
-        EarlierGraph::open(&self.dir, space, self.report.inserted).ok()
+        EarlierGraph::open(&self.dir, space).ok()
     }
 }
 

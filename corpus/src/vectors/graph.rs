@@ -2,8 +2,9 @@
 //!
 //! A *point* is the lowest chunk of a cluster of equal and nearly equal vectors. Points and links are chunk ordinals,
 //! so nothing needs translation. The chunks are split into *shards*, each with its own graph, because building a graph
-//! takes memory in proportion to its chunks. Every number in the file is checked when it is used: a damaged file can
-//! cause wrong results, but no panic and no endless search. `corpus/FORMAT.md` has the layout.
+//! takes memory in proportion to its chunks. Jurisdictions, code bodies and subtrees above a size have graphs of their
+//! own besides, so that a search in one of them passes nothing in vain. Every number in the file is checked when it is
+//! used: a damaged file can cause wrong results, but no panic and no endless search. `corpus/FORMAT.md` has the layout.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,12 +13,11 @@ use bytemuck::{Pod, Zeroable};
 
 use super::rows::{VectorRows, check_space, one};
 use super::space::NAME_LEN_MAX;
+use super::view::{GraphRecord, GraphView, Lists, NEAR_MAX};
 use crate::ids::OrdinalRange;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
-const KIND: FileKind = FileKind { magic: *b"HBVGRAPH", version: 1 };
-/// The most chunks near one point, which limits how many scores one point costs a query.
-pub const NEAR_MAX: usize = 64;
+const KIND: FileKind = FileKind { magic: *b"HBVGRAPH", version: 2 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -25,15 +25,6 @@ struct Meta {
     space: [u8; NAME_LEN_MAX],
     dims: u32,
     chunks: u32,
-}
-
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-struct ShardRecord {
-    first_chunk: u32,
-    chunk_count: u32,
-    first_entry: u32,
-    entry_count: u32,
 }
 
 /// What a graph file says of one chunk.
@@ -83,13 +74,13 @@ impl From<SectionFileError> for GraphWriteError {
     }
 }
 
-/// Writes the graph of one space: shard after shard, each begun and then given its chunks in order.
+/// Writes the graphs of one space, the shards first: each is begun and then given its chunks in order.
 #[derive(Debug)]
 pub struct GraphWriter {
     path: PathBuf,
     meta: Meta,
     out: SectionWriter,
-    shards: Vec<ShardRecord>,
+    graphs: Vec<GraphRecord>,
     entries: Vec<u32>,
     links_at: Vec<u32>,
     near: ListsInWork,
@@ -109,7 +100,7 @@ impl ListsInWork {
     }
 
     fn push(&mut self, list: &[u32]) {
-        // Every chunk is in at most one list, so the total fits.
+        // Every chunk is in at most one list of a graph, and rows of all graphs are counted in 32 bits.
         self.items.extend_from_slice(list);
         self.at.push(self.items.len() as u32);
     }
@@ -125,7 +116,7 @@ impl GraphWriter {
             path,
             meta: Meta { space: rows.space().padded(), dims: rows.dims() as u32, chunks: rows.chunk_count() },
             out,
-            shards: Vec::new(),
+            graphs: Vec::new(),
             entries: Vec::new(),
             links_at: vec![0],
             near: ListsInWork::new(),
@@ -133,18 +124,21 @@ impl GraphWriter {
         })
     }
 
-    /// Begins the shard that follows the chunks pushed so far. Searches in it start from the best of its `entries`.
-    pub fn begin_shard(&mut self, chunk_count: u32, entries: &[u32]) {
-        self.shards.push(ShardRecord {
-            first_chunk: self.chunks_pushed(),
-            chunk_count,
+    /// Begins the graph over some chunks: a shard, or a range with links of its own. Searches in it start from the best of
+    /// its `entries`. `inserted` of its points came after it was built as a whole.
+    pub fn begin(&mut self, chunks: OrdinalRange, entries: &[u32], inserted: u32) {
+        self.graphs.push(GraphRecord {
+            first_chunk: chunks.start,
+            chunk_count: chunks.len(),
             first_entry: self.entries.len() as u32,
             entry_count: entries.len() as u32,
+            first_row: self.rows_pushed(),
+            inserted,
         });
         self.entries.extend_from_slice(entries);
     }
 
-    /// Adds the next chunk.
+    /// Adds the next chunk of the graph begun last.
     ///
     /// # Panics
     /// If more than `NEAR_MAX` chunks are said to lie near it.
@@ -160,29 +154,52 @@ impl GraphWriter {
     }
 
     /// # Panics
-    /// If not exactly the chunks of the vectors were pushed.
+    /// If not exactly the chunks of the graphs were pushed, or their first ones do not cover those of the vectors in order.
     pub fn finish(mut self) -> Result<(), GraphWriteError> {
-        assert_eq!(self.chunks_pushed(), self.meta.chunks, "a graph over other chunks than its vectors");
+        let rows: u32 = self.graphs.iter().map(|graph| graph.chunk_count).sum();
+        assert_eq!(self.rows_pushed(), rows, "other chunks than those of the graphs");
+        assert!(shards_of(&self.graphs, self.meta.chunks).is_some(), "shards over other chunks than the vectors");
         self.out.section("links_at", &self.links_at)?;
         for (name, name_at, lists) in [("near", "near_at", &self.near), ("equal", "equal_at", &self.equal)] {
             self.out.section(name, &lists.items)?;
             self.out.section(name_at, &lists.at)?;
         }
         self.out.section("entries", &self.entries)?;
-        self.out.section("shards", &self.shards)?;
+        self.out.section("graphs", &self.graphs)?;
         self.out.section("meta", &[self.meta])?;
         Ok(self.out.finish()?)
     }
 
-    fn chunks_pushed(&self) -> u32 {
+    fn rows_pushed(&self) -> u32 {
         (self.links_at.len() - 1) as u32
     }
 }
 
-/// The mapped graph of one space.
+/// How many of the first graphs are shards: they cover all chunks in order, and the others lie within those chunks.
+fn shards_of(graphs: &[GraphRecord], chunks: u32) -> Option<usize> {
+    let (mut next, mut row, mut shards) = (0_u32, 0_u32, None);
+    for (place, graph) in graphs.iter().enumerate() {
+        let end = graph.first_chunk.checked_add(graph.chunk_count)?;
+        if graph.first_row != row || graph.chunk_count == 0 || end > chunks {
+            return None;
+        }
+        row = row.checked_add(graph.chunk_count)?;
+        if shards.is_none() {
+            if graph.first_chunk != next {
+                return None;
+            }
+            next = end;
+            shards = (next == chunks).then_some(place + 1);
+        }
+    }
+    shards.or((graphs.is_empty() && chunks == 0).then_some(0))
+}
+
+/// The mapped graphs of one space.
 #[derive(Clone, Debug)]
 pub struct GraphFile {
-    shards: Column<ShardRecord>,
+    graphs: Column<GraphRecord>,
+    shards: usize,
     entries: Column<u32>,
     links: ListColumns,
     near: ListColumns,
@@ -210,48 +227,33 @@ impl GraphFile {
                 rows.dims()
             )));
         }
+        let graphs: Column<GraphRecord> = file.column("graphs")?;
+        let Some(shards) = shards_of(&graphs, meta.chunks) else {
+            let (graphs, chunks) = (graphs.len(), meta.chunks);
+            return Err(file.damaged(format!("the first of its {graphs} graphs do not cover {chunks} chunks in order")));
+        };
+        let rows = graphs.last().map_or(0, |last| last.first_row as usize + last.chunk_count as usize);
         let lists = |items, at| -> Result<ListColumns, SectionFileError> {
             let lists = ListColumns { at: file.column(at)?, items: file.column(items)? };
-            if lists.at.len() != meta.chunks as usize + 1 {
-                return Err(file.damaged(format!(
-                    "section {at} has {} places for {} chunks",
-                    lists.at.len(),
-                    meta.chunks
-                )));
+            if lists.at.len() != rows + 1 {
+                return Err(file.damaged(format!("section {at} has {} places for {rows} lists", lists.at.len())));
             }
             Ok(lists)
         };
-        let graph = Self {
-            shards: file.column("shards")?,
+        Ok(Self {
+            graphs,
+            shards,
             entries: file.column("entries")?,
             links: lists("links", "links_at")?,
             near: lists("near", "near_at")?,
             equal: lists("equal", "equal_at")?,
-        };
-        if !graph.shards_cover(meta.chunks) {
-            return Err(file.damaged(format!(
-                "its {} shards do not cover {} chunks in order",
-                graph.shards.len(),
-                meta.chunks
-            )));
-        }
-        Ok(graph)
-    }
-
-    fn shards_cover(&self, chunks: u32) -> bool {
-        let mut next = 0u32;
-        for shard in self.shards.iter() {
-            match next.checked_add(shard.chunk_count) {
-                Some(end) if shard.first_chunk == next && shard.chunk_count > 0 => next = end,
-                _ => return false,
-            }
-        }
-        next == chunks
+        })
     }
 
     pub fn view(&self) -> GraphView<'_> {
         GraphView {
-            shards: &self.shards,
+            graphs: &self.graphs,
+            shards: self.shards,
             entries: &self.entries,
             links: self.links.view(),
             near: self.near.view(),
@@ -263,78 +265,5 @@ impl GraphFile {
 impl ListColumns {
     fn view(&self) -> Lists<'_> {
         Lists { at: &self.at, items: &self.items }
-    }
-}
-
-/// One list per chunk.
-#[derive(Clone, Copy, Debug)]
-struct Lists<'a> {
-    at: &'a [u32],
-    items: &'a [u32],
-}
-
-impl<'a> Lists<'a> {
-    /// The list of a chunk; empty where the file makes no sense.
-    #[inline]
-    fn of(&self, chunk: u32) -> &'a [u32] {
-        let place = chunk as usize;
-        match self.at.get(place..place + 2) {
-            Some(&[start, end]) => self.items.get(start as usize..end as usize).unwrap_or_default(),
-            _ => &[],
-        }
-    }
-}
-
-/// The columns as slices, taken once per query.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphView<'a> {
-    shards: &'a [ShardRecord],
-    entries: &'a [u32],
-    links: Lists<'a>,
-    near: Lists<'a>,
-    equal: Lists<'a>,
-}
-
-/// The chunks of a shard, and where searches in it start.
-#[derive(Clone, Copy, Debug)]
-pub struct Shard<'a> {
-    pub chunks: OrdinalRange,
-    pub entries: &'a [u32],
-}
-
-impl<'a> GraphView<'a> {
-    pub fn shards(&self) -> impl Iterator<Item = Shard<'a>> {
-        let entries = self.entries;
-        self.shards.iter().map(move |shard| Shard {
-            chunks: OrdinalRange { start: shard.first_chunk, end: shard.first_chunk.saturating_add(shard.chunk_count) },
-            entries: entries
-                .get(shard.first_entry as usize..)
-                .and_then(|rest| rest.get(..shard.entry_count as usize))
-                .unwrap_or_default(),
-        })
-    }
-
-    #[inline]
-    pub fn links(&self, chunk: u32) -> &'a [u32] {
-        self.links.of(chunk)
-    }
-
-    #[inline]
-    pub fn near(&self, chunk: u32) -> &'a [u32] {
-        let near = self.near.of(chunk);
-        &near[..near.len().min(NEAR_MAX)]
-    }
-
-    #[inline]
-    pub fn equal(&self, chunk: u32) -> &'a [u32] {
-        self.equal.of(chunk)
-    }
-
-    /// Those of the equal chunks that lie in the range, found by halving: there may be thousands.
-    pub(super) fn equal_in(&self, chunk: u32, range: OrdinalRange) -> &'a [u32] {
-        let equal = self.equal(chunk);
-        let start = equal.partition_point(|&other| other < range.start);
-        let end = equal.partition_point(|&other| other < range.end);
-        equal.get(start..end).unwrap_or_default()
     }
 }

@@ -1,11 +1,13 @@
-//! The vector index: one quantised vector per chunk, an exact scan for ranges, and a graph for large ranges.
+//! The vector index: one quantised vector per chunk, an exact scan for ranges, and graphs for large ranges.
 //!
 //! `VectorWriter` and `GraphWriter` write the two files of an embedding space. `VectorIndex` opens both and answers
 //! `nearest`. Scores are dot products with the stored twelve-bit vectors and equal on every machine; `quantise` defines
 //! them. The graph is built in `index-build`; this module only searches it.
 
 mod arch;
+mod effort;
 mod graph;
+mod plan;
 mod quantise;
 mod ranked;
 mod rows;
@@ -14,17 +16,23 @@ mod search;
 mod space;
 #[cfg(test)]
 mod tests;
+mod view;
+mod within;
 
 use std::cell::RefCell;
 use std::path::Path;
 
 pub use arch::Kernel;
-pub use graph::{ChunkLinks, GraphFile, GraphView, GraphWriteError, GraphWriter, NEAR_MAX, Shard};
+pub use effort::{Effort, Work};
+pub use graph::{ChunkLinks, GraphFile, GraphWriteError, GraphWriter};
 pub use ranked::Neighbour;
 pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};
+pub use view::{Graph, GraphView, NEAR_MAX};
+pub use within::Within;
 
 pub(crate) use arch::prefetch;
+use plan::{Step, plan};
 use quantise::Query;
 use ranked::{Best, Ranked};
 use scan::{Request, ScanScratch, best_estimated, scan};
@@ -33,28 +41,10 @@ use search::{WalkScratch, walk};
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 use crate::section_file::SectionFileError;
 
-/// How hard to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// How many points a walk through the graph keeps; more find more and take longer.
-    pub ef: usize,
-    /// Up to how many chunks of a part of a shard are scanned exactly in place of walking its graph; of a whole one a quarter.
-    pub scan_chunks_max: u32,
-}
-
-impl Default for Effort {
-    fn default() -> Self {
-        Self { ef: 48, scan_chunks_max: 40_000 }
-    }
-}
-
-/// A walk through the whole of a shard passes nothing in vain: it pays for so much fewer chunks.
-const WHOLE_WALKS_CHEAPER: u32 = 4;
-
 /// How many rows before it is read a row is asked for.
 const PREFETCHED_AHEAD: usize = 4;
 
-/// The vectors of one embedding space with their graph.
+/// The vectors of one embedding space with their graphs.
 #[derive(Clone, Debug)]
 pub struct VectorIndex {
     rows: VectorRows,
@@ -89,8 +79,17 @@ impl VectorIndex {
     /// # Panics
     /// If the query has another number of dimensions than the index.
     pub fn nearest(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort) -> Vec<Neighbour> {
+        self.nearest_within(query, &Within { ranges: &[range], admits: None }, k, effort)
+    }
+
+    /// The same of several ranges at once, and of those of their chunks that are admitted. What a range costs does not
+    /// depend on what lies around it.
+    ///
+    /// # Panics
+    /// If the query has another number of dimensions than the index.
+    pub fn nearest_within(&self, query: &[f32], within: &Within<'_>, k: usize, effort: Effort) -> Vec<Neighbour> {
         let mut out = Vec::new();
-        self.nearest_into(query, range, k, effort, &mut out);
+        self.nearest_into(query, within, k, effort, &mut out);
         out
     }
 
@@ -102,19 +101,25 @@ impl VectorIndex {
         self.nearest(query, range, k, Effort { ef: 0, scan_chunks_max: u32::MAX })
     }
 
-    /// Like `nearest`, into a buffer, which is emptied first. Allocates nothing once the thread has answered a query.
+    /// Like `nearest_within`, into a buffer, which is emptied first; says what it cost. Allocates nothing once the thread has
+    /// answered a query.
     ///
     /// # Panics
     /// If the query has another number of dimensions than the index.
-    pub fn nearest_into(&self, query: &[f32], range: OrdinalRange, k: usize, effort: Effort, out: &mut Vec<Neighbour>) {
+    pub fn nearest_into(
+        &self,
+        query: &[f32],
+        within: &Within<'_>,
+        k: usize,
+        effort: Effort,
+        out: &mut Vec<Neighbour>,
+    ) -> Work {
         assert_eq!(query.len(), self.rows.dims(), "a query of another embedding than {}", self.rows.space());
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.query.set(query);
             let k = k.min(self.rows.chunk_count() as usize);
             scratch.found.restart(k);
-            if k > 0 {
-                self.search(range, k, effort, scratch);
-            }
+            let work = if k > 0 { self.search(within, k, effort, scratch) } else { Work::default() };
             scratch.found.drain_into(&mut scratch.sorted);
             out.clear();
             out.extend(
@@ -123,7 +128,8 @@ impl VectorIndex {
                     .iter()
                     .map(|found| Neighbour { chunk: ChunkOrdinal(found.ordinal()), score: found.score() }),
             );
-        });
+            work
+        })
     }
 
     /// The best chunk of each of some short ranges, such as a provision's, or none for an empty one. Chosen by the estimate,
@@ -137,7 +143,8 @@ impl VectorIndex {
             scratch.query.set(query);
             let rows = self.rows.view();
             let whole = OrdinalRange { start: 0, end: self.rows.chunk_count() };
-            let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole };
+            let within = Within { ranges: &[whole], admits: None };
+            let request = Request { kernel: self.kernel, rows, query: &scratch.query, range: whole, within: &within };
             let best = |(place, &range): (usize, &OrdinalRange)| {
                 if let Some(ahead) = ranges.get(place + PREFETCHED_AHEAD) {
                     // Of a longer run the processor sees the rest coming.
@@ -149,24 +156,26 @@ impl VectorIndex {
         })
     }
 
-    fn search(&self, range: OrdinalRange, k: usize, effort: Effort, scratch: &mut Scratch) {
-        let (rows, graph) = (self.rows.view(), self.graph.view());
-        let Scratch { query, scan: scan_scratch, walk: walk_scratch, found, .. } = scratch;
-        for shard in graph.shards() {
-            let (start, end) = (range.start.max(shard.chunks.start), range.end.min(shard.chunks.end));
-            if start >= end {
-                continue;
-            }
-            let request = Request { kernel: self.kernel, rows, query, range: OrdinalRange { start, end } };
-            let is_whole = end - start == shard.chunks.len();
-            let scanned_max = effort.scan_chunks_max / if is_whole { WHOLE_WALKS_CHEAPER } else { 1 };
-            if end - start <= scanned_max {
-                scan(&request, k, scan_scratch, found);
-            } else {
-                walk(&request, &graph, &shard, effort.ef.max(k), walk_scratch);
-                Expansion { request, graph }.offer_all(&walk_scratch.found, found);
+    fn search(&self, within: &Within<'_>, k: usize, effort: Effort, scratch: &mut Scratch) -> Work {
+        let (rows, view) = (self.rows.view(), self.graph.view());
+        let Scratch { query, scan: scan_scratch, walk: walk_scratch, found, steps, .. } = scratch;
+        plan(view, self.rows.chunk_count(), within, effort, steps);
+        walk_scratch.restart(effort.ef.max(k));
+        let mut work = Work::default();
+        for &Step { range, graph } in steps.iter() {
+            let request = Request { kernel: self.kernel, rows, query, range, within };
+            match graph.and_then(|place| view.graph(place)) {
+                None => {
+                    scan(&request, k, scan_scratch, found);
+                    work.scanned += u64::from(range.len());
+                }
+                Some(graph) => {
+                    work.visited += walk(&request, &graph, walk_scratch);
+                    Expansion { request, graph }.offer_all(&walk_scratch.found, found);
+                }
             }
         }
+        work
     }
 }
 
@@ -182,12 +191,13 @@ struct Scratch {
     walk: WalkScratch,
     found: Best,
     sorted: Vec<Ranked>,
+    steps: Vec<Step>,
 }
 
 /// Turns points into the chunks they stand for.
 struct Expansion<'a> {
     request: Request<'a>,
-    graph: GraphView<'a>,
+    graph: Graph<'a>,
 }
 
 impl Expansion<'_> {
@@ -210,13 +220,14 @@ impl Expansion<'_> {
     fn offer_with_equals(&self, chunk: u32, found: &mut Best) {
         let range = self.request.range;
         let equal = self.graph.equal_in(chunk, range);
-        let itself = range.contains(chunk).then_some(chunk);
+        let may_be_found = |chunk: u32| range.contains(chunk) && self.request.within.admits(chunk);
+        let itself = may_be_found(chunk).then_some(chunk);
         if (itself.is_none() && equal.is_empty()) || !self.request.rows.has(chunk) {
             return;
         }
         let score = self.request.score(chunk);
         // A damaged list is not in order, so what halving it gave may lie outside the range.
-        for chunk in itself.into_iter().chain(equal.iter().copied()).filter(|&chunk| range.contains(chunk)) {
+        for chunk in itself.into_iter().chain(equal.iter().copied().filter(|&chunk| may_be_found(chunk))) {
             let offered = Ranked::new(score, chunk);
             if found.bar().is_some_and(|bar| offered <= bar) {
                 return;

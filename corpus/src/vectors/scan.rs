@@ -9,6 +9,7 @@ use super::arch::Kernel;
 use super::quantise::Query;
 use super::ranked::{Best, Neighbour, Ranked};
 use super::rows::RowsView;
+use super::within::Within;
 use crate::ids::{ChunkOrdinal, OrdinalRange};
 
 /// Chunks estimated at once; their estimates stay in the first-level cache.
@@ -32,6 +33,7 @@ pub(super) struct Request<'a> {
     pub(super) rows: RowsView<'a>,
     pub(super) query: &'a Query,
     pub(super) range: OrdinalRange,
+    pub(super) within: &'a Within<'a>,
 }
 
 impl Request<'_> {
@@ -61,7 +63,7 @@ pub(super) fn scan(request: &Request<'_>, k: usize, scratch: &mut ScanScratch, f
 
 /// The chunk of the range with the highest estimate, the first of equal ones, with its score.
 pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Option<Neighbour> {
-    let Request { kernel, rows, query, range: whole } = *request;
+    let Request { kernel, rows, query, range: whole, .. } = *request;
     let end = range.end.min(whole.end) as usize;
     let mut best: Option<(f32, usize)> = None;
     let mut dots = [0; BLOCK_LEN];
@@ -81,7 +83,7 @@ pub(super) fn best_estimated(request: &Request<'_>, range: OrdinalRange) -> Opti
 }
 
 fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch) {
-    let Request { kernel, rows, query, range } = *request;
+    let Request { kernel, rows, query, range, within } = *request;
     let ScanScratch { lower, candidates } = scratch;
     lower.restart(k);
     candidates.clear();
@@ -102,8 +104,8 @@ fn gather_candidates(request: &Request<'_>, k: usize, scratch: &mut ScanScratch)
             continue;
         }
         for (place, &upper) in upper.iter().enumerate() {
-            if upper >= lower.bar_score() {
-                let chunk = (start + place) as u32;
+            let chunk = (start + place) as u32;
+            if upper >= lower.bar_score() && within.admits(chunk) {
                 candidates.push(Ranked::new(upper, chunk));
                 lower.offer(Ranked::new((dots[place] as f32 * query.step - error) * scales[place], chunk));
             }

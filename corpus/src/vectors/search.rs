@@ -1,32 +1,50 @@
-//! The search of a shard's graph: from the best entry, always on to the most similar point not yet visited, until that
-//! point is worse than the `ef` best found. It ranks by estimates; its caller computes the scores.
+//! The search of a graph: from the best entry, always on to the most similar point not yet visited, until that point is
+//! worse than the `ef` best found. It ranks by estimates; its caller computes the scores.
+//!
+//! A search may walk several graphs one after the other. The best of all of them are kept together, so that a graph whose
+//! points are worse than what others gave is soon left: after the few steps that show it.
 
 use std::collections::BinaryHeap;
 
 use super::arch::prefetch;
-use super::graph::{GraphView, Shard};
 use super::ranked::{Best, Ranked};
 use super::scan::Request;
+use super::view::Graph;
 use crate::ids::OrdinalRange;
 
 /// How many of the best entries a walk starts from.
 const STARTS: usize = 4;
 
+/// How many of the best points of each graph are followed at least: fewer would leave it before it has led anywhere.
+const FOLLOWED_MIN: usize = 32;
+
 /// The buffers of a search, reused from query to query.
 #[derive(Debug, Default)]
 pub(super) struct WalkScratch {
+    ef: usize,
     visited: Visited,
     /// Points seen whose links were not yet followed.
     open: BinaryHeap<Ranked>,
-    /// The best points that stand for a chunk of the range.
+    /// The best points of all graphs that stand for a chunk that may be found.
     nearest: Best,
+    /// The best points of this graph, whatever they stand for.
+    own: Best,
+    starts: Vec<Ranked>,
     numbers: Vec<u32>,
     dots: Vec<i32>,
-    /// The points found, best first; the result.
+    /// The points found in this graph that stand for such a chunk, best first; the result.
     pub(super) found: Vec<Ranked>,
 }
 
-/// Which chunks of a shard were seen: a bit each. Clearing them costs less than the cache misses of a wider mark.
+impl WalkScratch {
+    /// Forgets what earlier walks found.
+    pub(super) fn restart(&mut self, ef: usize) {
+        self.ef = ef;
+        self.nearest.restart(ef);
+    }
+}
+
+/// Which chunks of a graph were seen: a bit each. Clearing them costs less than the cache misses of a wider mark.
 #[derive(Debug, Default)]
 struct Visited {
     first: u32,
@@ -40,7 +58,7 @@ impl Visited {
         self.words.resize((chunks.len() as usize).div_ceil(64), 0);
     }
 
-    /// Marks a chunk; whether it is one of the shard's that was not marked before.
+    /// Marks a chunk; whether it is one of the graph's that was not marked before.
     #[inline]
     fn is_new(&mut self, chunk: u32) -> bool {
         let place = chunk.wrapping_sub(self.first);
@@ -54,19 +72,14 @@ impl Visited {
     }
 }
 
-/// Leaves in `scratch.found` up to `ef` points of the shard that stand for chunks of the range, most similar first.
-pub(super) fn walk(
-    request: &Request<'_>,
-    graph: &GraphView<'_>,
-    shard: &Shard<'_>,
-    ef: usize,
-    scratch: &mut WalkScratch,
-) {
-    let mut walk = Walk { request, graph, shard: shard.chunks, scratch };
-    walk.start(shard.entries, ef);
+/// Leaves in `scratch.found` those points of the graph that stand for chunks that may be found and are among the `ef` best
+/// since the restart, most similar first. Gives how many points were compared.
+pub(super) fn walk(request: &Request<'_>, graph: &Graph<'_>, scratch: &mut WalkScratch) -> u64 {
+    let mut walk = Walk { request, graph, compared: 0, scratch };
+    walk.start();
     // Every step takes a point off `open`, and every point enters it at most once: the walk ends.
     while let Some(point) = walk.scratch.open.pop() {
-        if point.score() < walk.scratch.nearest.bar_score() {
+        if point.score() < walk.bar() {
             break;
         }
         // Most often the next to be followed.
@@ -75,37 +88,47 @@ pub(super) fn walk(
         }
         walk.follow(graph.links(point.ordinal()));
     }
-    let WalkScratch { nearest, found, .. } = walk.scratch;
-    nearest.drain_into(found);
+    let Walk { compared, scratch: WalkScratch { nearest, found, .. }, .. } = walk;
+    let bar = nearest.bar_score();
+    found.retain(|point| point.score() >= bar);
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    compared
 }
 
 struct Walk<'a> {
     request: &'a Request<'a>,
-    graph: &'a GraphView<'a>,
-    shard: OrdinalRange,
+    graph: &'a Graph<'a>,
+    compared: u64,
     scratch: &'a mut WalkScratch,
 }
 
 impl Walk<'_> {
-    fn start(&mut self, entries: &[u32], ef: usize) {
-        self.scratch.visited.restart(self.shard);
+    fn start(&mut self) {
+        self.scratch.visited.restart(self.graph.chunks);
         self.scratch.open.clear();
-        self.scratch.nearest.restart(STARTS);
-        self.estimate_new(entries);
+        self.scratch.found.clear();
+        self.scratch.own.restart(STARTS);
+        self.estimate_new(self.graph.entries);
         for place in 0..self.scratch.numbers.len() {
             let estimate = self.estimate(place);
-            self.scratch.nearest.offer(estimate);
+            self.scratch.own.offer(estimate);
         }
-        let WalkScratch { nearest, found, .. } = &mut *self.scratch;
-        nearest.drain_into(found);
-        nearest.restart(ef);
+        let WalkScratch { own, starts, visited, ef, .. } = &mut *self.scratch;
+        own.drain_into(starts);
+        own.restart(FOLLOWED_MIN.min(*ef));
         // Entries that are no starts may be met again on the way.
-        self.scratch.visited.restart(self.shard);
-        for place in 0..self.scratch.found.len() {
-            let start = self.scratch.found[place];
+        visited.restart(self.graph.chunks);
+        for place in 0..self.scratch.starts.len() {
+            let start = self.scratch.starts[place];
             self.scratch.visited.is_new(start.ordinal());
             self.meet(start);
         }
+    }
+
+    /// What is worse leads nowhere: it is neither among the best of all nor among the first few of this graph.
+    #[inline]
+    fn bar(&self) -> f32 {
+        self.scratch.nearest.bar_score().min(self.scratch.own.bar_score())
     }
 
     /// Estimates the points at the other ends of the links and remembers those that may lead on.
@@ -113,7 +136,7 @@ impl Walk<'_> {
         self.estimate_new(links);
         for place in 0..self.scratch.numbers.len() {
             let estimate = self.estimate(place);
-            if estimate.score() >= self.scratch.nearest.bar_score() {
+            if estimate.score() >= self.bar() {
                 self.meet(estimate);
             }
         }
@@ -121,8 +144,10 @@ impl Walk<'_> {
 
     fn meet(&mut self, point: Ranked) {
         self.scratch.open.push(point);
-        if self.stands_for_range(point.ordinal()) {
+        self.scratch.own.offer(point);
+        if point.score() >= self.scratch.nearest.bar_score() && self.stands_for_range(point.ordinal()) {
             self.scratch.nearest.offer(point);
+            self.scratch.found.push(point);
         }
     }
 
@@ -131,11 +156,12 @@ impl Walk<'_> {
         let WalkScratch { visited, numbers, dots, .. } = &mut *self.scratch;
         numbers.clear();
         for &chunk in chunks {
-            if visited.is_new(chunk) && self.shard.contains(chunk) {
+            if visited.is_new(chunk) && self.graph.chunks.contains(chunk) {
                 prefetch(self.request.rows.codes(chunk));
                 numbers.push(chunk);
             }
         }
+        self.compared += numbers.len() as u64;
         dots.clear();
         dots.resize(numbers.len(), 0);
         self.request.kernel.dots_at(&self.request.query.steps, self.request.rows.codes, numbers, dots);
@@ -150,10 +176,13 @@ impl Walk<'_> {
         )
     }
 
-    /// Whether the point, a chunk near it, or one equal to either lies in the range.
+    /// Whether the point, a chunk near it, or one equal to either may be found.
     fn stands_for_range(&self, point: u32) -> bool {
-        let stands =
-            |chunk| self.request.range.contains(chunk) || !self.graph.equal_in(chunk, self.request.range).is_empty();
+        let Request { range, within, .. } = *self.request;
+        let stands = |chunk| {
+            (range.contains(chunk) && within.admits(chunk))
+                || self.graph.equal_in(chunk, range).iter().any(|&equal| within.admits(equal))
+        };
         stands(point) || self.graph.near(point).iter().any(|&near| stands(near))
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::ranges::OrdinalRanges;
 
 const DIMS: usize = 32;
 
@@ -31,10 +32,22 @@ fn write_rows(dir: &Path, vectors: &[Vec<f32>]) -> VectorRows {
 /// Writes a graph in which every cluster leads and every point is linked to every other of its shard. `near_with` tells
 /// which earlier chunk a chunk is put near, if any.
 fn write_full_graph(rows: &VectorRows, shard_len: u32, near_with: impl Fn(u32) -> Option<u32>) {
+    write_full_graphs(rows, shard_len, &[], near_with);
+}
+
+/// The same with graphs of their own for some ranges.
+fn write_full_graphs(
+    rows: &VectorRows,
+    shard_len: u32,
+    ranges: &[OrdinalRange],
+    near_with: impl Fn(u32) -> Option<u32>,
+) {
     let mut writer = GraphWriter::create(rows).unwrap();
     let view = rows.view();
-    for start in (0..rows.chunk_count()).step_by(shard_len as usize) {
-        let chunks = OrdinalRange::new(start, (start + shard_len).min(rows.chunk_count()));
+    let shards = (0..rows.chunk_count()).step_by(shard_len as usize);
+    let shards = shards.map(|start| OrdinalRange::new(start, (start + shard_len).min(rows.chunk_count())));
+    for chunks in shards.chain(ranges.iter().copied()) {
+        let start = chunks.start;
         let first_equal = |chunk: u32| (start..chunk).find(|&earlier| view.are_equal(earlier, chunk)).unwrap_or(chunk);
         let is_first = |chunk: u32| first_equal(chunk) == chunk;
         let leader_of = |chunk: u32| {
@@ -42,7 +55,7 @@ fn write_full_graph(rows: &VectorRows, shard_len: u32, near_with: impl Fn(u32) -
         };
         let is_point = |chunk: u32| is_first(chunk) && leader_of(chunk).is_none();
         let points: Vec<u32> = chunks.iter().filter(|&chunk| is_point(chunk)).collect();
-        writer.begin_shard(chunks.len(), &points[points.len() / 2..]);
+        writer.begin(chunks, &points[points.len() / 2..], 0);
         for chunk in chunks.iter() {
             let near: Vec<u32> =
                 chunks.iter().filter(|&other| is_first(other) && leader_of(other) == Some(chunk)).collect();
@@ -58,7 +71,8 @@ fn write_full_graph(rows: &VectorRows, shard_len: u32, near_with: impl Fn(u32) -
 fn brute_force(rows: &VectorRows, query: &[f32], range: OrdinalRange, k: usize) -> Vec<Neighbour> {
     let mut prepared = Query::default();
     prepared.set(query);
-    let request = Request { kernel: Kernel::scalar(), rows: rows.view(), query: &prepared, range };
+    let within = Within { ranges: &[range], admits: None };
+    let request = Request { kernel: Kernel::scalar(), rows: rows.view(), query: &prepared, range, within: &within };
     let mut all: Vec<Neighbour> = range
         .iter()
         .take_while(|&chunk| chunk < rows.chunk_count())
@@ -78,7 +92,9 @@ proptest! {
         vectors in prop::collection::vec(coarse_vector(), 1..200),
         repeats in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..60),
         query in coarse_vector(),
-        (a, b) in (0u32..220, 0u32..220),
+        asked in prop::collection::vec((0u32..220, 0u32..220), 1..4),
+        with_links in prop::collection::vec((any::<prop::sample::Index>(), 1u32..120), 0..5),
+        admitted in prop::option::of(2u32..5),
         k in 0usize..40,
         shard_len in 1u32..250,
         near_each in 2u32..9,
@@ -91,15 +107,29 @@ proptest! {
         }
         let dir = tempfile::tempdir().unwrap();
         let rows = write_rows(dir.path(), &vectors);
-        write_full_graph(&rows, shard_len, |chunk| (chunk % near_each == 1).then(|| chunk - 1));
+        let with_links: Vec<OrdinalRange> = with_links
+            .iter()
+            .map(|(start, len)| {
+                let start = start.index(vectors.len()) as u32;
+                OrdinalRange::new(start, (start + len).min(vectors.len() as u32))
+            })
+            .collect();
+        write_full_graphs(&rows, shard_len, &with_links, |chunk| (chunk % near_each == 1).then(|| chunk - 1));
         let index = VectorIndex::open(dir.path(), &space()).unwrap();
-        let range = OrdinalRange::new(a.min(b), a.max(b));
-        let expected = brute_force(&rows, &query, range, k);
-        let exhaustive = Effort { ef: vectors.len(), scan_chunks_max: 0 };
+        let ranges = OrdinalRanges::union(asked.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
+        let admits = |chunk: ChunkOrdinal| admitted.is_none_or(|each| chunk.0 % each == 0);
+        let within = Within { ranges: ranges.as_slice(), admits: admitted.is_some().then_some(&admits) };
+        let mut expected = brute_force(&rows, &query, OrdinalRange::new(0, rows.chunk_count()), vectors.len());
+        expected.retain(|found| ranges.contains(found.chunk.0) && admits(found.chunk));
+        expected.truncate(k);
+        let scanned = Effort { ef: 0, scan_chunks_max: u32::MAX };
+        let either = Effort { ef: vectors.len(), scan_chunks_max: 20 };
+        let walked = Effort { ef: vectors.len(), scan_chunks_max: 0 };
         for kernel in [Kernel::detect(), Kernel::scalar()] {
             let index = index.clone().with_kernel(kernel);
-            prop_assert_eq!(&index.nearest_exact(&query, range, k), &expected);
-            prop_assert_eq!(&index.nearest(&query, range, k, exhaustive), &expected);
+            for effort in [scanned, either, walked] {
+                prop_assert_eq!(&index.nearest_within(&query, &within, k, effort), &expected, "{:?}", effort);
+            }
         }
     }
 
@@ -140,7 +170,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let rows = write_rows(dir.path(), &vectors);
-        write_full_graph(&rows, 50, |chunk| (chunk % 3 == 1).then(|| chunk - 1));
+        write_full_graphs(&rows, 50, &[OrdinalRange::new(5, 38)], |chunk| (chunk % 3 == 1).then(|| chunk - 1));
         drop(rows);
         for (in_graph, place, bit) in flips {
             let file = dir.path().join(if in_graph { space().graph_file() } else { space().vectors_file() });
@@ -185,7 +215,8 @@ fn a_query_buffer_is_emptied_first_and_no_vectors_give_no_neighbours() {
     write_full_graph(&write_rows(dir.path(), &[]), 8, |_| None);
     let index = VectorIndex::open(dir.path(), &space()).unwrap();
     let mut out = vec![Neighbour { chunk: ChunkOrdinal(1), score: 1.0 }];
-    index.nearest_into(&[1.0; DIMS], OrdinalRange::new(0, 9), 5, Effort::default(), &mut out);
+    let within = Within { ranges: &[OrdinalRange::new(0, 9)], admits: None };
+    index.nearest_into(&[1.0; DIMS], &within, 5, Effort::default(), &mut out);
     assert!(out.is_empty());
 }
 
@@ -235,4 +266,43 @@ fn equal_input_gives_equal_bytes() {
     for file in [space().vectors_file(), space().graph_file()] {
         assert_eq!(fs::read(one.path().join(&file)).unwrap(), fs::read(two.path().join(&file)).unwrap());
     }
+}
+
+/// Which range is searched how: a walk where there are links of just this range, a scan where that is cheaper.
+#[test]
+fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
+    let vectors: Vec<Vec<f32>> =
+        (0..400).map(|n| (0..DIMS).map(|d| ((n * 31 + d * 17) % 23) as f32 - 11.0).collect()).collect();
+    let dir = tempfile::tempdir().unwrap();
+    let rows = write_rows(dir.path(), &vectors);
+    let own = [OrdinalRange::new(100, 300), OrdinalRange::new(120, 180), OrdinalRange::new(300, 360)];
+    write_full_graphs(&rows, 400, &own, |_| None);
+    let index = VectorIndex::open(dir.path(), &space()).unwrap();
+    let steps = |ranges: &[(u32, u32)], admits: Option<&dyn Fn(ChunkOrdinal) -> bool>| {
+        let ranges: Vec<OrdinalRange> = ranges.iter().map(|&(start, end)| OrdinalRange::new(start, end)).collect();
+        let mut steps = Vec::new();
+        let effort = Effort { ef: 8, scan_chunks_max: 50 };
+        plan(index.graph().view(), 400, &Within { ranges: &ranges, admits }, effort, &mut steps);
+        steps.iter().map(|step| (step.range.start, step.range.end, step.graph)).collect::<Vec<_>>()
+    };
+    assert_eq!(steps(&[(0, 400)], None), [(0, 400, Some(0))], "everything");
+    assert_eq!(steps(&[(100, 300)], None), [(100, 300, Some(1))], "links of its own");
+    assert_eq!(steps(&[(110, 290)], None), [(110, 290, Some(1))], "nearly all of a graph");
+    assert_eq!(steps(&[(190, 250)], None), [(190, 250, None)], "a small part of one");
+    assert_eq!(steps(&[(0, 40)], None), [(0, 40, None)], "a small range");
+    assert_eq!(
+        steps(&[(120, 180), (300, 360)], None),
+        [(120, 180, Some(2)), (300, 360, Some(3))],
+        "a second walk costs less than the first"
+    );
+    assert_eq!(steps(&[(90, 365)], None), [(90, 365, Some(0))]);
+    assert_eq!(steps(&[(100, 360)], None), [(100, 300, Some(1)), (300, 360, Some(3))], "parts that fit");
+    let few = |chunk: ChunkOrdinal| chunk.0 % 20 == 0;
+    assert_eq!(steps(&[(100, 300)], Some(&few)), [(100, 300, None)], "a walk would pass nineteen of twenty");
+    assert!(steps(&[], None).is_empty());
+    // What a search of its own snapshot would compare, and not a row more.
+    let mut out = Vec::new();
+    let within = Within { ranges: &own[..1], admits: None };
+    let work = index.nearest_into(&vectors[150], &within, 10, Effort { ef: 8, scan_chunks_max: 50 }, &mut out);
+    assert!(work.scanned == 0 && (10..=400).contains(&work.visited), "{work:?}");
 }

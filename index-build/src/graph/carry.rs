@@ -1,14 +1,16 @@
-//! Takes over the links of an earlier graph, so that a build with few changes links only what is new.
+//! Takes over the links of an earlier graph, so that a build with few changes links only what is new. Shards take over those
+//! of the earlier shards, a range with links of its own those of the earlier range that is most like it.
 //!
 //! A point whose row was a point before keeps its links to those that are points still. Every other point is inserted:
 //! it searches its neighbours in the links so far, and is linked with the best of them both ways. The result is a graph
 //! as good as a new one as long as few points are inserted; the builder counts them over the builds and starts anew
 //! when they are many.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use hornbook_corpus::section_file::SectionFileError;
-use hornbook_corpus::vectors::{GraphFile, GraphView, RowsView, SpaceName, VectorRows};
+use hornbook_corpus::vectors::{Graph, GraphFile, RowsView, SpaceName, VectorRows};
 
 use super::around::{Around, Seen};
 use super::collapse::{Clusters, hash_of_codes};
@@ -22,25 +24,76 @@ const INSERTED_SHARE: u32 = 5;
 /// How many entries a new point starts its search from.
 const STARTS: usize = 4;
 
-/// The vectors and graph of an earlier snapshot, built with the same options.
+/// From so many chunks of a range, evenly spread, the earlier range that is most like it is found.
+const SAMPLED: u32 = 256;
+/// Of chunks with equal rows so many are looked at.
+const EQUAL_MAX: usize = 8;
+
+/// The vectors and graphs of an earlier snapshot, built with the same options.
 #[derive(Debug)]
 pub struct EarlierGraph {
     rows: VectorRows,
     graph: GraphFile,
-    /// How many points were inserted since the graph was built as a whole.
-    inserted: u32,
+    /// The hash of every row with its chunk, ascending; made when it is first needed.
+    by_hash: OnceCell<Vec<(u64, u32)>>,
 }
 
 impl EarlierGraph {
-    pub fn open(dir: &std::path::Path, space: &SpaceName, inserted: u32) -> Result<Self, SectionFileError> {
+    pub fn open(dir: &std::path::Path, space: &SpaceName) -> Result<Self, SectionFileError> {
         let rows = VectorRows::open(dir, space)?;
         let graph = GraphFile::open(&rows)?;
-        Ok(Self { rows, graph, inserted })
+        Ok(Self { rows, graph, by_hash: OnceCell::new() })
     }
 
-    pub(super) fn inserted(&self) -> u32 {
-        self.inserted
+    pub(super) fn shards(&self) -> Vec<Graph<'_>> {
+        self.graph.view().shards().collect()
     }
+
+    /// How many points were inserted into the shard in this place since it was built as a whole.
+    pub(super) fn inserted(&self, place: usize) -> u32 {
+        self.graph.view().shards().nth(place).map_or(0, |shard| shard.inserted)
+    }
+
+    /// The range with links that shares most with the new one, for its size.
+    pub(super) fn most_like(&self, shard: &ShardRows<'_>) -> Option<Graph<'_>> {
+        let ranges: Vec<Graph<'_>> = self.graph.view().ranges().collect();
+        let mut shared = vec![0_u32; ranges.len()];
+        for chunk in shard.chunks.iter().step_by((shard.chunks.len() / SAMPLED).max(1) as usize) {
+            let same: Vec<u32> = self.with_codes(shard.rows.codes(chunk)).collect();
+            for (shared, range) in shared.iter_mut().zip(&ranges) {
+                *shared += u32::from(same.iter().any(|&same| range.chunks.contains(same)));
+            }
+        }
+        let likeness = |place: usize| {
+            let (old, new) = (ranges[place].chunks.len(), shard.chunks.len());
+            f64::from(shared[place]) * f64::from(old.min(new)) / f64::from(old.max(new))
+        };
+        let best = (0..ranges.len()).max_by(|&a, &b| likeness(a).total_cmp(&likeness(b)))?;
+        (shared[best] > 0).then(|| ranges[best])
+    }
+
+    /// Some of the chunks with these codes.
+    fn with_codes(&self, codes: &[i8]) -> impl Iterator<Item = u32> {
+        let rows = self.rows.view();
+        let by_hash = self.by_hash.get_or_init(|| {
+            let mut hashes: Vec<(u64, u32)> =
+                (0..self.rows.chunk_count()).map(|chunk| (hash_of_codes(rows.codes(chunk)), chunk)).collect();
+            hashes.sort_unstable();
+            hashes
+        });
+        let hash = hash_of_codes(codes);
+        let first = by_hash.partition_point(|&(other, _)| other < hash);
+        by_hash[first..].iter().take_while(move |(other, _)| *other == hash).take(EQUAL_MAX).map(|&(_, chunk)| chunk)
+    }
+}
+
+/// What a new graph takes over.
+pub(super) struct Old<'e> {
+    pub(super) earlier: &'e EarlierGraph,
+    /// Graphs of different chunks.
+    pub(super) graphs: Vec<Graph<'e>>,
+    /// How many points were inserted into them since they were built as a whole.
+    pub(super) inserted: u32,
 }
 
 /// The links of a shard, most of them taken over.
@@ -65,24 +118,24 @@ pub(super) struct CarryOptions<'o> {
 pub(super) fn carry(
     shard: &ShardRows<'_>,
     clusters: &Clusters,
-    earlier: &EarlierGraph,
+    old: &Old<'_>,
     options: CarryOptions<'_>,
 ) -> Option<Carried> {
-    let (old_rows, old) = (earlier.rows.view(), earlier.graph.view());
-    let kept = KeptPoints::find(shard, clusters, &old_rows, &old);
+    let kept = KeptPoints::find(shard, clusters, &old.earlier.rows.view(), &old.graphs);
     let inserted: Vec<u32> = clusters.points.iter().copied().filter(|&point| !kept.has(shard, point)).collect();
-    let too_many =
-        (inserted.len() as u32).saturating_add(earlier.inserted) > clusters.points.len() as u32 / INSERTED_SHARE;
+    let too_many = (inserted.len() as u32).saturating_add(old.inserted) > clusters.points.len() as u32 / INSERTED_SHARE;
     if too_many || inserted.len() == clusters.points.len() {
         return None;
     }
     let mut links = Links::new(shard.chunks, options.refine.links_max + options.room);
-    for (before, now) in kept.pairs() {
-        for now_end in old.links(before).iter().filter_map(|&end| kept.now(end)) {
-            links.add(now, now_end);
+    for graph in &old.graphs {
+        for (before, now) in graph.chunks.iter().filter_map(|before| Some((before, kept.now(before)?))) {
+            for now_end in graph.links(before).iter().filter_map(|&end| kept.now(end)) {
+                links.add(now, now_end);
+            }
         }
     }
-    let old_entries = old.shards().flat_map(|shard| shard.entries.iter().copied());
+    let old_entries = old.graphs.iter().flat_map(|graph| graph.entries.iter().copied());
     let entries = entries(old_entries.filter_map(|entry| kept.now(entry)).collect(), &clusters.points);
     let mut around = Around::new(shard.chunks);
     for &point in &inserted {
@@ -121,19 +174,18 @@ struct KeptPoints {
 const NONE: u32 = u32::MAX;
 
 impl KeptPoints {
-    fn find(shard: &ShardRows<'_>, clusters: &Clusters, old_rows: &RowsView<'_>, old: &GraphView<'_>) -> Self {
+    fn find(shard: &ShardRows<'_>, clusters: &Clusters, old_rows: &RowsView<'_>, old: &[Graph<'_>]) -> Self {
         let place = |chunk: u32| (chunk - shard.chunks.start) as usize;
         let mut by_row: HashMap<u64, u32> = HashMap::with_capacity(shard.chunks.len() as usize);
         for chunk in shard.chunks.iter() {
             by_row.entry(hash_of_codes(shard.rows.codes(chunk))).or_insert(chunk);
         }
         let point_of = clusters.points_by_chunk(shard.chunks);
-        let old_chunks = old.shards().last().map_or(0, |shard| shard.chunks.end);
-        let mut kept = Self { now: vec![NONE; old_chunks as usize], is_kept: vec![false; shard.chunks.len() as usize] };
-        for before in 0..old_chunks {
-            if old.links(before).is_empty() {
-                continue;
-            }
+        let old_end = old.iter().map(|graph| graph.chunks.end).max().unwrap_or(0);
+        let mut kept = Self { now: vec![NONE; old_end as usize], is_kept: vec![false; shard.chunks.len() as usize] };
+        let points =
+            old.iter().flat_map(|&graph| graph.chunks.iter().filter(move |&before| !graph.links(before).is_empty()));
+        for before in points {
             let codes = old_rows.codes(before);
             let same = by_row.get(&hash_of_codes(codes)).filter(|&&chunk| shard.rows.codes(chunk) == codes);
             if let Some(&chunk) = same {
@@ -151,9 +203,5 @@ impl KeptPoints {
 
     fn now(&self, before: u32) -> Option<u32> {
         self.now.get(before as usize).copied().filter(|&now| now != NONE)
-    }
-
-    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..).zip(&self.now).filter(|(_, now)| **now != NONE).map(|(before, &now)| (before, now))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hornbook_corpus::vectors::{Effort, Neighbour, SpaceName, VectorIndex, VectorWriter};
+use hornbook_corpus::vectors::{Effort, Graph, Neighbour, SpaceName, VectorIndex, VectorWriter, Within, Work};
 use proptest::prelude::*;
 
 use super::*;
@@ -47,13 +47,23 @@ fn unit(vector: &[f32]) -> Vec<f32> {
 }
 
 fn build(dir: &Path, vectors: &[Vec<f32>], options: &GraphOptions) -> (VectorIndex, GraphStats) {
-    build_with_probes(dir, vectors, &[], options)
+    build_with(dir, vectors, &[], &[], options)
 }
 
 fn build_with_probes(
     dir: &Path,
     vectors: &[Vec<f32>],
     asked: &[Vec<f32>],
+    options: &GraphOptions,
+) -> (VectorIndex, GraphStats) {
+    build_with(dir, vectors, asked, &[], options)
+}
+
+fn build_with(
+    dir: &Path,
+    vectors: &[Vec<f32>],
+    asked: &[Vec<f32>],
+    ranges: &[OrdinalRange],
     options: &GraphOptions,
 ) -> (VectorIndex, GraphStats) {
     let mut probes = Probes::new(DIMS);
@@ -63,11 +73,12 @@ fn build_with_probes(
     writer.finish().unwrap();
     let rows = VectorRows::open(dir, &space()).unwrap();
     let mut last = 0;
-    let stats = build_graph(&rows, &probes, options, None, &mut |done, total| {
+    let input = GraphInput { ranges, probes: &probes, earlier: None };
+    let stats = build_graph(&rows, &input, options, &mut |done, total| {
         assert!(last <= done && done <= total, "progress went from {last} to {done} of {total}");
         last = done;
     });
-    assert_eq!(last as usize, vectors.len());
+    assert_eq!(u64::from(last), options.chunks_linked(rows.chunk_count(), ranges));
     (VectorIndex::open(dir, &space()).unwrap(), stats.unwrap())
 }
 
@@ -75,17 +86,22 @@ fn small() -> GraphOptions {
     GraphOptions { links_per_point: 6, ef_construction: 24, ..GraphOptions::default() }
 }
 
-/// Every chunk is in the graph once, and from every entry a walk can reach every point.
+/// Every chunk is in the shards once, and in each graph a walk can reach every point from every entry.
 fn assert_whole_and_in_reach(index: &VectorIndex) {
-    let graph = index.graph().view();
+    let view = index.graph().view();
+    assert_once_and_in_reach(view.shards(), OrdinalRange::new(0, index.rows().chunk_count()));
+    view.ranges().for_each(|range| assert_once_and_in_reach([range].into_iter(), range.chunks));
+}
+
+fn assert_once_and_in_reach<'a>(graphs: impl Iterator<Item = Graph<'a>>, chunks: OrdinalRange) {
     let mut seen = BTreeSet::new();
-    for shard in graph.shards() {
-        let points: BTreeSet<u32> = points_of(shard.entries, index);
-        for &entry in shard.entries {
-            assert_eq!(points_of(&[entry], index), points, "entry {entry} does not reach all that others reach");
+    for graph in graphs {
+        let points: BTreeSet<u32> = points_of(graph.entries, &graph);
+        for &entry in graph.entries {
+            assert_eq!(points_of(&[entry], &graph), points, "entry {entry} does not reach all that others reach");
         }
         for &point in &points {
-            assert!(shard.chunks.contains(point));
+            assert!(graph.chunks.contains(point));
             let near = graph.near(point).iter().copied();
             for chunk in std::iter::once(point).chain(near) {
                 for chunk in std::iter::once(chunk).chain(graph.equal(chunk).iter().copied()) {
@@ -94,12 +110,11 @@ fn assert_whole_and_in_reach(index: &VectorIndex) {
             }
         }
     }
-    let missing: Vec<u32> = (0..index.rows().chunk_count()).filter(|chunk| !seen.contains(chunk)).collect();
+    let missing: Vec<u32> = chunks.iter().filter(|chunk| !seen.contains(chunk)).collect();
     assert!(missing.is_empty(), "out of reach: {missing:?}");
 }
 
-fn points_of(from: &[u32], index: &VectorIndex) -> BTreeSet<u32> {
-    let graph = index.graph().view();
+fn points_of(from: &[u32], graph: &Graph<'_>) -> BTreeSet<u32> {
     let mut reached: BTreeSet<u32> = from.iter().copied().collect();
     let mut to_follow = from.to_vec();
     while let Some(point) = to_follow.pop() {
@@ -119,13 +134,17 @@ proptest! {
         spread in prop_oneof![Just(0.0f32), Just(1e-4), Just(0.02), Just(0.06), Just(0.3)],
         shard_chunks_max in prop_oneof![Just(1u32), Just(37), Just(500), Just(1 << 19)],
         collapsing in any::<bool>(),
+        range in (0u32..2000, 5u32..400),
     ) {
         let vectors = Numbers(seed).clustered(clusters, per_cluster, spread);
         let dir = tempfile::tempdir().unwrap();
         // A cosine above one collapses only what is equal, and leaves the near-duplicates to hnsw_rs.
         let near_cosine_min = if collapsing { 0.999 } else { 1.1 };
-        let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8, ..GraphOptions::default() };
-        let (index, stats) = build(dir.path(), &vectors, &options);
+        let ranges = RangeOptions { chunks_min: 5, share_max: 0.9 };
+        let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8, ranges, ..GraphOptions::default() };
+        let start = range.0.min(vectors.len() as u32 - 1);
+        let range = OrdinalRange::new(start, (start + range.1).min(vectors.len() as u32));
+        let (index, stats) = build_with(dir.path(), &vectors, &vectors[..1], &[range], &options);
         assert_whole_and_in_reach(&index);
         prop_assert_eq!(stats.points + stats.collapsed_equal + stats.collapsed_near, vectors.len() as u32);
         prop_assert_eq!(stats.shards, (vectors.len() as u32).div_ceil(shard_chunks_max));
@@ -171,7 +190,7 @@ fn points_that_answer_the_same_probe_are_linked() {
         let dir = tempfile::tempdir().unwrap();
         let (index, _) = build_with_probes(dir.path(), &vectors, probes, &small());
         assert_whole_and_in_reach(&index);
-        let graph = index.graph().view();
+        let graph = index.graph().view().shards().next().unwrap();
         let ends = left.clone().flat_map(|point| graph.links(point as u32).iter().map(|&end| end as usize));
         ends.filter(|end| right.contains(end)).count()
     };
@@ -234,19 +253,37 @@ fn recall(index: &VectorIndex, queries: &[Vec<f32>]) -> f64 {
     found.sum::<f64>() / queries.len() as f64
 }
 
-/// Builds the graph over `after`, taking over what is there of the graph over `before`.
-fn carried(before: &[Vec<f32>], after: &[Vec<f32>], inserted: u32) -> (VectorIndex, GraphStats) {
-    let (old, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    build(old.path(), before, &GraphOptions::default());
-    let earlier = EarlierGraph::open(old.path(), &space(), inserted).unwrap();
-    let mut writer = VectorWriter::create(new.path(), &space(), DIMS).unwrap();
+/// Builds the graphs over `after`, taking over what is there of those over `before`.
+fn carried_in(
+    before: (&[Vec<f32>], &[OrdinalRange]),
+    after: (&[Vec<f32>], &[OrdinalRange]),
+) -> (VectorIndex, GraphStats) {
+    let old = tempfile::tempdir().unwrap();
+    let (before, ranges_before) = before;
+    build_with(old.path(), before, &[], ranges_before, &default_with_small_ranges());
+    carried_from(old.path(), after)
+}
+
+fn carried_from(old: &Path, (after, ranges): (&[Vec<f32>], &[OrdinalRange])) -> (VectorIndex, GraphStats) {
+    let new = tempfile::tempdir().unwrap();
+    let stats = carry_into(new.path(), old, (after, ranges));
+    (VectorIndex::open(new.path(), &space()).unwrap(), stats)
+}
+
+fn carry_into(new: &Path, old: &Path, (after, ranges): (&[Vec<f32>], &[OrdinalRange])) -> GraphStats {
+    let earlier = EarlierGraph::open(old, &space()).unwrap();
+    let mut writer = VectorWriter::create(new, &space(), DIMS).unwrap();
     after.iter().for_each(|vector| writer.push(vector).unwrap());
     writer.finish().unwrap();
-    let rows = VectorRows::open(new.path(), &space()).unwrap();
+    let rows = VectorRows::open(new, &space()).unwrap();
     let mut probes = Probes::new(DIMS);
     (0..).zip(after).step_by(7).for_each(|(chunk, vector)| probes.push(chunk, vector));
-    let stats = build_graph(&rows, &probes, &GraphOptions::default(), Some(&earlier), &mut |_, _| {}).unwrap();
-    (VectorIndex::open(new.path(), &space()).unwrap(), stats)
+    let input = GraphInput { ranges, probes: &probes, earlier: Some(&earlier) };
+    build_graph(&rows, &input, &default_with_small_ranges(), &mut |_, _| {}).unwrap()
+}
+
+fn default_with_small_ranges() -> GraphOptions {
+    GraphOptions { ranges: RangeOptions { chunks_min: 50, share_max: 0.67 }, ..GraphOptions::default() }
 }
 
 #[test]
@@ -259,7 +296,7 @@ fn a_graph_that_was_taken_over_is_whole_and_finds_what_a_new_one_finds() {
     for (place, vector) in numbers.clustered(20, 10, 0.4).into_iter().enumerate() {
         after.insert(place * 13, vector);
     }
-    let (index, stats) = carried(&before, &after, 0);
+    let (index, stats) = carried_in((&before, &[]), (&after, &[]));
     assert_eq!(stats.inserted, 200);
     assert_whole_and_in_reach(&index);
     let queries: Vec<Vec<f32>> = after.iter().step_by(17).cloned().collect();
@@ -278,12 +315,101 @@ fn a_graph_with_too_many_new_points_is_built_as_a_whole() {
     let before = numbers.clustered(100, 5, 0.4);
     let mut after = before.clone();
     after.extend(numbers.clustered(40, 5, 0.4));
-    assert_eq!(carried(&before, &after, 0).1.inserted, 0);
+    let inserted = |before: &[Vec<f32>], after: &[Vec<f32>]| carried_in((before, &[]), (after, &[])).1.inserted;
+    assert_eq!(inserted(&before, &after), 0);
     // Few, but with those of the builds before too many.
-    let few: Vec<Vec<f32>> = before.iter().cloned().chain(numbers.clustered(4, 5, 0.4)).collect();
-    assert_eq!(carried(&before, &few, 0).1.inserted, 20);
-    assert_eq!(carried(&before, &few, 80).1.inserted, 100);
-    assert_eq!(carried(&before, &few, 90).1.inserted, 0);
+    let dirs = [0, 1, 2, 3, 4, 5, 6].map(|_| tempfile::tempdir().unwrap());
+    build(dirs[0].path(), &before, &default_with_small_ranges());
+    let mut grown = before.clone();
+    let counts = [1, 2, 3, 4, 5, 6].map(|build| {
+        grown.extend(numbers.clustered(4, 5, 0.4));
+        carry_into(dirs[build].path(), dirs[build - 1].path(), (&grown, &[])).inserted
+    });
+    assert_eq!(counts, [20, 40, 60, 80, 100, 120], "every one a fifth of 520, 540, 560, 580, 600, 620 at most");
+    grown.extend(numbers.clustered(4, 5, 0.4));
+    assert_eq!(carried_from(dirs[6].path(), (&grown, &[])).1.inserted, 0);
     // Nothing in common.
-    assert_eq!(carried(&numbers.clustered(100, 5, 0.4), &before, 0).1.inserted, 0);
+    assert_eq!(inserted(&numbers.clustered(100, 5, 0.4), &before), 0);
+}
+
+/// A range keeps the links it had, wherever its chunks have gone, and one that changed inserts what is new.
+#[test]
+fn ranges_take_over_their_own_links() {
+    let mut numbers = Numbers(31);
+    let (one, other, rest) =
+        (numbers.clustered(20, 10, 0.4), numbers.clustered(30, 10, 0.4), numbers.clustered(90, 10, 0.4));
+    let before = [&one[..], &other, &rest].concat();
+    let grown = [&other[..], &numbers.clustered(1, 10, 0.4)].concat();
+    let after = [&rest[..], &grown, &one].concat();
+    let range = OrdinalRange::new;
+    let ranges_before = [range(0, 200), range(200, 500)];
+    let ranges = [range(900, 1210), range(1210, 1410)];
+    let old = tempfile::tempdir().unwrap();
+    let (old_index, stats) = build_with(old.path(), &before, &[], &ranges_before, &default_with_small_ranges());
+    assert_eq!(stats.ranges, 2);
+    let (index, _) = carried_from(old.path(), (&after, &ranges));
+    assert_whole_and_in_reach(&index);
+    let new: Vec<Graph<'_>> = index.graph().view().ranges().collect();
+    assert_eq!(
+        new.iter().map(|graph| (graph.chunks, graph.inserted)).collect::<Vec<_>>(),
+        [(ranges[0], 10), (ranges[1], 0)]
+    );
+    let old_one = old_index.graph().view().ranges().next().unwrap();
+    for chunk in 0..200 {
+        let moved: BTreeSet<u32> = old_one.links(chunk).iter().map(|end| end + 1210).collect();
+        assert_eq!(new[1].links(chunk + 1210).iter().copied().collect::<BTreeSet<_>>(), moved);
+    }
+}
+
+/// What issue 14 asks of a filter: the cost of a snapshot of just this range, and the same answers, for every range and union.
+#[test]
+fn a_range_costs_what_a_snapshot_of_its_own_costs_and_finds_as_much() {
+    let mut numbers = Numbers(41);
+    // States that say the same in other words: what is outside of one is as near to a query as what is inside.
+    let topics = numbers.clustered(400, 1, 0.0);
+    let vectors: Vec<Vec<f32>> = (0..6 * 2000)
+        .map(|n| unit(&topics[n % 400].iter().map(|value| value + 0.15 * numbers.next()).collect::<Vec<_>>()))
+        .collect();
+    let state = |place: u32| OrdinalRange::new(place * 2000, (place + 1) * 2000);
+    let states: Vec<OrdinalRange> = (0..6).map(state).collect();
+    let title = OrdinalRange::new(4100, 5000);
+    let ranges = [&states[..], &[title]].concat();
+    let options = GraphOptions { ranges: RangeOptions { chunks_min: 500, share_max: 0.67 }, ..small() };
+    let dir = tempfile::tempdir().unwrap();
+    let (index, stats) = build_with(dir.path(), &vectors, &[], &ranges, &options);
+    assert_eq!(stats.ranges, 7);
+    let queries: Vec<Vec<f32>> = (0..60)
+        .map(|n| unit(&topics[n * 6].iter().map(|value| value + 0.15 * numbers.next()).collect::<Vec<_>>()))
+        .collect();
+    let effort = Effort { ef: 160, scan_chunks_max: 0 };
+    let measure = |index: &VectorIndex, ranges: &[OrdinalRange], effort: Effort| -> (f64, u64) {
+        let (mut found, mut wanted, mut compared) = (0, 0, 0);
+        for query in &queries {
+            let mut out = Vec::new();
+            let within = Within { ranges, admits: None };
+            let Work { scanned, visited } = index.nearest_into(query, &within, 10, effort, &mut out);
+            compared += scanned + visited;
+            let exact = index.nearest_within(query, &within, 10, Effort { ef: 0, scan_chunks_max: u32::MAX });
+            found += exact.iter().filter(|one| out.contains(one)).count();
+            wanted += exact.len();
+        }
+        (f64::from(found as u32) / f64::from(wanted as u32), compared)
+    };
+    let alone_of = |ranges: &[OrdinalRange]| {
+        let own: Vec<Vec<f32>> =
+            ranges.iter().flat_map(|range| range.iter()).map(|n| vectors[n as usize].clone()).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let (alone, _) = build(dir.path(), &own, &options);
+        measure(&alone, &[OrdinalRange::new(0, own.len() as u32)], effort)
+    };
+    for range in [states[0], states[3], title] {
+        let ((recall, cost), (recall_alone, cost_alone)) = (measure(&index, &[range], effort), alone_of(&[range]));
+        assert!(recall >= 0.985, "{range:?}: {recall}, alone {recall_alone}");
+        assert!(cost <= cost_alone * 11 / 10, "{range:?} compared {cost} rows, alone {cost_alone}");
+    }
+    // A union of some, not next to each other: less than three times one walk, where four walks would be four.
+    let union = [states[0], states[2], states[4], states[5]];
+    let ((recall, cost), (_, cost_alone)) = (measure(&index, &union, effort), alone_of(&union));
+    assert!(recall >= 0.985, "{recall}");
+    assert!(cost <= cost_alone * 3, "a union compared {cost} rows, alone {cost_alone}");
 }

@@ -1,0 +1,87 @@
+//! A part of the corpus: ranges of ordinals in ascending order, none of them empty, none touching another.
+
+use crate::ids::OrdinalRange;
+
+/// What several ranges hold together. A union counts an ordinal once, whatever overlaps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OrdinalRanges(Vec<OrdinalRange>);
+
+impl OrdinalRanges {
+    pub fn union(ranges: impl IntoIterator<Item = OrdinalRange>) -> Self {
+        let mut sorted: Vec<OrdinalRange> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        sorted.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut merged: Vec<OrdinalRange> = Vec::with_capacity(sorted.len());
+        for range in sorted {
+            match merged.last_mut().filter(|last| range.start <= last.end) {
+                Some(last) => last.end = last.end.max(range.end),
+                None => merged.push(range),
+            }
+        }
+        Self(merged)
+    }
+
+    /// What both hold.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> Self {
+        let pairs = self.0.iter().flat_map(|&own| other.0.iter().map(move |&other| (own, other)));
+        Self::union(pairs.map(|(own, other)| {
+            let (start, end) = (own.start.max(other.start), own.end.min(other.end));
+            OrdinalRange { start, end }
+        }))
+    }
+
+    pub fn as_slice(&self) -> &[OrdinalRange] {
+        &self.0
+    }
+
+    pub fn contains(&self, ordinal: u32) -> bool {
+        let behind = self.0.partition_point(|range| range.start <= ordinal);
+        self.0[..behind].last().is_some_and(|range| range.contains(ordinal))
+    }
+
+    /// How many ordinals it holds.
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|range| range.len()).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<OrdinalRange> for OrdinalRanges {
+    fn from(range: OrdinalRange) -> Self {
+        Self::union([range])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn some_ranges() -> impl Strategy<Value = Vec<OrdinalRange>> {
+        let range = (0_u32..40, 0_u32..12).prop_map(|(start, len)| OrdinalRange::new(start, start + len));
+        prop::collection::vec(range, 0..8)
+    }
+
+    fn ordinals(ranges: &[OrdinalRange]) -> BTreeSet<u32> {
+        ranges.iter().flat_map(|range| range.iter()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn unions_and_common_parts_hold_what_sets_hold(one in some_ranges(), other in some_ranges()) {
+            let (a, b) = (OrdinalRanges::union(one.clone()), OrdinalRanges::union(other.clone()));
+            let (one, other) = (ordinals(&one), ordinals(&other));
+            prop_assert_eq!(ordinals(a.as_slice()), one.clone());
+            prop_assert_eq!(a.len() as usize, one.len());
+            prop_assert!(a.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
+            let common = a.common(&b);
+            prop_assert_eq!(ordinals(common.as_slice()), one.intersection(&other).copied().collect());
+            prop_assert!((0..60).all(|ordinal| common.contains(ordinal) == (one.contains(&ordinal) && other.contains(&ordinal))));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How a search goes through its ranges: which parts are scanned, and which graphs are walked.
+//!
+//! Costs are counted in rows that are read one after the other. Scanning costs a row for each chunk. Walking a graph costs
+//! about the same whatever its size: as much as scanning [`Effort::scan_chunks_max`] chunks. A walk that looks for a part of a
+//! graph passes what lies outside. That grows faster than the part's share shrinks, because what is outside may well be nearer
+//! to the query, so the share counts squared. Every further walk of a search costs a quarter: what the walks before it found
+//! ends it early.
+
+use super::effort::Effort;
+use super::view::GraphView;
+use super::within::Within;
+use crate::ids::OrdinalRange;
+
+/// What a further walk costs, as a part of the first.
+const FURTHER_WALK: f64 = 0.25;
+/// From so many chunks, evenly spread, the share of those is estimated that may be found.
+const SAMPLED: u32 = 64;
+
+/// Part of a range, and the graph to walk, by its place; none to scan it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) range: OrdinalRange,
+    pub(super) graph: Option<usize>,
+}
+
+/// Leaves the steps of a search in `steps`.
+pub(super) fn plan(view: GraphView<'_>, chunks: u32, within: &Within<'_>, effort: Effort, steps: &mut Vec<Step>) {
+    steps.clear();
+    let clipped = within.ranges.iter().map(|range| OrdinalRange { start: range.start, end: range.end.min(chunks) });
+    let ranges = || clipped.clone().filter(|range| !range.is_empty());
+    let planner = Planner { view, walk: f64::from(effort.scan_chunks_max) / admitted_share(within) };
+    let further: f64 = ranges().map(|range| planner.cover(range, steps)).sum();
+    let dearest = steps.iter().map(|step| planner.further_walk(step)).fold(0.0, f64::max);
+    let cost = further + dearest * (1.0 / FURTHER_WALK - 1.0);
+    if ranges().map(|range| f64::from(range.len())).sum::<f64>() <= cost {
+        steps.clear();
+        steps.extend(ranges().map(|range| Step { range, graph: None }));
+    }
+}
+
+/// How many of the chunks may be found, of one; never nothing.
+fn admitted_share(within: &Within<'_>) -> f64 {
+    if within.admits.is_none() {
+        return 1.0;
+    }
+    let (mut seen, mut admitted) = (0, 0);
+    for range in within.ranges {
+        for chunk in range.iter().step_by((range.len() / SAMPLED).max(1) as usize) {
+            seen += 1;
+            admitted += u32::from(within.admits(chunk));
+        }
+    }
+    f64::from(admitted.max(1)) / f64::from(seen.max(1))
+}
+
+struct Planner<'a> {
+    view: GraphView<'a>,
+    /// What the first walk costs.
+    walk: f64,
+}
+
+impl Planner<'_> {
+    /// Adds the steps through a range; gives their cost, every walk as a further one.
+    fn cover(&self, range: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
+        let first = steps.len();
+        let mut by_parts = 0.0;
+        let mut at = range.start;
+        while at < range.end {
+            let rest = OrdinalRange { start: at, end: range.end };
+            let next = self.graphs().filter(|(_, chunks)| rest.contains_range(*chunks));
+            // Of those that begin first the longest.
+            let next = next.min_by_key(|(_, chunks)| (chunks.start, u32::MAX - chunks.end));
+            let gap = OrdinalRange { start: at, end: next.map_or(range.end, |(_, chunks)| chunks.start) };
+            by_parts += self.cover_gap(gap, steps);
+            if let Some((place, chunks)) = next {
+                let (step, cost) = self.cheaper(chunks, Some(place));
+                steps.push(step);
+                by_parts += cost;
+            }
+            at = next.map_or(range.end, |(_, chunks)| chunks.end);
+        }
+        let (step, cost) = self.cheaper(range, self.around(range));
+        if cost <= by_parts {
+            steps.truncate(first);
+            steps.push(step);
+        }
+        cost.min(by_parts)
+    }
+
+    /// The same for a range in which no graph lies whole.
+    fn cover_gap(&self, gap: OrdinalRange, steps: &mut Vec<Step>) -> f64 {
+        let mut cost = 0.0;
+        for (_, shard) in self.graphs().take(self.view.shards) {
+            let part = OrdinalRange { start: gap.start.max(shard.start), end: gap.end.min(shard.end) };
+            if !part.is_empty() {
+                let (step, of_part) = self.cheaper(part, self.around(part));
+                steps.push(step);
+                cost += of_part;
+            }
+        }
+        cost
+    }
+
+    fn graphs(&self) -> impl Iterator<Item = (usize, OrdinalRange)> + Clone {
+        self.view.chunks().enumerate()
+    }
+
+    /// The smallest graph that has all of a range.
+    fn around(&self, range: OrdinalRange) -> Option<usize> {
+        let around = self.graphs().filter(|(_, chunks)| chunks.contains_range(range));
+        around.min_by_key(|(_, chunks)| chunks.len()).map(|(place, _)| place)
+    }
+
+    /// A scan or a walk.
+    fn cheaper(&self, range: OrdinalRange, graph: Option<usize>) -> (Step, f64) {
+        let (scan, walk) = (Step { range, graph: None }, Step { range, graph });
+        match self.further_walk(&walk) {
+            cost if graph.is_some() && cost < f64::from(range.len()) => (walk, cost),
+            _ => (scan, f64::from(range.len())),
+        }
+    }
+
+    /// What a walk costs that is not the first; nothing if it is none.
+    fn further_walk(&self, step: &Step) -> f64 {
+        let chunks = step.graph.and_then(|place| self.view.chunks().nth(place));
+        chunks.map_or(0.0, |chunks| {
+            let share = f64::from(step.range.len()) / f64::from(chunks.len());
+            self.walk * FURTHER_WALK / (share * share)
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Which chunks a search may find.
+
+use std::fmt;
+
+use crate::ids::{ChunkOrdinal, OrdinalRange};
+
+/// Ranges of chunks, and a test for what is left of them.
+#[derive(Clone, Copy)]
+pub struct Within<'a> {
+    /// Ascending, none touching another, as [`OrdinalRanges`](crate::ranges::OrdinalRanges) has them.
+    pub ranges: &'a [OrdinalRange],
+    /// None where every chunk of the ranges may be found.
+    pub admits: Option<&'a dyn Fn(ChunkOrdinal) -> bool>,
+}
+
+impl Within<'_> {
+    #[inline]
+    pub(super) fn admits(&self, chunk: u32) -> bool {
+        self.admits.is_none_or(|admits| admits(ChunkOrdinal(chunk)))
+    }
+}
+
+impl fmt::Debug for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Within").field("ranges", &self.ranges).field("is_narrowed", &self.admits.is_some()).finish()
+    }
+}

@@ -1,0 +1,20 @@
+//! The ranges that searches are narrowed to, as chunks: jurisdictions with what lies in them, code bodies, subtrees.
+
+use std::path::Path;
+
+use hornbook_corpus::chunks::ChunkTable;
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::outline::Outline;
+use hornbook_corpus::section_file::SectionFileError;
+
+use crate::compile::Compiled;
+
+/// Those of the snapshot in `dir`, in no order, some more than once.
+pub(crate) fn searched_ranges(dir: &Path, compiled: &Compiled) -> Result<Vec<OrdinalRange>, SectionFileError> {
+    let (outline, chunks) = (Outline::open(dir)?, ChunkTable::open(dir)?);
+    let jurisdictions = compiled.jurisdictions.iter().map(|jurisdiction| jurisdiction.subtree);
+    let bodies = compiled.code_bodies.iter().map(|body| body.nodes);
+    let containers = (0..outline.len()).map(NodeOrdinal).filter(|&node| !outline.is_provision(node));
+    let nodes = jurisdictions.chain(bodies).chain(containers.map(|node| outline.subtree(node)));
+    Ok(nodes.map(|nodes| chunks.chunk_range(nodes)).filter(|range| !range.is_empty()).collect())
+}
