@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::{
-    Abandoned, Mode, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX, SearchError, SearchRequest,
+    Abandoned, Filter, Mode, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX, SearchError, SearchRequest,
     SearchResponse, ShownHit, Tuning, check_query,
 };
 use hornbook_corpus::analyzer::Analyzer;
@@ -32,7 +32,9 @@ fn nodes(response: &SearchResponse) -> Vec<NodeOrdinal> {
 }
 
 fn everything(query: &str, mode: Mode, range: Option<OrdinalRange>) -> SearchResponse {
-    search(&SearchRequest { mode, range, limit: 10_000, facets: true, explain: true, ..SearchRequest::new(query) })
+    let filter = Filter::within(range);
+    let request = SearchRequest { mode, filter: &filter, limit: 10_000, ..SearchRequest::new(query) };
+    search(&SearchRequest { facets: true, explain: true, ..request })
 }
 
 const QUERIES: [&str; 12] = [

@@ -17,6 +17,8 @@ pub(super) const OPENAPI_VERSION: &str = "1.0.0";
 
 /// Some character that is no white space, and none that is a control character.
 const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
+/// The same for one of a list, which ends at a comma.
+const LISTED_TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F,]*[^\s\x00-\x1F\x7F-\x9F,][^\x00-\x1F\x7F-\x9F,]*$";
 
 /// Characters that a header's value may have, and something to see at both ends.
 const VISIBLE_PATTERN: &str = r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$";
@@ -250,7 +252,8 @@ fn parameter(parameter: &Parameter) -> Value {
         "description": parameter.meaning,
         "schema": schema,
     });
-    if let Kind::Uuids { .. } = parameter.kind {
+    if parameter.kind.is_list() {
+        // The other style, one value each time, is understood too.
         described["style"] = json!("form");
         described["explode"] = json!(false);
     }
@@ -258,6 +261,7 @@ fn parameter(parameter: &Parameter) -> Value {
 }
 
 fn schema_of(kind: Kind) -> Value {
+    let list = |most: usize, item: Value| json!({ "type": "array", "minItems": 1, "maxItems": most, "items": item });
     match kind {
         Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max, "pattern": TEXT_PATTERN }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
@@ -265,9 +269,12 @@ fn schema_of(kind: Kind) -> Value {
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
-        Kind::Uuids { most } => json!({
-            "type": "array", "minItems": 1, "maxItems": most, "items": { "type": "string", "format": "uuid" },
-        }),
+        Kind::Uuids { most } => list(most, schema_of(Kind::Uuid)),
+        Kind::ShortCodes { most } => list(most, schema_of(Kind::ShortCode)),
+        Kind::Choices { of } => list(of.len(), schema_of(Kind::Choice(of))),
+        Kind::Texts { most, chars_max } => {
+            list(most, json!({ "type": "string", "maxLength": chars_max, "pattern": LISTED_TEXT_PATTERN }))
+        }
         Kind::ShortCode => json!({
             "type": "string", "minLength": 2, "maxLength": 40, "pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$",
         }),

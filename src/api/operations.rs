@@ -1,7 +1,7 @@
 //! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
 //! walk it: adding an operation is one row here and one file in `endpoints`.
 
-use super::endpoints::filters::{CODE_BODY, JURISDICTION};
+use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
     browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
@@ -48,8 +48,12 @@ pub static OPERATIONS: &[Operation] = &[
             PAGE.rule,
             LIMIT.rule,
             search::MODE.rule,
-            JURISDICTION.rule,
-            CODE_BODY.rule,
+            JURISDICTIONS.rule,
+            CODE_BODIES.rule,
+            SUBTREE.rule,
+            TAGS.rule,
+            STATUSES.rule,
+            MIN_SCORE.rule,
             search::FACETS.rule,
         ],
         body: None,

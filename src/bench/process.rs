@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use hornbook_corpus::ids::OrdinalRange;
-
 use super::queries::Query;
 use super::{BenchError, Sample, SampleResult, Target, Worker};
-use crate::search::{Engine, Mode, SearchRequest, Stage, StageMicros};
+use crate::search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
     engine: Engine,
@@ -18,7 +16,7 @@ pub struct InProcess {
 struct Ready {
     text: String,
     mode: Mode,
-    range: Option<OrdinalRange>,
+    filter: Filter,
 }
 
 impl InProcess {
@@ -32,7 +30,8 @@ impl InProcess {
                     Some(held.subtree).filter(|range| range.start < range.end).map(Some)?
                 }
             };
-            Some(Ready { text: query.text.clone(), mode: query.mode.unwrap_or(mode), range })
+            let filter = Filter::within(range);
+            Some(Ready { text: query.text.clone(), mode: query.mode.unwrap_or(mode), filter })
         };
         let known: Vec<Ready> = queries.iter().filter_map(ready).collect();
         if known.is_empty() {
@@ -58,8 +57,8 @@ struct Searcher<'t>(&'t InProcess);
 impl Worker for Searcher<'_> {
     fn send(&mut self, index: usize) -> Sample {
         let Self(target) = self;
-        let Ready { text, mode, range } = &target.queries[index % target.queries.len()];
-        let request = SearchRequest { mode: *mode, limit: target.limit, range: *range, ..SearchRequest::new(text) };
+        let Ready { text, mode, filter } = &target.queries[index % target.queries.len()];
+        let request = SearchRequest { mode: *mode, limit: target.limit, filter, ..SearchRequest::new(text) };
         let answered = target.engine.search(&request).and_then(|mut response| {
             target.engine.show(&mut response)?;
             Ok(response.stages)

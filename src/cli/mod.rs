@@ -6,6 +6,7 @@ mod build;
 mod config;
 mod eval;
 mod fetch;
+mod filters;
 mod healthcheck;
 mod help;
 mod inspect;

@@ -9,10 +9,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
     Engine, Facets, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
 };
-use hornbook_corpus::ids::{OrdinalRange, ShortCode};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
+use crate::cli::filters::Filters;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
 
@@ -36,13 +36,8 @@ pub(crate) struct Search {
     #[arg(long, value_parser = mode_parser(), default_value_t)]
     mode: Mode,
 
-    /// Only in this jurisdiction and the jurisdictions in it
-    #[arg(long, value_name = "CODE")]
-    jurisdiction: Option<ShortCode>,
-
-    /// Only in this code body, by key, id or name
-    #[arg(long, value_name = "BODY")]
-    code_body: Option<String>,
+    #[command(flatten)]
+    filters: Filters,
 
     /// Results per page
     #[arg(long, default_value_t = 10, value_name = "COUNT")]
@@ -71,11 +66,12 @@ impl Search {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
+        let filter = self.filters.read(engine.snapshot())?;
         let request = SearchRequest {
             mode: self.mode,
             page: self.page,
             limit: self.limit,
-            range: self.range(engine.snapshot())?,
+            filter: &filter,
             facets: self.facets,
             explain: self.explain,
             ..SearchRequest::new(&query)
@@ -86,24 +82,6 @@ impl Search {
             true => print_json(&as_json(engine.snapshot(), &request, &response, &hits)),
             false => print(&as_text(engine.snapshot(), &request, &response, &hits, Emphasis::for_stdout())),
         }
-    }
-
-    fn range(&self, snapshot: &Snapshot) -> Result<Option<OrdinalRange>, String> {
-        let catalogue = &snapshot.catalogue;
-        let mut range: Option<OrdinalRange> = None;
-        if let Some(code) = &self.jurisdiction {
-            range = Some(subtree_of(snapshot, code)?);
-        }
-        if let Some(wanted) = &self.code_body {
-            let is_wanted =
-                |key: &str, name: &str, id: String| key == wanted || name.eq_ignore_ascii_case(wanted) || id == *wanted;
-            let body = catalogue.code_bodies.iter().find(|body| is_wanted(&body.key, &body.name, body.id.to_string()));
-            let nodes = body
-                .ok_or_else(|| format!("the snapshot has no code body '{wanted}'; 'hornbook inspect' lists them"))?
-                .nodes;
-            range = Some(range.map_or(nodes, |range| common_part(range, nodes)));
-        }
-        Ok(range)
     }
 }
 
@@ -126,18 +104,6 @@ pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Opti
         }
         _ => Ok((None, words.join(" "))),
     }
-}
-
-/// A jurisdiction with the jurisdictions in it.
-pub(super) fn subtree_of(snapshot: &Snapshot, code: &ShortCode) -> Result<OrdinalRange, String> {
-    let jurisdiction = snapshot.catalogue.jurisdiction(code);
-    let message = || format!("the snapshot has no jurisdiction {code}; 'hornbook inspect' lists them");
-    Ok(jurisdiction.ok_or_else(message)?.subtree)
-}
-
-fn common_part(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {
-    let start = a.start.max(b.start);
-    OrdinalRange { start, end: a.end.min(b.end).max(start) }
 }
 
 fn as_text(
@@ -348,12 +314,5 @@ mod tests {
         assert_eq!(bold.split_whitespace().map(width_of).collect::<Vec<_>>(), [3, 2, 3]);
         assert_eq!(Emphasis::Bold.of("fee isdue", &highlights).matches(NOT_BOLD).count(), 3);
         assert_eq!(Emphasis::Bold.of("plain", &[]), "plain");
-    }
-
-    #[test]
-    fn ranges_have_in_common_what_both_hold() {
-        let range = |start, end| OrdinalRange { start, end };
-        assert_eq!(common_part(range(0, 10), range(5, 20)), range(5, 10));
-        assert!(common_part(range(0, 5), range(7, 9)).is_empty());
     }
 }

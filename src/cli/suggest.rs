@@ -7,8 +7,9 @@ use hornbook::search::{Engine, SuggestRequest, Suggestion};
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
 
+use crate::cli::filters::subtree_of;
 use crate::cli::output::{print, print_json};
-use crate::cli::search::{snapshot_and_text, subtree_of};
+use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, Options};
 
 /// Complete a heading or a citation

@@ -51,12 +51,14 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
         (Kind::Integer { .. }, Value::Number(number)) => number.as_u64().map(|number| number.to_string()),
         (Kind::Number { .. }, Value::Number(number)) => Some(number.to_string()),
         (Kind::Boolean, Value::Bool(value)) => Some(value.to_string()),
-        (Kind::Uuids { .. }, Value::Array(ids)) => {
-            let ids: Option<Vec<&str>> = ids.iter().map(Value::as_str).collect();
-            // A comma within an id would make two of it.
-            ids.filter(|ids| ids.iter().all(|id| !id.contains(','))).map(|ids| ids.join(","))
+        (kind, Value::Array(values)) if kind.is_list() => {
+            let values: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
+            // A comma within a value would make two of it.
+            values.filter(|values| values.iter().all(|value| !value.contains(','))).map(|values| values.join(","))
         }
-        (Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean | Kind::Uuids { .. }, _) => None,
+        // A list of one.
+        (kind, Value::String(value)) if kind.is_list() => Some(value.clone()).filter(|value| !value.contains(',')),
+        (Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean, _) => None,
         (_, Value::String(text)) => Some(text.clone()),
         _ => None,
     }
@@ -66,6 +68,9 @@ fn text_of(kind: Kind, value: &Value) -> Option<String> {
 fn in_json(kind: Kind) -> String {
     match kind {
         Kind::Uuids { most } => format!("a list of 1 to {most} UUIDs"),
+        Kind::ShortCodes { most } => format!("a list of 1 to {most} short codes of jurisdictions"),
+        Kind::Choices { of } => format!("a list of some of {}", of.join(", ")),
+        Kind::Texts { most, .. } => format!("a list of 1 to {most} texts without commas"),
         Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => format!("{}, not in quotes", kind.rule()),
         kind => format!("text: {}", kind.rule()),
     }
@@ -96,6 +101,11 @@ mod tests {
         assert_eq!(point.path, [("shortCode", "XA-A".to_owned())]);
         assert!(point.query.contains(&pair("lat", "44.5")) && point.query.contains(&pair("lon", "-124")));
         assert_eq!(arguments("nodes", json!({ "ids": ["a", "b"] })).query, [pair("ids", "a,b")]);
+        for one in [json!("VA"), json!(["VA"])] {
+            assert_eq!(arguments("search", json!({ "jurisdiction": one })).query, [pair("jurisdiction", "VA")]);
+        }
+        let several = json!({ "jurisdiction": ["VA", "US"], "minScore": 0.5 });
+        assert_eq!(arguments("search", several).query, [pair("jurisdiction", "VA,US"), pair("minScore", "0.5")]);
     }
 
     #[test]
@@ -112,6 +122,9 @@ mod tests {
             ("gis-at", json!({ "lat": "44" }), "lat"),
             ("nodes", json!({ "ids": "a,b" }), "ids"),
             ("nodes", json!({ "ids": ["a,b"] }), "ids"),
+            ("search", json!({ "jurisdiction": ["VA", 7] }), "jurisdiction"),
+            ("search", json!({ "tag": "water,fences" }), "tag"),
+            ("search", json!({ "minScore": "0.5" }), "minScore"),
         ] {
             let faults = arguments(operation, given.clone()).faults;
             assert_eq!(faults.iter().map(|fault| fault.parameter.as_str()).collect::<Vec<_>>(), [name], "{given}");

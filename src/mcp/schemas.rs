@@ -42,18 +42,7 @@ pub(super) fn input(operation: &Operation) -> Value {
 }
 
 fn argument(parameter: &Parameter) -> Value {
-    let mut schema = match parameter.kind {
-        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max }),
-        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Boolean => json!({ "type": "boolean" }),
-        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
-        Kind::Uuids { most } => {
-            json!({ "type": "array", "minItems": 1, "maxItems": most, "items": { "type": "string", "format": "uuid" } })
-        }
-        Kind::ShortCode => json!({ "type": "string" }),
-    };
+    let mut schema = type_of(parameter.kind);
     if let Need::Default(default) = parameter.need {
         schema["default"] = match parameter.kind {
             Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => default.parse().unwrap_or(Value::Null),
@@ -64,6 +53,23 @@ fn argument(parameter: &Parameter) -> Value {
         schema["description"] = json!(parameter.meaning);
     }
     schema
+}
+
+fn type_of(kind: Kind) -> Value {
+    let list = |most: usize, item: Value| json!({ "type": "array", "minItems": 1, "maxItems": most, "items": item });
+    match kind {
+        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
+        Kind::ShortCode => json!({ "type": "string" }),
+        Kind::Uuids { most } => list(most, type_of(Kind::Uuid)),
+        Kind::ShortCodes { most } => list(most, type_of(Kind::ShortCode)),
+        Kind::Choices { of } => list(of.len(), type_of(Kind::Choice(of))),
+        Kind::Texts { most, chars_max } => list(most, type_of(Kind::Text { chars_max })),
+    }
 }
 
 /// What a tool returns: the answer of the operation, or the Error object. Clients check what they get against it.

@@ -2,14 +2,15 @@
 //! neighbours in code order.
 //!
 //! Such a query asks for a place. Other sections whose text has the same numbers are no answer to it, so the words of the
-//! citation are not searched for, in any mode. A filter leaves of this list what lies in its range.
+//! citation are not searched for, in any mode. A filter leaves of this list what it leaves of all provisions.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
+use super::filter::Scope;
 use super::ranking::Page;
 use super::relation::Relation;
 use super::request::Hit;
@@ -21,18 +22,18 @@ const NEIGHBOURS: usize = 10;
 pub(super) struct Around(Vec<(NodeOrdinal, Relation)>);
 
 impl Around {
-    /// What stands around provisions, as far as it lies in a range.
-    pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], range: OrdinalRange) -> Self {
+    /// What stands around provisions, as far as the filters leave it.
+    pub(super) fn of(snapshot: &Snapshot, named: &[NodeOrdinal], scope: &Scope<'_>, min_score: f32) -> Self {
         let mut seen = HashSet::new();
         let mut list = Vec::new();
-        for relation in Relation::ALL {
+        for relation in Relation::ALL.into_iter().filter(|relation| relation.score() >= min_score) {
             let related = match relation {
                 Relation::Named => named.to_vec(),
                 Relation::Citing => citing(snapshot, named),
                 Relation::Cited => named.iter().flat_map(|&node| snapshot.references.outgoing(node)).collect(),
                 Relation::Neighbour => named.iter().flat_map(|&node| neighbours(snapshot, node)).collect(),
             };
-            let new = related.into_iter().filter(|&node| seen.insert(node) && range.contains(node.0));
+            let new = related.into_iter().filter(|&node| seen.insert(node) && scope.contains(node));
             list.extend(new.map(|node| (node, relation)));
         }
         Self(list)

@@ -10,6 +10,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use super::around::Around;
 use super::error::SearchError;
 use super::facets;
+use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::ranking::{Page, Ranking};
@@ -47,11 +48,10 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The words of a query as the index has them, and where they may match.
+/// The words of a query as the index has them, and what they require of a match.
 struct Terms {
     known: Vec<KnownWord>,
     constraints: Constraints,
-    range: OrdinalRange,
 }
 
 /// A search whose order is known.
@@ -94,32 +94,32 @@ impl Engine {
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         check_query(request.query)?;
         let page = Page::of(request)?;
-        let range = request.range.unwrap_or_else(|| self.everything());
+        let scope = Scope::of(&self.snapshot, request.filter);
         let mut watch = Stopwatch::start();
 
         let mut understood = understand(&self.snapshot, request.query)?;
         if understood.is_citation_alone && !understood.cited.is_empty() {
-            return self.look_around(request, &page, understood, watch);
+            return self.look_around(request, &scope, &page, understood, watch);
         }
-        understood.cited.retain(|node| range.contains(node.0));
+        understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {
-            self.look_for_numbers(&mut understood, range)?;
+            self.look_for_numbers(&mut understood, &scope)?;
         }
         watch.end(Stage::Understand);
         request.abandoned.check()?;
 
-        let terms = self.look_up(&understood, range)?;
+        let terms = self.look_up(&understood, &scope)?;
         watch.end(Stage::Keyword);
         let vector = query_vector(request.mode, &understood);
         watch.end(Stage::Embed);
         let nearest = vector.as_ref().map_or_else(Vec::new, |vector| {
             let nearness = self.nearness(request.mode, &understood, &terms);
-            semantic::candidates(&self.snapshot, vector, range, &terms.constraints, nearness)
+            semantic::candidates(&self.snapshot, vector, &scope, &terms.constraints, nearness)
         });
         watch.end(Stage::Vector);
         request.abandoned.check()?;
 
-        let keyword = self.matches(request, &terms, page.end, &watched(&understood.cited, &nearest))?;
+        let keyword = self.matches(request, &scope, &terms, page.end, &watched(&understood.cited, &nearest))?;
         request.abandoned.check()?;
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
@@ -137,7 +137,8 @@ impl Engine {
         watch.end(Stage::Rerank);
         request.abandoned.check()?;
 
-        let ranking = self.rank(request.mode, &mut understood, head, &keyword);
+        let mut ranking = self.rank(request.mode, &mut understood, head, &keyword);
+        ranking.keep_from(request.filter.min_score, &keyword);
         let hits = ranking.page(&page);
         watch.end(Stage::Fuse);
         self.respond(request, Ranked { understood, terms, keyword, ranking, hits }, watch)
@@ -147,12 +148,12 @@ impl Engine {
     fn look_around(
         &self,
         request: &SearchRequest<'_>,
+        scope: &Scope<'_>,
         page: &Page,
         understood: Understood,
         mut watch: Stopwatch,
     ) -> Result<SearchResponse, SearchError> {
-        let range = request.range.unwrap_or_else(|| self.everything());
-        let around = Around::of(&self.snapshot, &understood.cited, range);
+        let around = Around::of(&self.snapshot, &understood.cited, scope, request.filter.min_score);
         watch.end(Stage::Understand);
         let known = self.keyword.look_up(&understood.words)?;
         watch.end(Stage::Keyword);
@@ -170,10 +171,10 @@ impl Engine {
         Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
     }
 
-    fn look_up(&self, understood: &Understood, range: OrdinalRange) -> Result<Terms, SearchError> {
+    fn look_up(&self, understood: &Understood, scope: &Scope<'_>) -> Result<Terms, SearchError> {
         let known = self.keyword.look_up(&understood.words)?;
-        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, range)?;
-        Ok(Terms { known, constraints, range })
+        let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, &scope.ranges)?;
+        Ok(Terms { known, constraints })
     }
 
     /// How many chunks are looked at, and how like the query they must be: more where none of its words is known.
@@ -193,6 +194,7 @@ impl Engine {
     fn matches(
         &self,
         request: &SearchRequest<'_>,
+        scope: &Scope<'_>,
         terms: &Terms,
         wanted: usize,
         watched: &[u32],
@@ -200,10 +202,13 @@ impl Engine {
         if request.mode == Mode::Semantic {
             return Ok(KeywordFound::default());
         }
+        // Which of them reach a least score is known once all of them have one.
+        let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { wanted };
         Ok(self.keyword.search(&KeywordQuery {
             words: &terms.known,
             constraints: &terms.constraints,
-            range: terms.range,
+            ranges: &scope.ranges,
+            admission: scope.admission.as_ref(),
             keep: self.tuning.keyword_candidates.max(wanted),
             watched,
             list_matches: request.facets,
@@ -229,9 +234,9 @@ impl Engine {
     }
 
     /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.
-    fn look_for_numbers(&self, understood: &mut Understood, range: OrdinalRange) -> Result<(), SearchError> {
+    fn look_for_numbers(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
         for term in &understood.numbers {
-            let bearers = self.keyword.with_citation_term(term, range, NUMBER_CANDIDATES_MAX)?;
+            let bearers = self.keyword.with_citation_term(term, &scope.ranges, NUMBER_CANDIDATES_MAX)?;
             let mut found = Vec::new();
             for node in bearers.into_iter().map(NodeOrdinal) {
                 let citation = self.snapshot.cards.get(node)?.citation;
@@ -239,6 +244,7 @@ impl Engine {
                     found.push(node);
                 }
             }
+            found.retain(|&node| scope.contains(node));
             if found.len() <= NUMBER_BEARERS_MAX {
                 found.retain(|node| !understood.cited.contains(node));
                 understood.cited.append(&mut found);

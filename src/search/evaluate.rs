@@ -16,7 +16,7 @@ pub use judged::{
 pub use measures::Measure;
 pub use statistics::{Estimate, Paired, percentile};
 
-use super::{Engine, Mode, SearchError, SearchRequest};
+use super::{Engine, Filter, Mode, SearchError, SearchRequest};
 
 /// How far down the list measures look.
 const DEPTH: u32 = 100;
@@ -35,7 +35,8 @@ pub struct QueryScores {
 
 /// Searches for one query and measures the list.
 pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryScores, SearchError> {
-    let request = SearchRequest { mode, limit: DEPTH, range: query.range, ..SearchRequest::new(&query.query) };
+    let filter = Filter::within(query.range);
+    let request = SearchRequest { mode, limit: DEPTH, filter: &filter, ..SearchRequest::new(&query.query) };
     let response = engine.search(&request)?;
     let found: Vec<u8> = response.hits.iter().map(|hit| query.grade(hit.node)).collect();
     let judged: Vec<u8> = query.grades.iter().map(|&(_, grade)| grade).collect();
@@ -46,7 +47,8 @@ pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryS
 /// Microseconds from a query to a page of 20 as it is shown, snippets included.
 pub fn time(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<f64, SearchError> {
     let began = Instant::now();
-    let request = SearchRequest { mode, limit: PAGE, range: query.range, ..SearchRequest::new(&query.query) };
+    let filter = Filter::within(query.range);
+    let request = SearchRequest { mode, limit: PAGE, filter: &filter, ..SearchRequest::new(&query.query) };
     let mut response = engine.search(&request)?;
     std::hint::black_box(engine.show(&mut response)?);
     Ok(began.elapsed().as_secs_f64() * 1e6)

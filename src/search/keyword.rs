@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 
-use hornbook_corpus::ids::OrdinalRange;
+use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
@@ -48,7 +48,7 @@ impl KeywordLeg {
         &self,
         phrases: &[PhraseTerms],
         excluded: &[PhraseTerms],
-        range: OrdinalRange,
+        ranges: &OrdinalRanges,
     ) -> io::Result<Constraints> {
         let mut constraints = Constraints::default();
         let mut by_rarity = Vec::with_capacity(phrases.len());
@@ -59,7 +59,7 @@ impl KeywordLeg {
         // Positions cost ten times what documents do: they are read where the words of all phrases stand, and nowhere else.
         for &(_, phrase) in &by_rarity {
             constraints.required = Some(match constraints.required.take() {
-                None => self.with_all(phrase, range)?,
+                None => self.with_all(phrase, ranges)?,
                 Some(required) => self.having_all(phrase, &required)?,
             });
         }
@@ -75,20 +75,20 @@ impl KeywordLeg {
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
             if let [term] = phrase.as_slice() {
                 for field in self.said() {
-                    field.each_with(term, range, |doc| constraints.excluded.set(doc))?;
+                    field.each_with(term, ranges, |doc| constraints.excluded.set(doc))?;
                 }
                 continue;
             }
             let mut candidates = match &constraints.required {
                 _ if self.is_common(phrase)? => {
-                    let candidates = common.with_all(self, phrase, range)?;
+                    let candidates = common.with_all(self, phrase, ranges)?;
                     match &constraints.required {
                         Some(required) => in_both(&candidates, required),
                         None => candidates,
                     }
                 }
                 Some(required) => self.having_all(phrase, required)?,
-                None => self.with_all(phrase, range)?,
+                None => self.with_all(phrase, ranges)?,
             };
             // What is not known to say it is not excluded.
             let mut rows = self.rows_of(phrase)?;
@@ -119,8 +119,8 @@ impl KeywordLeg {
         Ok(self.rarest_count(phrase)? >= self.document_count / COMMON_IN_ONE_OF)
     }
 
-    /// The documents of a range in whose heading, or in whose text, all the terms stand, ascending.
-    fn with_all(&self, phrase: &[String], range: OrdinalRange) -> io::Result<Vec<u32>> {
+    /// The documents of the ranges in whose heading, or in whose text, all the terms stand, ascending.
+    fn with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
         for field in self.said() {
             let mut counted = Vec::with_capacity(phrase.len());
@@ -130,7 +130,7 @@ impl KeywordLeg {
             counted.sort_unstable();
             let Some(((_, rarest), others)) = counted.split_first() else { continue };
             let mut with_rarest = Vec::new();
-            field.each_with(rarest, range, |doc| with_rarest.push(doc))?;
+            field.each_with(rarest, ranges, |doc| with_rarest.push(doc))?;
             let mut others = AllTerms::open(field, others.iter().map(|&(_, term)| term))?;
             found.extend(with_rarest.into_iter().filter(|&doc| others.stand_in(doc)));
         }
@@ -148,16 +148,18 @@ impl KeywordLeg {
         Ok(docs.iter().copied().filter(|&doc| readers.iter_mut().any(|reader| reader.stand_in(doc))).collect())
     }
 
-    /// The documents of a range in whose citation a term stands; nothing where there are more than `max`.
-    pub(super) fn with_citation_term(&self, term: &str, range: OrdinalRange, max: usize) -> io::Result<Vec<u32>> {
+    /// The documents of the ranges in whose citation a term stands; nothing where there are more than `max`.
+    pub(super) fn with_citation_term(&self, term: &str, ranges: &OrdinalRanges, max: usize) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
         let Some(mut cursor) = self.citation.cursor(term)? else { return Ok(found) };
-        cursor.skip_to(range.start);
-        cursor.each_until(range.end.min(self.document_count), |doc, _| {
-            if found.len() <= max {
-                found.push(doc);
-            }
-        });
+        for range in ranges.as_slice() {
+            cursor.skip_to(range.start);
+            cursor.each_until(range.end.min(self.document_count), |doc, _| {
+                if found.len() <= max {
+                    found.push(doc);
+                }
+            });
+        }
         if found.len() > max {
             found.clear();
         }
@@ -212,23 +214,25 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// One pass over the range.
+    /// One pass over the ranges.
     pub(super) fn search(&self, query: &KeywordQuery<'_>) -> io::Result<KeywordFound> {
-        let range = OrdinalRange { start: query.range.start, end: query.range.end.min(self.document_count) };
         let mut plan = Plan::new(self, query.words)?;
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();
         }
         SCRATCH.with_borrow_mut(|window| {
             let mut collector = Collector::new(query, plan.mass_required);
-            plan.start_at(range.start);
-            let mut start = range.start;
-            while start < range.end {
-                let end = range.end.min(start.saturating_add(WINDOW));
-                window.restart(start, end, self.saturation);
-                plan.fill(window, query.constraints.required.as_deref(), &mut collector);
-                collector.take(window);
-                start = end;
+            for range in query.ranges.as_slice() {
+                let range_end = range.end.min(self.document_count);
+                plan.start_at(range.start);
+                let mut start = range.start;
+                while start < range_end {
+                    let end = range_end.min(start.saturating_add(WINDOW));
+                    window.restart(start, end, self.saturation);
+                    plan.fill(window, query.constraints.required.as_deref(), &mut collector);
+                    collector.take(window);
+                    start = end;
+                }
             }
             let mut found = collector.finish();
             found.possible = plan.possible();
@@ -243,7 +247,7 @@ struct CommonTerms(HashMap<(usize, String), Bits>);
 
 impl CommonTerms {
     /// The same as [`KeywordLeg::with_all`], for terms that are in many documents.
-    fn with_all(&mut self, leg: &KeywordLeg, phrase: &[String], range: OrdinalRange) -> io::Result<Vec<u32>> {
+    fn with_all(&mut self, leg: &KeywordLeg, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let mut found = Bits::from_fn(leg.document_count, |_| false);
         for (place, field) in leg.said().into_iter().enumerate() {
             let mut in_field: Option<Bits> = None;
@@ -251,7 +255,7 @@ impl CommonTerms {
                 let key = (place, term.clone());
                 if !self.0.contains_key(&key) {
                     let mut bits = Bits::from_fn(leg.document_count, |_| false);
-                    field.each_with(term, range, |doc| bits.set(doc))?;
+                    field.each_with(term, ranges, |doc| bits.set(doc))?;
                     self.0.insert(key.clone(), bits);
                 }
                 let bits = &self.0[&key];

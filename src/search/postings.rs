@@ -6,8 +6,8 @@
 use std::io;
 use std::sync::Arc;
 
-use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::keyword::KeywordIndex;
+use hornbook_corpus::ranges::OrdinalRanges;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{BlockSegmentPostings, Postings, SegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -65,10 +65,12 @@ impl FieldReader {
     }
 
     /// Hands over every document of a range that has the term, in order.
-    pub(super) fn each_with(&self, term: &str, range: OrdinalRange, mut sink: impl FnMut(u32)) -> io::Result<()> {
+    pub(super) fn each_with(&self, term: &str, ranges: &OrdinalRanges, mut sink: impl FnMut(u32)) -> io::Result<()> {
         let Some(mut cursor) = self.cursor_over(term, IndexRecordOption::Basic)? else { return Ok(()) };
-        cursor.skip_to(range.start);
-        cursor.each_until(range.end.min(self.norms.num_docs()), |doc, _| sink(doc));
+        for range in ranges.as_slice() {
+            cursor.skip_to(range.start);
+            cursor.each_until(range.end.min(self.norms.num_docs()), |doc, _| sink(doc));
+        }
         Ok(())
     }
 

@@ -37,6 +37,8 @@ pub(super) struct Ranking {
     keyword_matches: u32,
     /// The score of the last living candidate, and the keyword score that stands for it.
     floor: (f32, f32),
+    /// All hits of at least the score that is asked for, where one is.
+    kept: Option<Vec<Hit>>,
 }
 
 impl Ranking {
@@ -66,16 +68,34 @@ impl Ranking {
             keyword_matches,
             floor: (floor_fused, floor_keyword.max(1e-6)),
             head,
+            kept: None,
+        }
+    }
+
+    /// Leaves the hits of at least this score. The keyword leg must have kept all of its matches.
+    pub(super) fn keep_from(&mut self, min_score: f32, keyword: &KeywordFound) {
+        if min_score > 0.0 {
+            let all = (0..self.total(keyword) as usize).map_while(|place| self.hit(place));
+            self.kept = Some(all.filter(|hit| hit.score >= min_score).collect());
         }
     }
 
     pub(super) fn total(&self, keyword: &KeywordFound) -> u32 {
+        if let Some(kept) = &self.kept {
+            return kept.len() as u32;
+        }
         keyword.total + (self.cited.len() + self.head.len()) as u32 - self.keyword_matches
     }
 
     pub(super) fn all_matches(&self, keyword: &KeywordFound) -> Vec<u32> {
-        let placed = self.cited.iter().map(|node| node.0).chain(self.head.iter().map(|candidate| candidate.node.0));
-        let mut all: Vec<u32> = keyword.matches.iter().copied().chain(placed).collect();
+        let mut all: Vec<u32> = match &self.kept {
+            Some(kept) => kept.iter().map(|hit| hit.node.0).collect(),
+            None => {
+                let head = self.head.iter().map(|candidate| candidate.node.0);
+                let placed = self.cited.iter().map(|node| node.0).chain(head);
+                keyword.matches.iter().copied().chain(placed).collect()
+            }
+        };
         all.sort_unstable();
         all.dedup();
         all
@@ -86,7 +106,10 @@ impl Ranking {
     }
 
     pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
-        (page.start..page.end).map_while(|place| self.hit(place)).collect()
+        match &self.kept {
+            Some(kept) => kept.iter().take(page.end).skip(page.start).cloned().collect(),
+            None => (page.start..page.end).map_while(|place| self.hit(place)).collect(),
+        }
     }
 
     fn hit(&self, mut place: usize) -> Option<Hit> {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use serde::Serialize;
 
 use super::abandoned::Abandoned;
 use super::facets::Facets;
+use super::filter::Filter;
 use super::relation::Relation;
 use super::stages::StageMicros;
 use super::understand::{QueryKind, QueryWord};
@@ -81,8 +82,7 @@ pub struct SearchRequest<'a> {
     /// From 1.
     pub page: u32,
     pub limit: u32,
-    /// A jurisdiction with what lies in it, a code body, or what both have in common.
-    pub range: Option<OrdinalRange>,
+    pub filter: &'a Filter,
     pub facets: bool,
     pub explain: bool,
     pub abandoned: Abandoned<'a>,
@@ -91,8 +91,16 @@ pub struct SearchRequest<'a> {
 impl<'a> SearchRequest<'a> {
     /// The first page of a hybrid search over everything.
     pub fn new(query: &'a str) -> Self {
-        let abandoned = Abandoned::default();
-        Self { query, mode: Mode::Hybrid, page: 1, limit: 20, range: None, facets: false, explain: false, abandoned }
+        Self {
+            query,
+            mode: Mode::Hybrid,
+            page: 1,
+            limit: 20,
+            filter: Filter::NONE,
+            facets: false,
+            explain: false,
+            abandoned: Abandoned::default(),
+        }
     }
 }
 

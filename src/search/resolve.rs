@@ -11,7 +11,7 @@ use hornbook_corpus::citation::{
     RANGE_MAX, Resolution,
 };
 use hornbook_corpus::citation_index::CitationKind;
-use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -208,10 +208,10 @@ impl Engine {
             return Ok(ranges);
         }
         let snapshot = self.snapshot();
-        let all = OrdinalRange { start: 0, end: snapshot.outline.len() };
+        let all = self.everything().into();
         let mut nodes = Vec::new();
         for term in RANGE_TERMS {
-            nodes.append(&mut self.keyword.with_citation_term(term, all, usize::MAX)?);
+            nodes.append(&mut self.keyword.with_citation_term(term, &all, usize::MAX)?);
         }
         nodes.sort_unstable();
         nodes.dedup();

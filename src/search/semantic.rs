@@ -6,8 +6,9 @@
 use hornbook_corpus::embed::{Vector, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_corpus::vectors::Effort;
+use hornbook_corpus::vectors::{Effort, Within};
 
+use super::filter::Scope;
 use super::fuse::Candidate;
 use super::keyword::Constraints;
 
@@ -38,12 +39,18 @@ pub(super) fn query_vector(meaning: &str) -> Option<Vector> {
 pub(super) fn candidates(
     snapshot: &Snapshot,
     vector: &Vector,
-    range: OrdinalRange,
+    scope: &Scope<'_>,
     constraints: &Constraints,
     Nearness { count, floor }: Nearness,
 ) -> Vec<SemanticCandidate> {
-    let chunks = snapshot.chunks.chunk_range(range);
-    let nearest = snapshot.vectors.nearest(&vector.0, chunks, count, Effort::default());
+    let ranges: Vec<OrdinalRange> =
+        scope.ranges.as_slice().iter().map(|&nodes| snapshot.chunks.chunk_range(nodes)).collect();
+    let admits = |chunk| {
+        let admitted = |node| scope.admission.as_ref().is_none_or(|admission| admission.admits(node));
+        snapshot.chunks.node_of(chunk).is_some_and(admitted)
+    };
+    let within = Within { ranges: &ranges, admits: scope.admission.is_some().then_some(&admits) };
+    let nearest = snapshot.vectors.nearest_within(&vector.0, &within, count, Effort::default());
     let mut seen = Vec::with_capacity(nearest.len());
     let mut found = Vec::with_capacity(nearest.len());
     for neighbour in nearest.into_iter().take_while(|neighbour| neighbour.score >= floor) {

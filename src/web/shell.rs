@@ -138,6 +138,13 @@ impl Opened<'_> {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// All values of a parameter that may be given several times, comma-separated.
+    pub(super) fn parameters(&self, name: &str) -> Option<String> {
+        let values = self.visit.parameters.iter().filter(|(known, value)| known == name && !value.trim().is_empty());
+        let values: Vec<&str> = values.map(|(_, value)| value.trim()).collect();
+        (!values.is_empty()).then(|| values.join(","))
+    }
+
     /// Calls an operation that answers whole.
     pub(super) async fn call(&mut self, ask: Ask<'_>) -> Result<News, ApiError> {
         match self.ask(Ask { known_versions: None, ..ask }).await? {

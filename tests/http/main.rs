@@ -8,6 +8,7 @@ mod charging;
 mod documents;
 mod doors;
 mod encrypted;
+mod filters;
 mod formation;
 mod formation_lookup_naics;
 mod formation_requirements;

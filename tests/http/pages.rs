@@ -197,6 +197,19 @@ fn what_finds_nothing_is_explained() {
 }
 
 #[test]
+fn subjects_filter_and_filters_of_the_address_stay_from_page_to_page() {
+    let house = open();
+    let all = visit(&house, "/?q=permit&mode=keyword").text();
+    assert!(all.contains("href=\"/?q=permit&amp;mode=keyword&amp;tag=ordinance\""), "{all}");
+    let chosen = visit(&house, "/?q=permit&mode=keyword&tag=ordinance&jurisdiction=XA&jurisdiction=US").text();
+    assert!(chosen.contains("jurisdiction=XA%2CUS&amp;tag=ordinance") && chosen.contains("All subjects"), "{chosen}");
+    assert!(chosen.contains("<input type=\"hidden\" name=\"tag\" value=\"ordinance\">"), "{chosen}");
+    let one = visit(&house, "/?q=permit&mode=keyword&jurisdiction=XA").text();
+    assert!(one.contains("<option value=\"XA\" selected>"), "{one}");
+    assert_eq!(visit(&house, "/?q=permit&tag=nothing").status, 422);
+}
+
+#[test]
 fn without_an_account_a_server_as_it_comes_lets_read_and_try_samples() {
     let house = usual();
     assert_eq!(visit(&house, "/browse").status, 200);

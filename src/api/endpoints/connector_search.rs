@@ -11,7 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
-use crate::search::{Abandoned, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
+use crate::search::{Abandoned, Filter, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
 
 pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -45,7 +45,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
             mode: Mode::Hybrid,
             page: 1,
             limit: RESULTS,
-            range: None,
+            filter: Filter::NONE,
             facets: false,
             explain: false,
             abandoned: Abandoned::when(&is_cancelled),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hornbook_corpus::ids::{CodeBodyId, NodeId, OrdinalRange, ShortCode};
+use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::filters::{CODE_BODY, JURISDICTION, code_body, subtree};
+use super::filters::filter;
 use super::paging::Paging;
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, Violation};
@@ -102,7 +102,7 @@ struct TagCount<'s> {
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let mut violations = Vec::new();
     let paging = Paging::of(call).map_err(|violation| violations.push(violation));
-    let range = range(call, &mut violations);
+    let filter = filter(call, &mut violations);
     if let Err(error) = check_query(call.get(&Q)) {
         violations.push(Violation::new(Q.rule.name, error.to_string()));
     }
@@ -115,25 +115,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = Abandoned::when(&is_cancelled);
-        let request = SearchRequest { query: &query, mode, page, limit, range, facets, explain: false, abandoned };
+        let request =
+            SearchRequest { query: &query, mode, page, limit, filter: &filter, facets, explain: false, abandoned };
         run(&corpus, &request)
     }))
-}
-
-/// What the filters leave: a jurisdiction with its sub-jurisdictions, a code body, or what both have in common.
-fn range(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRange> {
-    let mut known = |found: Result<OrdinalRange, Violation>| found.map_err(|violation| violations.push(violation)).ok();
-    let jurisdiction = call.get(&JURISDICTION).and_then(|code| known(subtree(call.corpus, code)));
-    let body = call.get(&CODE_BODY).map(|id| code_body(call.corpus, id, CODE_BODY.rule.name).map(|body| body.nodes));
-    match (jurisdiction, body.and_then(known)) {
-        (Some(jurisdiction), Some(body)) => Some(common(jurisdiction, body)),
-        (jurisdiction, body) => jurisdiction.or(body),
-    }
-}
-
-fn common(a: OrdinalRange, b: OrdinalRange) -> OrdinalRange {
-    let start = a.start.max(b.start);
-    OrdinalRange { start, end: a.end.min(b.end).max(start) }
 }
 
 fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> {

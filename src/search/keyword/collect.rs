@@ -72,7 +72,7 @@ impl<'q> Collector<'q> {
         // Phrases of stop words have no ranking word besides themselves.
         let is_enough =
             cell.mass >= self.mass_required && (cell.mass > 0.0 || self.query.constraints.required.is_some());
-        is_enough && !self.query.constraints.excluded.has(doc)
+        is_enough && !self.query.constraints.excluded.has(doc) && self.query.admits(doc)
     }
 
     fn count(&mut self, doc: u32) {

@@ -1,9 +1,11 @@
 //! What the keyword leg is asked in one pass, and what it found.
 
-use hornbook_corpus::ids::OrdinalRange;
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::known::KnownWord;
 use super::window::each_bit;
+use crate::search::filter::Admission;
 
 /// A scored document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +18,9 @@ pub(in crate::search) struct Scored {
 pub(in crate::search) struct KeywordQuery<'a> {
     pub words: &'a [KnownWord],
     pub constraints: &'a Constraints,
-    pub range: OrdinalRange,
+    pub ranges: &'a OrdinalRanges,
+    /// What the filters leave of them; none for all.
+    pub admission: Option<&'a Admission<'a>>,
     /// How many of the best living and of the best dead are kept.
     pub keep: usize,
     /// Documents whose scores are asked for whatever their rank, ascending.
@@ -24,6 +28,12 @@ pub(in crate::search) struct KeywordQuery<'a> {
     /// Whether to list all matches.
     pub list_matches: bool,
     pub dead: &'a Bits,
+}
+
+impl KeywordQuery<'_> {
+    pub(super) fn admits(&self, doc: u32) -> bool {
+        self.admission.is_none_or(|admission| admission.admits(NodeOrdinal(doc)))
+    }
 }
 
 /// What one pass found.

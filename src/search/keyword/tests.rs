@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hornbook_corpus::analyzer::{Analyzer, TokenRole};
+use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::keyword::{KeywordDocument, KeywordIndex, KeywordWriter};
 use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
@@ -183,7 +184,7 @@ proptest! {
         asked in words(1..6),
         phrase in prop::option::of(prop::sample::select(&["fence height", "harbor vessel", "non-profit", "1395w-4 permit"][..])),
         without in prop::option::of(prop::sample::select(&["permit", "nonprofit", "the harbor"][..])),
-        bounds in (0..210_u32, 0..210_u32),
+        bounds in prop::collection::vec((0..210_u32, 0..210_u32), 1..4),
         keep in 1..40_usize,
         watched in prop::collection::btree_set(0..200_u32, 0..20),
     ) {
@@ -192,16 +193,23 @@ proptest! {
         let words = query_words(&asked);
         let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
         let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
-        let range = OrdinalRange { start: bounds.0.min(bounds.1), end: bounds.0.max(bounds.1) };
-        let constraints = leg.constraints(&phrases, &excluded, range).unwrap();
+        let ranges = OrdinalRanges::union(bounds.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
+        let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
         let dead = Bits::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
         let watched: Vec<u32> = watched.into_iter().collect();
         let found = leg.search(&KeywordQuery {
-            words: &leg.look_up(&words).unwrap(), constraints: &constraints, range, keep, watched: &watched, list_matches: true, dead: &dead,
+            words: &leg.look_up(&words).unwrap(),
+            constraints: &constraints,
+            ranges: &ranges,
+            admission: None,
+            keep,
+            watched: &watched,
+            list_matches: true,
+            dead: &dead,
         }).unwrap();
 
         let mut expected = Twin::new(&documents).matches(&words, &phrases, &excluded);
-        expected.retain(|&doc, _| range.contains(doc));
+        expected.retain(|&doc, _| ranges.contains(doc));
         prop_assert_eq!(&found.matches, &expected.keys().copied().collect::<Vec<_>>());
         prop_assert_eq!(found.total as usize, expected.len());
         prop_assert_eq!(found.living_total as usize, expected.keys().filter(|doc| *doc % 5 != 0).count());
@@ -249,7 +257,7 @@ fn phrases_of_common_words_ask_for_less() {
     let range = OrdinalRange { start: 0, end: documents.len() as u32 };
     let with = |phrases: &[&str], excluded: &[&str], range: OrdinalRange| -> Vec<u32> {
         let rows = |of: &[&str]| -> Vec<Vec<String>> { of.iter().map(|phrase| row(phrase)).collect() };
-        let constraints = leg.constraints(&rows(phrases), &rows(excluded), range).unwrap();
+        let constraints = leg.constraints(&rows(phrases), &rows(excluded), &range.into()).unwrap();
         let mut kinds: Vec<u32> = range.iter().filter(|&doc| constraints.admit(doc)).map(|doc| doc % 4).collect();
         kinds.sort_unstable();
         kinds.dedup();
@@ -318,7 +326,8 @@ fn windows_and_seeking_change_nothing() {
             let query = KeywordQuery {
                 words: &leg.look_up(&words).unwrap(),
                 constraints: &constraints,
-                range,
+                ranges: &range.into(),
+                admission: None,
                 keep: 50,
                 watched: &[],
                 list_matches: true,
@@ -383,10 +392,10 @@ fn several_phrases_leave_what_all_of_them_leave() {
     let documents: Vec<Document> = (0..60).map(document).collect();
     let (_dir, index) = written(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
-    let all = OrdinalRange { start: 0, end: 60 };
+    let all = OrdinalRange { start: 0, end: 60 }.into();
     let admitted = |phrases: &[&str], excluded: &[&str]| -> Vec<u32> {
         let rows = |texts: &[&str]| texts.iter().map(|text| row(text)).collect::<Vec<_>>();
-        let constraints = leg.constraints(&rows(phrases), &rows(excluded), all).unwrap();
+        let constraints = leg.constraints(&rows(phrases), &rows(excluded), &all).unwrap();
         (0..6).filter(|&doc| constraints.admit(doc)).collect()
     };
     assert_eq!(admitted(&["fence height", "harbor vessel"], &[]), [0, 2]);

@@ -67,6 +67,9 @@ impl<'c> Choices<'c> {
                         span.unseen { "Jurisdiction" }
                         select name="jurisdiction" {
                             option value="" { "All jurisdictions" }
+                            @if let Some(several) = self.query.jurisdiction.as_deref().filter(|chosen| chosen.contains(',')) {
+                                option value=(several) selected { (several.replace(',', ", ")) }
+                            }
                             @for known in self.jurisdictions {
                                 @let is_chosen = self.chosen().is_some_and(|chosen| chosen.short_code == known.short_code);
                                 option value=(known.short_code) selected[is_chosen] {
@@ -75,7 +78,7 @@ impl<'c> Choices<'c> {
                             }
                         }
                     }
-                    @if let Some(body) = &query.code_body { input type="hidden" name="codeBody" value=(body); }
+                    @for (name, value) in query.hidden() { input type="hidden" name=(name) value=(value); }
                 }
             }
         }
@@ -226,7 +229,7 @@ fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
                 ul {
                     @if chosen.is_some() { li { a href=(query.with("jurisdiction", None)) { "All jurisdictions" } } }
                     @for facet in facets.jurisdictions.iter().take(FACETS_MAX) {
-                        @let is_chosen = chosen.is_some_and(|chosen| chosen.eq_ignore_ascii_case(&facet.value));
+                        @let is_chosen = chosen.is_some_and(|chosen| chosen.split(',').any(|one| one.trim().eq_ignore_ascii_case(&facet.value)));
                         li { a href=(query.with("jurisdiction", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
                             span { (Letters(facet.name.as_deref().unwrap_or(&facet.value))) } span.count { (grouped(facet.count)) }
                         } }
@@ -235,9 +238,15 @@ fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
             }
             @if !facets.tags.is_empty() {
                 h2 { "Subjects" }
-                ul { @for facet in facets.tags.iter().take(FACETS_MAX) {
-                    li { span { (Letters(&facet.value)) } span.count { (grouped(facet.count)) } }
-                } }
+                ul {
+                    @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "All subjects" } } }
+                    @for facet in facets.tags.iter().take(FACETS_MAX) {
+                        @let is_chosen = query.tag.as_deref().is_some_and(|chosen| chosen.split(',').any(|one| one == facet.value));
+                        li { a href=(query.with("tag", Some(&facet.value))) aria-current=[is_chosen.then_some("true")] {
+                            span { (Letters(&facet.value)) } span.count { (grouped(facet.count)) }
+                        } }
+                    }
+                }
             }
         }
     }
@@ -256,6 +265,10 @@ fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
             ul {
                 @if query.jurisdiction.is_some() { li { a href=(query.with("jurisdiction", None)) { "Search in all jurisdictions" } } }
                 @if query.code_body.is_some() { li { a href=(query.with("codeBody", None)) { "Search in all codes" } } }
+                @if query.subtree.is_some() { li { a href=(query.with("subtree", None)) { "Search in the whole code" } } }
+                @if query.tag.is_some() { li { a href=(query.with("tag", None)) { "Search all subjects" } } }
+                @if query.status.is_some() { li { a href=(query.with("status", None)) { "Search law of any status" } } }
+                @if query.min_score.is_some() { li { a href=(query.with("minScore", None)) { "Search results of any score" } } }
                 @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }
                 @if query.text.contains('"') { li { a href=(query.with("q", Some(&query.text.replace('"', "")))) { "Search without the quotation marks" } } }
                 li { "Use words that the law uses, such as " q { "lessee" } " besides " q { "tenant" } "." }

@@ -21,8 +21,13 @@ pub(super) const SAMPLES: &[&str] = &[
 pub(super) struct Query {
     pub(super) text: String,
     pub(super) mode: Option<String>,
+    /// One, or several that commas separate; so are the next ones.
     pub(super) jurisdiction: Option<String>,
     pub(super) code_body: Option<String>,
+    pub(super) tag: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) subtree: Option<String>,
+    pub(super) min_score: Option<String>,
     pub(super) page: Option<String>,
     /// A citation is searched for and does not lead to its provision.
     pub(super) stays: bool,
@@ -38,8 +43,12 @@ impl Query {
         Self {
             text: given("q").unwrap_or_default(),
             mode: given("mode"),
-            jurisdiction: given("jurisdiction"),
-            code_body: given("codeBody"),
+            jurisdiction: opened.parameters("jurisdiction"),
+            code_body: opened.parameters("codeBody"),
+            tag: opened.parameters("tag"),
+            status: opened.parameters("status"),
+            subtree: given("subtree"),
+            min_score: given("minScore"),
             page: given("page"),
             stays: given("as").is_some_and(|way| way == "words"),
         }
@@ -47,14 +56,27 @@ impl Query {
 
     /// As the operation takes it.
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
-        let optional = [
-            ("mode", &self.mode),
+        let optional = [("mode", &self.mode), ("page", &self.page)].into_iter().chain(self.filters());
+        let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")].into_iter().chain(given).collect()
+    }
+
+    /// What narrows the search to a part of the law.
+    fn filters(&self) -> [(&'static str, &Option<String>); 6] {
+        [
             ("jurisdiction", &self.jurisdiction),
             ("codeBody", &self.code_body),
-            ("page", &self.page),
-        ];
-        let given = optional.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")].into_iter().chain(given).collect()
+            ("subtree", &self.subtree),
+            ("tag", &self.tag),
+            ("status", &self.status),
+            ("minScore", &self.min_score),
+        ]
+    }
+
+    /// Those that the form of the page has no field for.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let filters = self.filters().into_iter().filter(|(name, _)| *name != "jurisdiction");
+        filters.filter_map(|(name, value)| Some((name, value.as_deref()?)))
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -67,7 +89,7 @@ impl Query {
 
     /// Whether nothing but words is asked for.
     pub(super) fn is_plain(&self) -> bool {
-        self.jurisdiction.is_none() && self.code_body.is_none() && self.mode() == Mode::Hybrid && self.is_first()
+        self.filters().iter().all(|(_, value)| value.is_none()) && self.mode() == Mode::Hybrid && self.is_first()
     }
 
     /// Its beginning.
@@ -83,13 +105,10 @@ impl Query {
             true => value.map(str::to_owned),
             false => own.clone(),
         };
-        let parts = [
-            ("mode", own("mode", &self.mode)),
-            ("jurisdiction", own("jurisdiction", &self.jurisdiction)),
-            ("codeBody", own("codeBody", &self.code_body)),
-            ("page", page.map(str::to_owned)),
-            ("as", self.stays.then(|| "words".to_owned())),
-        ];
+        let choices = [("mode", own("mode", &self.mode))].into_iter();
+        let filters = self.filters().into_iter().map(|(name, value)| (name, own(name, value)));
+        let rest = [("page", page.map(str::to_owned)), ("as", self.stays.then(|| "words".to_owned()))];
+        let parts = choices.chain(filters).chain(rest);
         let text = if changed == "q" { value.unwrap_or_default() } else { &self.text };
         let mut address = format!("/?q={}", percent::encoded(text));
         for (name, value) in parts {

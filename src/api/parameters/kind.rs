@@ -1,0 +1,211 @@
+//! What kinds of values parameters take, and how their texts are read.
+
+use hornbook_corpus::ids::ShortCode;
+use uuid::Uuid;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// More than white space, without control characters.
+    Text {
+        chars_max: usize,
+    },
+    Integer {
+        min: u32,
+        max: u32,
+    },
+    /// With or without a fraction.
+    Number {
+        min: i32,
+        max: i32,
+    },
+    Boolean,
+    Choice(&'static [&'static str]),
+    Uuid,
+    ShortCode,
+    /// Comma-separated, or given several times.
+    Uuids {
+        most: usize,
+    },
+    /// In the same way.
+    ShortCodes {
+        most: usize,
+    },
+    /// In the same way.
+    Choices {
+        of: &'static [&'static str],
+    },
+    /// In the same way: each as a text, none with a comma.
+    Texts {
+        most: usize,
+        chars_max: usize,
+    },
+}
+
+impl Kind {
+    /// What it takes, as a message says it.
+    pub fn rule(self) -> String {
+        match self {
+            Self::Text { chars_max } => {
+                format!("text of at most {chars_max} characters, not only white space, without control characters")
+            }
+            Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}, such as 41.8781"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Choice(choices) => format!("one of {}", choices.join(", ")),
+            Self::Uuid => "a UUID".to_owned(),
+            Self::ShortCode => "a jurisdiction's short code, such as VA or UT-SPANISH-FORK".to_owned(),
+            Self::Uuids { most } => format!("1 to {most} comma-separated UUIDs"),
+            Self::ShortCodes { most } => {
+                format!("1 to {most} comma-separated short codes of jurisdictions, such as VA,UT-SPANISH-FORK")
+            }
+            Self::Choices { of } => format!("one or several of {}, comma-separated", of.join(", ")),
+            Self::Texts { most, chars_max } => {
+                format!("1 to {most} comma-separated texts of at most {chars_max} characters")
+            }
+        }
+    }
+
+    /// Whether it takes several values, and so may be given several times.
+    pub fn is_list(self) -> bool {
+        matches!(self, Self::Uuids { .. } | Self::ShortCodes { .. } | Self::Choices { .. } | Self::Texts { .. })
+    }
+
+    /// Whether a text keeps the rule.
+    pub fn takes(self, text: &str) -> bool {
+        self.read(&[text]).is_some()
+    }
+
+    /// Only a list is given more than once.
+    pub(super) fn read<'c>(self, given: &[&'c str]) -> Option<Value<'c>> {
+        let text = *given.first()?;
+        match self {
+            Self::Text { chars_max } => is_plain_text(text, chars_max).then_some(Value::Text(text)),
+            Self::Integer { min, max } => {
+                let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let number = is_plain.then(|| text.parse().ok()).flatten();
+                number.filter(|number| (min..=max).contains(number)).map(Value::Integer)
+            }
+            Self::Number { min, max } => {
+                // What JSON would take, and nothing that only Rust reads as a number.
+                let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"-+.eE".contains(&byte));
+                let number: Option<f64> = is_plain.then(|| text.parse().ok()).flatten();
+                number.filter(|number| (f64::from(min)..=f64::from(max)).contains(number)).map(Value::Number)
+            }
+            Self::Boolean => match text {
+                "true" => Some(Value::Boolean(true)),
+                "false" => Some(Value::Boolean(false)),
+                _ => None,
+            },
+            Self::Choice(choices) => choices.iter().position(|choice| *choice == text).map(Value::Choice),
+            Self::Uuid => read_uuid(text).map(Value::Uuid),
+            Self::ShortCode => read_short_code(text).map(Value::ShortCode),
+            Self::Uuids { most } => read_list(given, most, read_uuid).map(Value::Uuids),
+            Self::ShortCodes { most } => read_list(given, most, read_short_code).map(Value::ShortCodes),
+            Self::Choices { of } => {
+                let place = |text: &str| of.iter().position(|choice| *choice == text);
+                read_list(given, of.len(), place).map(Value::Choices)
+            }
+            Self::Texts { most, chars_max } => {
+                read_list(given, most, |text| is_plain_text(text, chars_max).then_some(text)).map(Value::Texts)
+            }
+        }
+    }
+}
+
+/// All the values of a list, each read alone; none if there are too many.
+fn read_list<'c, T>(given: &[&'c str], most: usize, read: impl Fn(&'c str) -> Option<T>) -> Option<Vec<T>> {
+    let texts = given.iter().flat_map(|text| text.split(',')).map(|text| text.trim_matches(' '));
+    let values: Option<Vec<T>> = texts.take(most + 1).map(read).collect();
+    values.filter(|values| values.len() <= most)
+}
+
+fn is_plain_text(text: &str, chars_max: usize) -> bool {
+    !text.trim().is_empty()
+        && !text.chars().any(char::is_control)
+        && (text.len() <= chars_max || text.chars().nth(chars_max).is_none())
+}
+
+fn read_short_code(text: &str) -> Option<ShortCode> {
+    (text == text.trim()).then(|| text.parse().ok()).flatten()
+}
+
+/// Only the usual form with hyphens: braces, URNs and bare digits are other people's habits.
+fn read_uuid(text: &str) -> Option<Uuid> {
+    (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten()
+}
+
+/// A value that keeps its rule.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::api) enum Value<'c> {
+    Text(&'c str),
+    Integer(u32),
+    Number(f64),
+    Boolean(bool),
+    /// Its place among the choices.
+    Choice(usize),
+    Uuid(Uuid),
+    ShortCode(ShortCode),
+    Uuids(Vec<Uuid>),
+    ShortCodes(Vec<ShortCode>),
+    /// Their places among the choices.
+    Choices(Vec<usize>),
+    Texts(Vec<&'c str>),
+}
+
+impl Value<'_> {
+    pub(in crate::api) fn choice(&self) -> Option<usize> {
+        if let Self::Choice(at) = self { Some(*at) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME_ID: &str = "6f1c8d1e-4f0b-5b7a-9c3d-2a57686f726e";
+
+    #[test]
+    fn numbers_with_a_fraction_are_plain_and_finite() {
+        let latitude = Kind::Number { min: -90, max: 90 };
+        for (text, expected) in [("41.8781", 41.8781), ("-90", -90.0), ("1e1", 10.0), ("0.0", 0.0), ("9e-1", 0.9)] {
+            assert_eq!(latitude.read(&[text]), Some(Value::Number(expected)), "{text}");
+        }
+        for bad in ["", "nan", "inf", "-infinity", "90.000001", "1,5", " 1", "1e400", "0x1", "12°", "--1", "."] {
+            assert_eq!(latitude.read(&[bad]), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn short_codes_and_ids_have_no_white_space_around_them() {
+        assert_eq!(Kind::ShortCode.read(&["va"]), "VA".parse().ok().map(Value::ShortCode));
+        for bad in [" VA", "VA\n", "V A", ""] {
+            assert_eq!(Kind::ShortCode.read(&[bad]), None, "{bad:?}");
+        }
+        assert!(Kind::Uuids { most: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
+        for bad in [format!("{SOME_ID},\n{SOME_ID}"), format!("{SOME_ID},"), [SOME_ID; 3].join(",")] {
+            assert_eq!(Kind::Uuids { most: 2 }.read(&[&bad]), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_given_at_once_or_one_by_one_up_to_its_most() {
+        let codes = Kind::ShortCodes { most: 3 };
+        let read = |given: &[&str]| match codes.read(given) {
+            Some(Value::ShortCodes(codes)) => codes.iter().map(ShortCode::to_string).collect(),
+            _ => Vec::new(),
+        };
+        assert_eq!(read(&["va,us", "XA-B"]), ["VA", "US", "XA-B"]);
+        assert_eq!(read(&["VA, US"]), ["VA", "US"]);
+        for bad in [&["VA,US,XA,XB"][..], &["VA", "US", "XA", "XB"], &["VA,"], &["VA", ""], &["VA;US"]] {
+            assert_eq!(read(bad), [""; 0], "{bad:?}");
+        }
+        assert!(codes.rule().contains("1 to 3 "), "{}", codes.rule());
+        let texts = Kind::Texts { most: 2, chars_max: 4 };
+        assert_eq!(texts.read(&["ab,cd"]), Some(Value::Texts(vec!["ab", "cd"])));
+        assert_eq!(texts.read(&["ab", "cdefg"]), None);
+        let choices = Kind::Choices { of: &["one", "two"] };
+        assert_eq!(choices.read(&["two", "one"]), Some(Value::Choices(vec![1, 0])));
+        assert_eq!(choices.read(&["three"]), None);
+        assert_eq!(choices.read(&["one,one,one"]), None);
+    }
+}

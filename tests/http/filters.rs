@@ -1,0 +1,130 @@
+//! The filters of a search, through REST, as a tool, and on its page.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, generous};
+use crate::mcp::{call, open};
+
+fn search(house: &House, filters: &str) -> Value {
+    let answered = house.get(&format!("/api/v1/search?q=permit&mode=keyword&limit=100{filters}"), &house.any_key());
+    assert_eq!(answered.status, 200, "{filters}: {}", answered.text());
+    answered.json()
+}
+
+fn ids(answer: &Value) -> BTreeSet<String> {
+    answer["results"].as_array().unwrap().iter().map(|result| result["nodeId"].to_string()).collect()
+}
+
+fn total(house: &House, filters: &str) -> u64 {
+    let answer = search(house, filters);
+    assert_eq!(answer["total"].as_u64().unwrap() as usize, ids(&answer).len(), "{filters}");
+    answer["total"].as_u64().unwrap()
+}
+
+fn violation(house: &House, filters: &str) -> (String, String) {
+    let path = format!("/api/v1/search?q=permit{filters}");
+    let error = house.get(&path, &house.any_key()).error(422, "validation_error");
+    let text = |name: &str| error["details"][0][name].as_str().unwrap().to_owned();
+    (text("parameter"), text("message"))
+}
+
+#[test]
+fn a_union_counts_each_provision_once_however_it_is_written() {
+    let house = House::open(generous());
+    let (state, federal) = (total(&house, "&jurisdiction=XA"), total(&house, "&jurisdiction=US"));
+    let both = search(&house, "&jurisdiction=XA,US");
+    assert!(state > 0);
+    assert_eq!(both["total"], state + federal);
+    assert_eq!(ids(&search(&house, "&jurisdiction=XA&jurisdiction=US")), ids(&both));
+    assert_eq!(ids(&search(&house, "&jurisdiction=us%2C%20xa")), ids(&both));
+    // A city lies in its state.
+    assert_eq!(total(&house, "&jurisdiction=XA,XA-PORT-ARDEN,XA"), state);
+    assert!(total(&house, "&jurisdiction=XA-PORT-ARDEN") < state);
+}
+
+#[test]
+fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
+    let house = House::open(generous());
+    let bodies = house.get("/api/v1/code-bodies", &house.any_key()).json();
+    let bodies: Vec<&str> =
+        bodies["codeBodies"].as_array().unwrap().iter().map(|body| body["id"].as_str().unwrap()).collect();
+    let each: Vec<u64> = bodies.iter().map(|id| total(&house, &format!("&codeBody={id}"))).collect();
+    assert_eq!(total(&house, &format!("&codeBody={}", bodies.join(","))), each.iter().sum::<u64>());
+    let common: u64 =
+        bodies.iter().map(|id| total(&house, &format!("&codeBody={id}&jurisdiction=XA-PORT-ARDEN"))).sum();
+    assert_eq!(common, total(&house, "&jurisdiction=XA-PORT-ARDEN"));
+
+    let all = search(&house, "&facets=true");
+    for facet in all["facets"]["tags"].as_array().unwrap() {
+        let tag = facet["value"].as_str().unwrap().replace(' ', "%20");
+        assert_eq!(total(&house, &format!("&tag={tag}")), facet["count"].as_u64().unwrap(), "{tag}");
+    }
+    let (current, gone) = (
+        total(&house, "&status=current"),
+        total(&house, "&status=repealed,reserved,omitted,transferred,renumbered,expired"),
+    );
+    assert_eq!(current, total(&house, "&status=in%20force"));
+    assert_eq!(Some(current + gone), all["total"].as_u64());
+
+    let first = &all["results"][0];
+    let own = format!("&subtree={}", first["nodeId"].as_str().unwrap());
+    assert_eq!(ids(&search(&house, &own)), BTreeSet::from([first["nodeId"].to_string()]));
+    let best = first["score"].as_f64().unwrap();
+    assert!(total(&house, &format!("&minScore={best}")) < current);
+    assert!(
+        search(&house, &format!("&minScore={best}"))["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|hit| hit["score"].as_f64() >= Some(best))
+    );
+}
+
+#[test]
+fn what_no_filter_can_be_is_refused_by_name_and_limit() {
+    let house = House::open(generous());
+    let many = vec!["US"; 11].join(",");
+    for filters in [format!("&jurisdiction={many}"), "&jurisdiction=US".repeat(11)] {
+        let (parameter, message) = violation(&house, &filters);
+        assert_eq!(parameter, "jurisdiction");
+        assert!(message.contains("1 to 10 "), "{message}");
+    }
+    assert!(total(&house, &format!("&jurisdiction={}", vec!["US"; 10].join(","))) <= 100);
+    let nowhere = "&subtree=00000000-0000-4000-8000-000000000000";
+    for (filters, parameter, says) in [
+        ("&jurisdiction=US,ZZ", "jurisdiction", "no jurisdiction ZZ"),
+        (nowhere, "subtree", "no node 0000"),
+        ("&tag=nothing", "tag", "no tag 'nothing'"),
+        ("&status=dead", "status", "current, in force, repealed"),
+        ("&minScore=1.5", "minScore", "0 to 1"),
+        ("&minScore=0.1&minScore=0.2", "minScore", "more than once"),
+    ] {
+        let (named, message) = violation(&house, filters);
+        assert!(named == parameter && message.contains(says), "{filters}: {named}: {message}");
+    }
+}
+
+#[test]
+fn a_tool_takes_lists_and_finds_what_the_address_finds() {
+    let house = open();
+    let ask = |filters: Value| {
+        let mut arguments = json!({ "q": "permit", "mode": "keyword", "limit": 100 });
+        arguments.as_object_mut().unwrap().extend(filters.as_object().unwrap().clone());
+        let answered = call(&house, "law.search", arguments, Some(&house.any_key()));
+        answered.json()["result"]["structuredContent"].clone()
+    };
+    for (arguments, address) in [
+        (json!({ "jurisdiction": ["XA-PORT-ARDEN", "US"] }), "&jurisdiction=XA-PORT-ARDEN,US"),
+        (json!({ "jurisdiction": "XA" }), "&jurisdiction=XA"),
+        (
+            json!({ "tag": ["ordinance", "regulation"], "status": ["in force"] }),
+            "&tag=ordinance,regulation&status=current",
+        ),
+        (json!({ "minScore": 0.5 }), "&minScore=0.5"),
+    ] {
+        let (tool, rest) = (ask(arguments), search(&house, address));
+        assert_eq!((ids(&tool), &tool["total"]), (ids(&rest), &rest["total"]), "{address}");
+    }
+}
