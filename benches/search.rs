@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::evaluate::{Latency, ReadyQuery, percentile, prepare, read};
-use hornbook::search::{Engine, Hit, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros, SuggestRequest, Tuning};
+use hornbook::search::{
+    Engine, Filter, Hit, Mode, QUERY_CHARS_MAX, SearchRequest, Stage, StageMicros, SuggestRequest, Tuning,
+};
 use hornbook_corpus::analyzer::{ANALYZER_ID, LawTokenizer};
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
@@ -95,7 +97,8 @@ fn ask(engine: &Engine, query: &ReadyQuery, mode: Mode, range: Option<OrdinalRan
 }
 
 fn page(engine: &Engine, query: &str, mode: Mode, range: Option<OrdinalRange>) -> StageMicros {
-    let request = SearchRequest { mode, range, limit: PAGE, ..SearchRequest::new(query) };
+    let filter = Filter::within(range);
+    let request = SearchRequest { mode, filter: &filter, limit: PAGE, ..SearchRequest::new(query) };
     let mut response = engine.search(&request).unwrap_or_else(|error| panic!("'{query}': {error}"));
     black_box(engine.show(&mut response).unwrap_or_else(|error| panic!("'{query}': {error}")));
     response.stages
@@ -286,8 +289,10 @@ fn nearness(snapshot: &Arc<Snapshot>, queries: &[ReadyQuery]) {
     let tuning = Tuning { similarity_floor: -1.0, similarity_floor_without_words: -1.0, ..Tuning::MEASURED };
     let engine = Engine::tuned(Arc::clone(snapshot), tuning).unwrap_or_else(|error| panic!("{error}"));
     let similarities = |query: &str, range| -> Vec<(NodeOrdinal, f64)> {
+        let filter = Filter::within(range);
+        let filter = &filter;
         let request =
-            SearchRequest { mode: Mode::Semantic, range, limit: 100, explain: true, ..SearchRequest::new(query) };
+            SearchRequest { mode: Mode::Semantic, filter, limit: 100, explain: true, ..SearchRequest::new(query) };
         let response = engine.search(&request).unwrap_or_else(|error| panic!("'{query}': {error}"));
         let similarity =
             |hit: &Hit| hit.explain.as_ref().and_then(|explain| explain.vector).map(|leg| leg.score.into());

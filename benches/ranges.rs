@@ -1,0 +1,159 @@
+//! What filters cost: for everything, every jurisdiction, code body and large subtree, and for unions, what the vector stage
+//! compares and takes, how much of the ten nearest it finds, and what a whole search takes. `benches/README.md` keeps it.
+//!
+//! `cargo bench --bench ranges -- --snapshot DIR [--snapshot DIR ...]` prints a table for each snapshot. Rows compared are the
+//! same in every run; times are not. Without a snapshot it builds the sample, which proves that it runs and nothing else.
+
+#[path = "support/sample.rs"]
+mod sample;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use hornbook::search::evaluate::percentile;
+use hornbook::search::{Engine, Filter, Mode, SearchRequest, Tuning};
+use hornbook_corpus::embed::{Vector, embedder};
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::ranges::OrdinalRanges;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::vectors::{Effort, Within, Work};
+
+/// How often each query is asked of each range, after once for warming up.
+const ROUNDS: usize = 3;
+
+/// How many of the nearest must be found.
+const WANTED: usize = 10;
+
+/// Smaller subtrees are left out.
+const SUBTREE_CHUNKS_MIN: u32 = 4096;
+
+/// So many parts a union may have.
+const UNITED: [usize; 3] = [3, 5, 10];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");
+    let mut snapshots: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
+    let scratch = tempfile::tempdir().expect("a temporary folder can be made");
+    if snapshots.is_empty() {
+        snapshots.push(sample::sample(&scratch.path().join("sample")));
+    }
+    for path in snapshots {
+        measure(&path);
+    }
+}
+
+/// What is asked: the text, and its vector.
+type Asked = (String, Vector);
+
+fn measure(path: &Path) {
+    let snapshot = Arc::new(Snapshot::open(path).unwrap_or_else(|error| panic!("{error}")));
+    let engine = Engine::new(Arc::clone(&snapshot)).unwrap_or_else(|error| panic!("{error}"));
+    let queries = queries();
+    println!("\n{}: {} chunks, {} queries", snapshot.manifest.name, snapshot.chunks.chunk_count(), queries.len());
+    println!(
+        "| range | chunks | share | scanned | visited | recall@{WANTED} | vector us p50 | p99 | search us p50 | p99 |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for (name, nodes) in ranges(&snapshot) {
+        row(&engine, &name, &nodes, &queries);
+    }
+}
+
+/// The judged queries that are no citations.
+fn queries() -> Vec<Asked> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quality");
+    let mut queries = Vec::new();
+    for kind in ["questions", "topics", "phrases"] {
+        let judged = hornbook::search::evaluate::read(&folder.join(format!("{kind}.jsonl")));
+        for query in judged.unwrap_or_else(|error| panic!("{error}")) {
+            let vector = embedder().embed(&query.query);
+            queries.push((query.query, vector));
+        }
+    }
+    queries
+}
+
+/// Everything, jurisdictions with what lies in them, code bodies, large subtrees, unions.
+fn ranges(snapshot: &Snapshot) -> Vec<(String, OrdinalRanges)> {
+    let (catalogue, outline) = (&snapshot.catalogue, &snapshot.outline);
+    let mut ranges = vec![("everything".to_owned(), OrdinalRange::new(0, outline.len()))];
+    let jurisdictions = catalogue.jurisdictions.iter().filter(|jurisdiction| !jurisdiction.subtree.is_empty());
+    ranges.extend(jurisdictions.map(|jurisdiction| (jurisdiction.short_code.to_string(), jurisdiction.subtree)));
+    ranges.extend(catalogue.code_bodies.iter().map(|body| (body.name.clone(), body.nodes)));
+    let parts = ranges.len() - catalogue.code_bodies.len();
+    let containers = (0..outline.len()).map(NodeOrdinal).filter(|&node| !outline.is_provision(node));
+    let large =
+        containers.filter(|&node| snapshot.chunks.chunk_range(outline.subtree(node)).len() >= SUBTREE_CHUNKS_MIN);
+    ranges.extend(large.map(|node| {
+        let card = snapshot.cards.get(node).unwrap_or_else(|error| panic!("{error}"));
+        (card.heading.chars().take(40).collect(), outline.subtree(node))
+    }));
+    // Every second part, so that those of a union do not touch.
+    let separate: Vec<OrdinalRange> = ranges[parts..].iter().map(|(_, range)| *range).step_by(2).collect();
+    let unions = UNITED.into_iter().filter(|&count| count <= separate.len());
+    let unions: Vec<(String, OrdinalRanges)> = unions
+        .map(|count| (format!("union of {count}"), OrdinalRanges::union(separate.iter().take(count).copied())))
+        .collect();
+    ranges.into_iter().map(|(name, range)| (name, range.into())).chain(unions).collect()
+}
+
+fn row(engine: &Engine, name: &str, nodes: &OrdinalRanges, queries: &[Asked]) {
+    let snapshot = engine.snapshot();
+    let chunks: Vec<OrdinalRange> = nodes.as_slice().iter().map(|&range| snapshot.chunks.chunk_range(range)).collect();
+    let count: u32 = chunks.iter().map(|range| range.len()).sum();
+    let (times, work, recall) = vector_stage(snapshot, &Within { ranges: &chunks, admits: None }, queries);
+    let searches = searches(engine, nodes, queries);
+    let asked = queries.len() as u64;
+    println!(
+        "| {name} | {count} | {:.3} | {} | {} | {recall:.4} | {:.0} | {:.0} | {:.0} | {:.0} |",
+        f64::from(count) / f64::from(snapshot.chunks.chunk_count().max(1)),
+        work.scanned / asked,
+        work.visited / asked,
+        percentile(&times, 0.5),
+        percentile(&times, 0.99),
+        percentile(&searches, 0.5),
+        percentile(&searches, 0.99),
+    );
+}
+
+/// Microseconds, ascending; what all queries compared once; how much of the nearest they found.
+fn vector_stage(snapshot: &Snapshot, within: &Within<'_>, queries: &[Asked]) -> (Vec<f64>, Work, f64) {
+    let (mut times, mut work, mut out) = (Vec::new(), Work::default(), Vec::new());
+    let (mut found, mut wanted) = (0, 0);
+    let k = Tuning::MEASURED.chunk_candidates;
+    let scanned = Effort { ef: 0, scan_chunks_max: u32::MAX };
+    for (_, vector) in queries {
+        let compared = snapshot.vectors.nearest_into(&vector.0, within, k, Effort::default(), &mut out);
+        work = Work { scanned: work.scanned + compared.scanned, visited: work.visited + compared.visited };
+        for _ in 0..ROUNDS {
+            let began = Instant::now();
+            snapshot.vectors.nearest_into(&vector.0, within, k, Effort::default(), &mut out);
+            times.push(began.elapsed().as_secs_f64() * 1e6);
+        }
+        let exact = snapshot.vectors.nearest_within(&vector.0, within, WANTED, scanned);
+        found += exact.iter().filter(|near| out.contains(near)).count();
+        wanted += exact.len();
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    (times, work, found as f64 / wanted.max(1) as f64)
+}
+
+/// Microseconds of whole searches without snippets, ascending.
+fn searches(engine: &Engine, nodes: &OrdinalRanges, queries: &[Asked]) -> Vec<f64> {
+    let filter = Filter { ranges: Some(nodes.clone()), ..Filter::default() };
+    let mut times = Vec::new();
+    for (text, _) in queries {
+        let request = SearchRequest { mode: Mode::Hybrid, filter: &filter, ..SearchRequest::new(text) };
+        for round in 0..=ROUNDS {
+            let began = Instant::now();
+            engine.search(&request).unwrap_or_else(|error| panic!("'{text}': {error}"));
+            if round > 0 {
+                times.push(began.elapsed().as_secs_f64() * 1e6);
+            }
+        }
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    times
+}
