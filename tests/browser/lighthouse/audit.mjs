@@ -42,10 +42,10 @@ const operator = await signedIn(link, { login: "root", password: "correct horse"
 const person = await signedIn("/settings/sign-up", { login: "jane@example.org", password: "correct horse" });
 
 const readers = ["/", "/?q=security+deposit", "/?q=secuirty+depositt", "/?q=zyzzyva&mode=keyword", provision, `${provision}/references?direction=in`,
-  container, "/browse", code, "/coverage", "/docs", "/settings/sign-in", "/settings/sign-up", "/formation/track"];
+  container, "/browse", code, "/coverage", "/zoning", "/zoning/XA-MILLBROOK?zone=VR", "/docs", "/settings/sign-in", "/settings/sign-up", "/formation/track"];
 const audits = [
   ...readers.map((path) => [path, DESK]),
-  ...["/?q=security+deposit", provision, "/docs"].map((path) => [path, PHONE]),
+  ...["/?q=security+deposit", provision, "/docs", "/zoning/XA-MILLBROOK"].map((path) => [path, PHONE]),
   ["/settings", DESK, person], ["/settings/ledger", DESK, person], ["/settings", PHONE, person], ["/operator", DESK, operator],
 ];
 
