@@ -121,7 +121,7 @@ pub(crate) fn survives_damage(document: &Document, source: &Source<'_>) {
     }
 }
 
-fn target<'a>(source: &'a Source<'a>) -> Target<'a> {
+pub(crate) fn target<'a>(source: &'a Source<'a>) -> Target<'a> {
     Target {
         jurisdiction: "XA",
         code_body: source.code_body,

@@ -8,7 +8,7 @@ use crate::imported::{Imported, Source, documents, import, import_one, survives_
 use crate::real_law::corpora;
 use crate::state_twins;
 
-fn virginia() -> Source<'static> {
+pub(crate) fn virginia() -> Source<'static> {
     Source {
         format: "state-html",
         key: "va/code",

@@ -8,7 +8,7 @@ use crate::imported::{Imported, Source, documents, import, import_one, survives_
 use crate::real_law::corpora;
 use crate::{golden, state_twins};
 
-fn washington() -> Source<'static> {
+pub(crate) fn washington() -> Source<'static> {
     Source {
         format: "state-json",
         key: "wa/rcw",
@@ -26,7 +26,7 @@ container = [{ level = "title", number = '^\d+[A-Z]?' }, { level = "chapter", nu
     }
 }
 
-fn south_dakota() -> Source<'static> {
+pub(crate) fn south_dakota() -> Source<'static> {
     Source {
         format: "state-json",
         key: "sd/sdcl",

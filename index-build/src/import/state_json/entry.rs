@@ -201,6 +201,11 @@ fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
         return;
     };
     let mut later = Later { label: after[..again].join(" "), ..Later::default() };
+    let opened = after[again].trim_start_matches(settings.opening.as_str()).trim_start_matches(section.number.as_str());
+    let heading = opened.trim_start_matches(['.', ' ']);
+    if folded(heading) != folded(&section.heading) {
+        later.label = format!("{}: {heading}", later.label);
+    }
     let body = &after[again + 1..];
     let end = body.iter().position(is_credit).unwrap_or(body.len());
     later.law = body[..end].to_vec();

@@ -3,7 +3,9 @@
 //!
 //! A paragraph whose words are exactly those of the paragraphs after it is such an element, and is dropped. One that has
 //! some more words than the paragraphs after it is cut into those and the words between them. So no word is lost, and none
-//! stays twice. What an honest text repeats stays, unless one paragraph follows directly on its equal.
+//! stays twice. Some cells of tables and lines of forms were written again too, after the table: within an element, a
+//! paragraph that is not next in it but a part of the child before it is passed over. What an honest text repeats stays,
+//! unless one paragraph follows directly on its equal.
 
 /// The paragraphs without repetition, and how many were dropped or cut.
 pub(super) fn undo<'t>(paragraphs: &[&'t str]) -> (Vec<&'t str>, usize) {
@@ -33,12 +35,12 @@ struct Element<'t> {
 
 fn element<'t>(place: usize, paragraphs: &[&'t str], words: &[String], elements: &mut [Element<'t>]) -> Element<'t> {
     let (text, whole) = (paragraphs[place], &words[place]);
-    if let Some(end) = children(whole, words, place + 1, |next| elements[next].end) {
-        return gathered(place + 1, end, elements);
+    if let Some(children) = children(whole, words, place + 1, |next| elements[next].end) {
+        return gathered(&children, elements);
     }
     // The element has every one of them, equal ones too.
-    if let Some(end) = children(whole, words, place + 1, |next| next + 1) {
-        return Element { end, lines: paragraphs[place + 1..end].to_vec(), undone: 1 };
+    if let Some(Children { places, end }) = children(whole, words, place + 1, |next| next + 1) {
+        return Element { end, lines: places.into_iter().map(|child| paragraphs[child]).collect(), undone: 1 };
     }
     if let Some(element) = cut(place, text, words, elements) {
         return element;
@@ -46,42 +48,70 @@ fn element<'t>(place: usize, paragraphs: &[&'t str], words: &[String], elements:
     Element { end: place + 1, lines: vec![text], undone: 0 }
 }
 
-/// Where the children end whose words together are those of the whole.
-fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) -> usize) -> Option<usize> {
-    let (mut rest, mut next) = (whole, first);
+/// The paragraphs in an element, and the place after the last of them.
+struct Children {
+    places: Vec<usize>,
+    end: usize,
+}
+
+/// The children whose words together are those of the whole.
+fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) -> usize) -> Option<Children> {
+    let (mut rest, mut next, mut places) = (whole, first, Vec::new());
     while !rest.is_empty() {
-        rest = rest.strip_prefix(words.get(next)?.as_str())?;
+        let word = words.get(next)?;
+        if let Some(after) = rest.strip_prefix(word.as_str()) {
+            rest = after;
+            places.push(next);
+        } else if !is_part_of(word, places.last(), words) {
+            return None;
+        }
         next = step(next);
     }
-    (next > first).then_some(next)
+    // Parts of the last child: an element of one child proves too little.
+    while places.len() > 1 && words.get(next).is_some_and(|word| is_part_of(word, places.last(), words)) {
+        next = step(next);
+    }
+    (!places.is_empty()).then_some(Children { places, end: next })
+}
+
+/// Whether a paragraph was written again after the child that has it.
+fn is_part_of(word: &str, child: Option<&usize>, words: &[String]) -> bool {
+    child.is_some_and(|&child| words[child].len() > word.len() && words[child].contains(word))
 }
 
 /// The lines of the children in an element that has no words of its own.
-fn gathered<'t>(first: usize, end: usize, elements: &mut [Element<'t>]) -> Element<'t> {
-    let (mut lines, mut undone, mut next) = (Vec::new(), 1, first);
-    while next < end {
-        lines.append(&mut elements[next].lines);
-        undone += elements[next].undone;
-        next = elements[next].end;
+fn gathered<'t>(children: &Children, elements: &mut [Element<'t>]) -> Element<'t> {
+    let mut element = Element { end: children.end, lines: Vec::new(), undone: 1 };
+    for &child in &children.places {
+        element.lines.append(&mut elements[child].lines);
+        element.undone += elements[child].undone;
     }
-    Element { end: next, lines, undone }
+    element
 }
 
-/// An element with words between its children: most of it must lie in them, or it is a paragraph of its own.
+/// An element with words between its children: most of it must lie in them, or many of them in it, or it is a paragraph of
+/// its own.
 fn cut<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Element<'t>]) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
+    /// So many parts in their order are no accident.
+    const PARTS_ENOUGH: usize = 10;
     let whole = words[place].as_str();
     let mut found = Vec::new();
     let (mut at, mut next, mut covered) = (0, place + 1, 0);
     while let Some(word) = words.get(next) {
-        let long_enough = word.len() >= 8 || whole[at..].starts_with(word.as_str());
+        let is_next = whole[at..].starts_with(word.as_str());
+        if !is_next && is_part_of(word, found.last().map(|(_, child)| child), words) {
+            next = elements[next].end;
+            continue;
+        }
+        let long_enough = word.len() >= 8 || is_next;
         let Some(skipped) = whole[at..].find(word.as_str()).filter(|_| long_enough) else { break };
         found.push((at + skipped, next));
         at += skipped + word.len();
         covered += word.len();
         next = elements[next].end;
     }
-    if whole.len() < BYTES_MIN || covered * 2 < whole.len() {
+    if whole.len() < BYTES_MIN || (covered * 2 < whole.len() && found.len() < PARTS_ENOUGH) {
         return None;
     }
     let mut result = Element { end: next, lines: Vec::new(), undone: 1 };
@@ -144,6 +174,19 @@ mod tests {
     #[test]
     fn lines_that_an_element_repeats_itself_stay() {
         assert_eq!(undone(&["Sign:______", "Sign:", "___", "___"]), ["Sign:", "___", "___"]);
+    }
+
+    #[test]
+    fn cells_that_are_written_again_after_their_table_are_passed_over() {
+        let (first, table, last) = ("What is due is:", "Year in whichShare due1. . . .100", "It is due at once.");
+        let whole = format!("{first}{table}{last}");
+        let flat = ["Year in which", "Share due"];
+        assert_eq!(undone(&[&whole, first, table, flat[0], last]), [first, table, last]);
+        assert_eq!(undone(&[&whole, first, table, flat[1], last, "due at", "2"]), [first, table, last, "2"]);
+        let between = format!("{first}{table} 12 13 {last}");
+        assert_eq!(undone(&[&between, first, table, flat[0], last]), [first, table, "12 13", last]);
+        // An honest text may say again what it said before.
+        assert_eq!(undone(&["It shall: meet.", "It shall:"]), ["It shall: meet.", "It shall:"]);
     }
 
     #[test]

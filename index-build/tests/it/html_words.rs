@@ -1,0 +1,142 @@
+//! No word lost or invented: Virginia's release and Spanish Fork's code, cut out of their tags by a reader of a few lines,
+//! against the nodes made of them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use hornbook_index_build::content::NewNode;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::import::{municipal_html, state_html};
+use rayon::prelude::*;
+
+use crate::imported::documents;
+use crate::municipal_html::spanish_fork;
+use crate::real_law::corpora;
+use crate::state_html::virginia;
+use crate::stripped::{strip, without};
+use crate::words::Account;
+
+fn text_of(document: &Document) -> &str {
+    std::str::from_utf8(&document.bytes).unwrap()
+}
+
+/// The words of an element that begins a piece of markup, such as its heading.
+fn first_element(piece: &str, name: &str) -> String {
+    strip(piece.split_once(&format!("</{name}>")).map_or(piece, |(first, _)| first)).text
+}
+
+/// Settles every document, and adds up how many words each rule explains.
+fn settle_all(documents: &[Document], settle: fn(&Document) -> Account) -> Vec<(&'static str, u64)> {
+    let accounts: Vec<(&Document, Account)> = documents.par_iter().map(|document| (document, settle(document))).collect();
+    let open: Vec<String> = accounts.iter().filter_map(|(document, account)| account.unsettled(&document.place)).collect();
+    assert!(open.is_empty(), "{} of {} documents:\n{}", open.len(), accounts.len(), open.join("\n"));
+    let mut rules = BTreeMap::new();
+    accounts.iter().flat_map(|(_, account)| account.rules()).for_each(|(rule, words)| *rules.entry(*rule).or_default() += words);
+    rules.into_iter().collect()
+}
+
+/// What stands between the sign of a section and its heading, beyond its number: `through 50-43.12`.
+fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(number) = &node.content.number else { return };
+    let before = title.strip_suffix(node.content.heading.as_str()).expect("the heading ends the title");
+    let further = before.split_once(number.as_str()).expect("the number begins it").1;
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let mut words = further.split([' ', ',', '.', '–']).filter(|word| !word.is_empty() && !is_number(word));
+    assert!(words.all(|word| ["through", "to", "and"].contains(&word)), "'{title}': '{further}'");
+    account.imported_as("further numbers of ranges, which are parallel citations", further);
+}
+
+fn settle_virginia(document: &Document) -> Account {
+    let mut account = Account::default();
+    let source = virginia();
+    let parsed = state_html::parse(document, crate::imported::target(&source));
+    let (markup, cut) = without(text_of(document), &["head", "script", "style", "nav"]);
+    for navigation in cut.iter().filter(|cut| cut.starts_with("<nav")) {
+        let title = navigation.split_once("<h1").map(|(_, title)| format!("<h1{title}"));
+        account.source(&title.map(|title| first_element(&title, "h1")).unwrap_or_default());
+    }
+    let stripped = strip(&markup);
+    account.source(&stripped.text);
+    stripped.labels.iter().for_each(|label| account.added("labels, which are positions in lists", label));
+    let titles: Vec<String> = markup.split("<h3").skip(1).map(|piece| first_element(&format!("<h3{piece}"), "h3")).collect();
+    assert_eq!(titles.len(), parsed.nodes.len(), "{}", document.place);
+    for (title, node) in titles.iter().zip(&parsed.nodes) {
+        add_numbers_of_ranges(title, node, &mut account);
+        if node.content.source_credit.is_some() {
+            account.imported_as("the word before a source credit", "History");
+        }
+    }
+    for node in parsed.nodes.iter().chain(&parsed.inferred) {
+        for note in node.content.notes.iter().filter(|note| note.topic == "Note") {
+            account.added("the topic of notes without a heading", &note.topic);
+        }
+        account.imported(&node.content);
+    }
+    account
+}
+
+#[test]
+fn every_word_of_virginia_is_kept() {
+    let Some(corpora) = corpora() else { return };
+    let source = virginia();
+    let is_code = |path: &str| !path.contains("constitution");
+    let documents = documents(&corpora.join("va-code-html-2022.tar.zst"), source.format, is_code);
+    let rules = [
+        ("further numbers of ranges, which are parallel citations", 1_370),
+        ("labels, which are positions in lists", 61_805),
+        ("the topic of notes without a heading", 455),
+        ("the word before a source credit", 18_089),
+    ];
+    assert_eq!(settle_all(&documents, settle_virginia), rules);
+}
+
+fn settle_spanish_fork(document: &Document) -> Account {
+    let mut account = Account::default();
+    let source = spanish_fork();
+    let parsed = municipal_html::parse(document, crate::imported::target(&source));
+    let (markup, _) = without(text_of(document), &["head", "script", "style", "nav"]);
+    let pieces: Vec<&str> = markup.split("<section").collect();
+    account.source(&strip(pieces[0]).text);
+    let sections = || pieces[1..].iter().map(|piece| strip(&format!("<section{piece}")));
+    let titles: Vec<String> = pieces[1..].iter().map(|piece| first_element(&format!("<section{piece}"), "h3")).collect();
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let number = |title: &str| words(title).swap_remove(0);
+    let is_bare: Vec<bool> = sections().zip(&titles).map(|(all, title)| words(&all.text) == words(title)).collect();
+    let mut known: HashSet<String> =
+        titles.iter().zip(&is_bare).filter(|(_, bare)| !**bare).map(|(title, _)| number(title)).collect();
+    for ((section, title), bare) in sections().zip(&titles).zip(is_bare) {
+        if bare && !known.insert(number(title)) {
+            account.left_out("lines of lists of contents, which repeat headings", &section.text);
+            continue;
+        }
+        account.source(&section.text);
+        section.labels.iter().for_each(|label| account.added("labels, which are positions in lists", label));
+    }
+    for piece in &pieces[1..] {
+        for heading in piece.split("<h4").skip(1).map(|rest| first_element(&format!("<h4{rest}"), "h4")) {
+            if heading.trim() == "History" {
+                account.imported_as("the heading of the history", "History");
+            }
+        }
+    }
+    let mut inferred = HashSet::new();
+    for node in parsed.nodes.iter().chain(parsed.inferred.iter().filter(|node| inferred.insert(node.handle))) {
+        account.imported(&node.content);
+    }
+    account
+}
+
+#[test]
+fn every_word_of_spanish_fork_is_kept() {
+    let Some(corpora) = corpora() else { return };
+    let source = spanish_fork();
+    let archive = corpora.join("spanish-fork-ut-code-html-2024.tar.zst");
+    let documents = documents(&archive, source.format, |path| !path.contains("/public-works/"));
+    assert_eq!(documents.len(), 14);
+    let rules = [
+        ("labels, which are positions in lists", 28),
+        ("lines of lists of contents, which repeat headings", 4_618),
+        ("the heading of the history", 93),
+    ];
+    assert_eq!(settle_all(&documents, settle_spanish_fork), rules);
+}

@@ -1,0 +1,200 @@
+//! No word lost or invented: the entries of Washington and South Dakota against the nodes made of them, letter by letter and
+//! in order, which a multiset of words would not see.
+//!
+//! The source's side reads each entry from the top: a paragraph whose letters are all in the one before it repeats a part of
+//! it. The importer reads from the bottom. White space and signs are left out on both sides, because repetition lost them.
+
+use std::collections::BTreeMap;
+
+use hornbook_index_build::content::Content;
+use hornbook_index_build::import::document::Document;
+use hornbook_index_build::import::state_json;
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::imported::{Source, documents, target};
+use crate::real_law::corpora;
+use crate::state_json::{south_dakota, washington};
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The letters of an entry, without the paragraphs that repeat parts of the one before them.
+fn said_once(text: &str) -> String {
+    let paragraphs: Vec<String> = text.split('\n').map(letters).filter(|letters| !letters.is_empty()).collect();
+    let (mut said, mut whole) = (String::new(), "");
+    for paragraph in &paragraphs {
+        if !whole.contains(paragraph.as_str()) {
+            whole = paragraph;
+            said.push_str(paragraph);
+        }
+    }
+    said
+}
+
+/// Everything that a node says, in the order of the source; `lead` is the word before its source credit.
+fn said_by(content: &Content, lead: &str) -> String {
+    let own = [content.text.as_deref().unwrap_or_default(), lead, content.source_credit.as_deref().unwrap_or_default()];
+    // Notes without a lead have a topic of ours.
+    let topic = |topic: &str| if topic == "Note" { String::new() } else { topic.to_owned() };
+    let notes = content.notes.iter().flat_map(|note| [topic(&note.topic), note.text.clone()]);
+    own.into_iter().map(str::to_owned).chain(notes).map(|text| letters(&text)).collect()
+}
+
+/// How the entry and its node agree: the name of a rule, or where they part.
+fn compare(entry: &Value, content: &Content) -> Result<&'static str, String> {
+    let text = entry["text"].as_str().unwrap_or_default();
+    let said = said_once(text);
+    let number = letters(content.number.as_deref().unwrap_or_default());
+    let rest = said.strip_prefix("RCW").unwrap_or(&said);
+    let rest = rest.strip_prefix(number.as_str()).unwrap_or(rest);
+    let heading = letters(&content.heading);
+    if content.text.as_deref() == Some("") && text.lines().all(|line| line.is_empty() || line.contains("Section ")) {
+        return Ok("a list of other sections in place of a text");
+    }
+    let mut best = String::new();
+    for (rule, whole) in wholes(content, &heading, &number) {
+        if rest == whole {
+            return Ok(rule);
+        }
+        if rest.strip_suffix(whole.as_str()).is_some_and(is_number) && !content.heading.is_empty() {
+            return Ok("further numbers of a range");
+        }
+        if in_common(rest, &whole) >= in_common(rest, &best) {
+            best = whole;
+        }
+    }
+    let (same, lengths) = (in_common(rest, &best), (rest.len(), best.len()));
+    let at = |text: &str| text[same..].chars().take(40).collect::<String>();
+    Err(format!("the first {same} letters are the same, then '{}' is '{}' {lengths:?}", at(rest), at(&best)))
+}
+
+/// What an entry may say, by rule: most texts repeat the heading, and some have a word before the source credit.
+fn wholes(content: &Content, heading: &str, number: &str) -> Vec<(&'static str, String)> {
+    if let [wording] = &content.wordings[..] {
+        let mut whole = String::from(heading);
+        whole += &said_by(&Content { notes: Vec::new(), ..content.clone() }, "Source");
+        // Its credit is a note, and a heading of its own stands after its label.
+        let (label, own) = wording.label.split_once(": ").unwrap_or((&wording.label, &content.heading));
+        [label, number, own, &wording.text].iter().for_each(|part| whole += &letters(part));
+        whole += &said_by(&Content { notes: content.notes.clone(), ..Content::default() }, "");
+        return vec![("two wordings", whole)];
+    }
+    let mut wholes = Vec::new();
+    for (rule, lead) in [("the same", ""), ("a word before the credit", "Source"), ("a word before the credit", "History")] {
+        let said = said_by(content, lead);
+        wholes.push((rule, format!("{heading}{said}")));
+        wholes.push((rule, said));
+    }
+    wholes
+}
+
+/// `to 1-6-28`, as letters.
+fn is_number(further: &str) -> bool {
+    let rest = ["to", "and", "through"].iter().find_map(|word| further.strip_prefix(word)).unwrap_or(further);
+    rest.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
+}
+
+fn in_common(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+}
+
+fn settle(document: &Document, source: &Source<'_>) -> Vec<(String, Result<&'static str, String>)> {
+    let parsed = state_json::parse(document, target(source));
+    let chapter: Value = serde_json::from_slice(&document.bytes).unwrap();
+    let mut nodes = parsed.nodes.iter().map(|node| &node.content).peekable();
+    let mut found = Vec::new();
+    for entry in chapter["sections"].as_array().unwrap() {
+        let opens = |content: &&&Content| {
+            let number = content.number.as_deref().unwrap_or_default();
+            let named = entry["number"].as_str().unwrap_or_default();
+            let text = entry["text"].as_str().unwrap_or_default();
+            named.split(' ').next() == Some(number) || text.starts_with(&format!("RCW {number}\n"))
+        };
+        match nodes.peek().filter(opens) {
+            Some(content) => {
+                found.push((content.citation.clone(), compare(entry, content)));
+                nodes.next();
+            }
+            None => found.push((document.place.clone(), Ok("no section"))),
+        }
+    }
+    assert_eq!(nodes.count(), 0, "{}", document.place);
+    found
+}
+
+fn settle_all(archive: &str, source: &Source<'_>, named: &[(&str, &str)]) -> Vec<(&'static str, u64)> {
+    let Some(corpora) = corpora() else { return Vec::new() };
+    let is_chapter = |path: &str| !path.ends_with("toc.json");
+    let all = documents(&corpora.join(archive), source.format, is_chapter);
+    let found: Vec<_> = all.par_iter().flat_map(|document| settle(document, source)).collect();
+    let mut rules: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut open = Vec::new();
+    for (place, result) in &found {
+        match result {
+            Ok(rule) => *rules.entry(rule).or_default() += 1,
+            Err(what) => open.push((place, what)),
+        }
+    }
+    open.retain(|(place, _)| named.iter().all(|(name, _)| name != place));
+    assert!(open.is_empty(), "{} of {} differ: {:#?}", open.len(), found.len(), &open[..open.len().min(100)]);
+    rules.into_iter().collect()
+}
+
+const SAID_AGAIN: &str = "the law says a line again that stands within the one before it";
+const CELL_AGAIN: &str = "a table in one line, with some of its cells again, and nothing to show that they are";
+const WORDINGS: &str = "two wordings, with notes between them or after the second";
+
+/// What differs for another reason than a rule.
+const OF_SOUTH_DAKOTA: [(&str, &str); 20] = [
+    ("SDCL § 10-18A-6", CELL_AGAIN),
+    ("SDCL § 10-45-27.2", WORDINGS),
+    ("SDCL § 13-49-40", WORDINGS),
+    ("SDCL § 15-39-78", SAID_AGAIN),
+    ("SDCL § 24-15A-32", SAID_AGAIN),
+    ("SDCL § 29A-6-430", SAID_AGAIN),
+    ("SDCL § 36-4A-3.1", SAID_AGAIN),
+    ("SDCL § 36-10B-4", SAID_AGAIN),
+    ("SDCL § 36-20B-36", "the credit stands at the end of the last paragraph, and then by itself"),
+    ("SDCL § 36-29-8", SAID_AGAIN),
+    ("SDCL § 36-31-2", SAID_AGAIN),
+    ("SDCL § 36-36-15", SAID_AGAIN),
+    ("SDCL § 37-24-5.4", SAID_AGAIN),
+    ("SDCL § 37-24-51", SAID_AGAIN),
+    ("SDCL § 43-4-44", CELL_AGAIN),
+    ("SDCL § 49-31-60", SAID_AGAIN),
+    ("SDCL § 58-5-21", CELL_AGAIN),
+    ("SDCL § 58-43-16.9", CELL_AGAIN),
+    ("SDCL § 61-5-25.5", SAID_AGAIN),
+    ("SDCL § 61-5-25.7", SAID_AGAIN),
+];
+
+const OF_WASHINGTON: [(&str, &str); 6] = [
+    ("RCW 41.44.120", "two tables with the same words in their heads: the importer keeps the section twice"),
+    ("RCW 50.32.150", "a note of one line, and its parts again"),
+    ("RCW 62A.2-710", SAID_AGAIN),
+    ("RCW 62A.8-509", SAID_AGAIN),
+    ("RCW 62A.9A-309", SAID_AGAIN),
+    ("RCW 62A.9A-402", SAID_AGAIN),
+];
+
+#[test]
+fn every_letter_of_south_dakota_is_kept() {
+    let rules = settle_all("sd-statutes-json-2026.tar.zst", &south_dakota(), &OF_SOUTH_DAKOTA);
+    let expected = [
+        ("a list of other sections in place of a text", 248),
+        ("a word before the credit", 39_300),
+        ("further numbers of a range", 1_324),
+        ("no section", 4),
+        ("the same", 4_667),
+        ("two wordings", 43),
+    ];
+    assert!(corpora().is_none() || rules == expected, "{rules:?}");
+}
+
+#[test]
+fn every_letter_of_washington_is_kept() {
+    let rules = settle_all("wa-statutes-json-2026.tar.zst", &washington(), &OF_WASHINGTON);
+    assert!(corpora().is_none() || rules == [("no section", 635), ("the same", 52_389)], "{rules:?}");
+}
