@@ -16,23 +16,21 @@ use crate::data_directory::DataDirectory;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphInput, GraphOptions, build_graph};
-use crate::import::batch::Batch;
 use crate::import::intake::{ImportError, Intake};
-use crate::import::target::Target;
-use crate::import::{Read, SourceContent};
 use crate::loss::{LossRefused, losses};
 use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
 use crate::progress::Progress;
 use crate::publish::WorkFolder;
+use crate::reading::{other_body, read_source};
 use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::ReusableGraph;
 use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
-use crate::{references, source_files, usage, zoning_layers};
+use crate::{references, usage, zoning_layers};
 
 /// Where the finished snapshot goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -286,7 +284,7 @@ impl Context<'_> {
                     continue;
                 }
                 let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
-                match self.import(*number, source, key, &mut intake) {
+                match read_source(*number, source, key, self.options.progress, &mut intake) {
                     Ok(()) => {}
                     Err(ImportError::Source(error)) => mistakes.add_line(error.to_string()),
                     Err(ImportError::TooManyMistakes) => return Err(BuildError::Mistakes(mistakes)),
@@ -335,54 +333,6 @@ impl Context<'_> {
             }
         }
         grammar_of(&bodies).map_err(|error| BuildError::in_plan(&self.options.plan, error))
-    }
-
-    fn import(
-        &self,
-        number: u16,
-        source: &OpenedSource<'_>,
-        key: &str,
-        intake: &mut Intake<'_>,
-    ) -> Result<(), ImportError> {
-        let planned = source.planned;
-        let SourceContent::Law { read, .. } = planned.format.content else { return Ok(()) };
-        let target = Target {
-            jurisdiction: planned.jurisdiction.as_str(),
-            code_body: planned.code_body.as_deref().unwrap_or_default(),
-            key,
-            citation: planned.citation.as_deref(),
-            source: number,
-            tags: &planned.tags,
-            options: &planned.options,
-        };
-        let provisions_before = intake.gatherer.provisions();
-        let mut stage = self.options.progress.stage("reading", "nodes", None);
-        let member = planned.member.as_deref();
-        match read {
-            Read::Lines(read) => source_files::for_each(&source.path, member, |file| {
-                stage.add(read(file, target, intake)?);
-                Ok::<(), ImportError>(())
-            })?,
-            Read::Documents { parse, wants } => {
-                let mut batch = Batch::default();
-                source_files::for_each(&source.path, member, |file| {
-                    if wants(&file.place) {
-                        batch.read(file)?;
-                    }
-                    if batch.is_full() {
-                        stage.add(batch.parse(parse, target, intake)?);
-                    }
-                    Ok::<(), ImportError>(())
-                })?;
-                stage.add(batch.parse(parse, target, intake)?);
-            }
-        }
-        stage.finish();
-        if intake.gatherer.provisions() == provisions_before && intake.mistakes.is_empty() {
-            let what = "this source has no provisions; check that the file is complete, or remove it from the plan";
-            intake.mistakes.add(source.path.display(), what);
-        }
-        Ok(())
     }
 
     /// Every tag of any node, ascending.
@@ -469,7 +419,6 @@ impl Context<'_> {
         reused: Vec<String>,
         warnings: Warnings,
     ) -> Report {
-        let (warnings, warning_counts) = warnings.into_parts();
         Report {
             plan: self.options.plan.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             seconds: 0.0,
@@ -482,8 +431,7 @@ impl Context<'_> {
             references,
             graph: Some(graph),
             stages: Vec::new(),
-            warning_counts,
-            warnings,
+            warnings: warnings.into_report(),
             reused,
         }
     }
@@ -519,19 +467,6 @@ impl Context<'_> {
             files: Vec::new(),
         }
     }
-}
-
-/// What is wrong with two sources of one key, unless they are of the same code body.
-fn other_body(first: &PlannedSource, other: &PlannedSource) -> Option<String> {
-    let is_same = first.jurisdiction == other.jurisdiction && first.code_body == other.code_body;
-    (!is_same).then(|| {
-        format!(
-            "the sources '{}' and '{}' share the key '{}' but not jurisdiction and code_body; a key names one code body",
-            first.path.display(),
-            other.path.display(),
-            first.key.as_deref().unwrap_or_default()
-        )
-    })
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {

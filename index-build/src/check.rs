@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::mistakes::Mistakes;
 use crate::opened_source::open_sources;
 use crate::plan::Plan;
-use crate::report::{Warning, Warnings};
+use crate::report::{WarningReport, Warnings};
 use crate::territory;
 use crate::zoning_layers;
 
@@ -16,8 +16,7 @@ pub struct Checked {
     pub sources: usize,
     /// Nodes by code body.
     pub code_bodies: Vec<(String, u64)>,
-    pub warnings: Vec<Warning>,
-    pub warnings_total: u64,
+    pub warnings: WarningReport,
 }
 
 /// Checks the plan of a build and its sources. The destination is not looked at.
@@ -41,14 +40,12 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
         tempfile::tempdir().map_err(|source| BuildError::Write { path: std::env::temp_dir(), source })?;
     let mut warnings = Warnings::default();
     let (bodies, _) = context.gather(spool_folder.path(), &mut warnings, mistakes)?;
-    let warnings_total = warnings.total();
     if let Some(first) = warnings.first().filter(|_| options.strict) {
-        return Err(BuildError::Strict { first: first.clone(), total: warnings_total });
+        return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
     }
     Ok(Checked {
         sources: sources.len(),
         code_bodies: bodies.iter().map(|body| (body.name.clone(), body.nodes.len() as u64)).collect(),
-        warnings: warnings.into_parts().0,
-        warnings_total,
+        warnings: warnings.into_report(),
     })
 }

@@ -26,6 +26,7 @@ mod prepare;
 pub mod progress;
 pub mod provenance;
 mod publish;
+mod reading;
 pub mod receipt;
 mod references;
 pub mod report;

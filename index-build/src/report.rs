@@ -5,8 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Warnings of one kind beyond this many are only counted, so that a broken source does not hide the rest.
-const WARNINGS_KEPT_PER_KIND: usize = 200;
+/// Warnings of one kind beyond this many are only counted.
+const WARNINGS_KEPT_PER_KIND: u64 = 20_000;
+/// Of faults that importers mend, so many are examples.
+const EXAMPLES_KEPT_PER_KIND: u64 = 5;
 
 /// A position in a source, shown as `file:line` where there are lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +26,7 @@ impl fmt::Display for SourcePosition {
     }
 }
 
-/// What a warning is about. `--strict` makes all of them errors.
+/// What a warning is about. `--strict` makes all of them errors but those that are mended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarningKind {
@@ -51,6 +53,37 @@ pub enum WarningKind {
     /// The text holds a list of sections instead of the law.
     ContentsAsText,
     Zoning,
+    /// A link in an archive, which is never followed.
+    SkippedLink,
+}
+
+impl WarningKind {
+    /// Faults of a source that its importer mends without loss. They are figures of the report, since nobody has to act.
+    pub fn is_mended(self) -> bool {
+        matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText)
+    }
+
+    /// What many of a kind are, after their number.
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::RepeatedProvision => "provisions repeat another one word for word; each is kept once",
+            Self::SecondWording => "provisions are second wordings of another one",
+            Self::SharedCitation => "provisions share their citation with another one",
+            Self::MissingNumber => "sections have no number",
+            Self::EmptyProvision => "provisions are in force but have no text",
+            Self::UnknownStatus => "words that should say what became of a provision are unknown",
+            Self::UnknownElement => "elements are unknown",
+            Self::Dates => "dates are in the wrong order",
+            Self::Misplaced => "provisions stood in the wrong place",
+            Self::JunkEntry => "entries are no provisions, or have another name than their number",
+            Self::RunOnHeading => "headings ran on into those of other sections",
+            Self::CutHeading => "headings were cut short; the texts have the whole of them",
+            Self::RepeatedText => "texts had words twice or more; each is kept once",
+            Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
+            Self::Zoning => "faults of zoning layers",
+            Self::SkippedLink => "links in archives were passed over",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,22 +111,45 @@ impl Warnings {
     pub fn add(&mut self, kind: WarningKind, place: impl fmt::Display, what: impl Into<String>) {
         let count = self.counts.entry(kind).or_default();
         *count += 1;
-        if *count <= WARNINGS_KEPT_PER_KIND as u64 {
+        let limit = if kind.is_mended() { EXAMPLES_KEPT_PER_KIND } else { WARNINGS_KEPT_PER_KIND };
+        if *count <= limit {
             self.kept.push(Warning { kind, place: place.to_string(), what: what.into() });
         }
     }
 
+    /// The first that is not mended.
     pub fn first(&self) -> Option<&Warning> {
-        self.kept.first()
+        self.kept.iter().find(|warning| !warning.kind.is_mended())
     }
 
+    /// How many are not mended.
     pub fn total(&self) -> u64 {
-        self.counts.values().sum()
+        self.counts.iter().filter(|(kind, _)| !kind.is_mended()).map(|(_, count)| count).sum()
     }
 
     pub fn into_parts(self) -> (Vec<Warning>, BTreeMap<WarningKind, u64>) {
         (self.kept, self.counts)
     }
+
+    /// With what is mended apart.
+    pub fn into_report(self) -> WarningReport {
+        let (mended, warnings) = self.kept.into_iter().partition(|warning| warning.kind.is_mended());
+        let (mended_counts, warning_counts) = self.counts.into_iter().partition(|(kind, _)| kind.is_mended());
+        WarningReport { warning_counts, warnings, mended_counts, mended }
+    }
+}
+
+/// The warnings of a build, and the faults of its sources that were mended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WarningReport {
+    pub warning_counts: BTreeMap<WarningKind, u64>,
+    pub warnings: Vec<Warning>,
+    #[serde(default)]
+    pub mended_counts: BTreeMap<WarningKind, u64>,
+    /// Examples of each kind.
+    #[serde(default)]
+    pub mended: Vec<Warning>,
 }
 
 /// The closing report, as `report.json` in the snapshot.
@@ -112,8 +168,8 @@ pub struct Report {
     pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
     pub stages: Vec<StageReport>,
-    pub warning_counts: BTreeMap<WarningKind, u64>,
-    pub warnings: Vec<Warning>,
+    #[serde(flatten)]
+    pub warnings: WarningReport,
     /// What was copied from an earlier snapshot instead of being made again.
     pub reused: Vec<String>,
 }
@@ -174,4 +230,23 @@ pub struct StageReport {
     pub name: String,
     pub seconds: f64,
     pub cpu_seconds: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mended_faults_are_counted_apart_and_are_no_reason_to_stop() {
+        let mut warnings = Warnings::default();
+        for line in 0..9 {
+            warnings.add(WarningKind::RepeatedText, format!("a.json:{line}"), "twice");
+        }
+        assert_eq!((warnings.first(), warnings.total()), (None, 0));
+        warnings.add(WarningKind::EmptyProvision, "a.json:9", "empty");
+        assert_eq!((warnings.first().map(|warning| warning.place.as_str()), warnings.total()), (Some("a.json:9"), 1));
+        let report = warnings.into_report();
+        assert_eq!((report.warnings.len(), report.mended.len()), (1, EXAMPLES_KEPT_PER_KIND as usize));
+        assert_eq!(report.mended_counts, BTreeMap::from([(WarningKind::RepeatedText, 9)]));
+    }
 }

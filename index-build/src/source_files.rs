@@ -1,27 +1,21 @@
 //! Opens sources: files, folders, `.gz`, `.zst`, `.zip`, `.tar`, `.tar.gz` and `.tar.zst`, as a stream of files.
 //!
-//! Nothing is unpacked to disk. The unpacked size of an archive is limited, entries that point outside it are refused,
-//! and every message names the archive and the entry.
+//! Nothing is unpacked to disk. The unpacked size of an archive is limited, entries that point outside it are refused, links
+//! are never followed, and every message names the archive and the entry.
+
+mod archives;
+mod lines;
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::receipt::is_kept_by_downloads;
+pub(crate) use archives::{Bounded, unpack};
+pub use lines::{for_each_line, parse_lines};
 
-/// No single source file is larger than this when unpacked.
-const UNPACKED_BYTES_MAX: u64 = 64 << 30;
-/// Real law packs 5 to 50 times; a thousandfold beyond the grace below is a bomb.
-const UNPACK_RATIO_MAX: u64 = 1_000;
-const UNPACK_RATIO_GRACE_BYTES: u64 = 16 << 20;
-const ARCHIVE_ENTRIES_MAX: usize = 2_000_000;
 const READ_BUFFER_BYTES: usize = 1 << 18;
-/// What is parsed at a time.
-const BATCH_LINES_MAX: usize = 4_096;
-const BATCH_BYTES_MAX: usize = 8 << 20;
 
 /// Why a source could not be read.
 #[derive(Debug)]
@@ -113,29 +107,31 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
 }
 
 /// Calls `visit` with every file of a source, unpacked. If `member` is given, only with files whose path ends with it, or if
-/// it ends with a slash, with those in a folder whose path ends with it.
+/// it ends with a slash, with those in a folder whose path ends with it. Links in archives are passed over: the places of
+/// those are returned.
 pub fn for_each<E: From<SourceError>>(
     path: &Path,
     member: Option<&str>,
     mut visit: impl FnMut(SourceFile<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<Vec<String>, E> {
     let is_wanted = |place: &str| member.is_none_or(|member| is_member(&place.replace('!', "/"), member));
-    let mut any = false;
+    let (mut any, mut links) = (false, Vec::new());
     for file in list(path)? {
-        for_each_in(&file, &mut |file: SourceFile<'_>| {
+        let found = for_each_in(&file, &mut |file: SourceFile<'_>| {
             if !is_wanted(&file.place) {
                 return Ok(());
             }
             any = true;
             visit(file)
         })?;
+        links.extend(found.into_iter().filter(|link| is_wanted(link)));
     }
     match member {
         Some(member) if !any => {
             let what = format!("there is no file '{member}' in it");
             Err(SourceError::Refused { place: path.display().to_string(), what }.into())
         }
-        _ => Ok(()),
+        _ => Ok(links),
     }
 }
 
@@ -149,7 +145,7 @@ fn is_member(place: &str, member: &str) -> bool {
 fn for_each_in<E: From<SourceError>>(
     path: &Path,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<Vec<String>, E> {
     let place = path.display().to_string();
     let io = |doing| {
         let place = place.clone();
@@ -159,220 +155,20 @@ fn for_each_in<E: From<SourceError>>(
     let packed_len = file.metadata().map_err(io("open it"))?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     if name.ends_with(".zip") {
-        return for_each_zipped(file, &place, packed_len, visit);
+        return archives::for_each_zipped(file, &place, packed_len, visit);
     }
     let (inner_name, bounded) = unpack(&name, Box::new(file), packed_len).map_err(io("unpack it"))?;
     if inner_name.ends_with(".tar") {
-        return for_each_in_tar(bounded, &place, visit);
+        return archives::for_each_in_tar(bounded, &place, visit);
     }
     let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
-    visit(SourceFile { place, reader: &mut reader })
-}
-
-/// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
-pub(crate) fn unpack<'a>(
-    name: &'a str,
-    packed: Box<dyn Read + 'a>,
-    packed_len: u64,
-) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
-    Ok(if let Some(inner) = name.strip_suffix(".gz") {
-        (inner, Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len)))
-    } else if let Some(inner) = name.strip_suffix(".zst") {
-        (inner, Box::new(Bounded::new(zstd::Decoder::new(packed)?, packed_len)))
-    } else {
-        (name, Box::new(Bounded::new(packed, packed_len)))
-    })
-}
-
-/// Visits one entry of an archive, unpacked if it is packed itself.
-fn visit_entry<E: From<SourceError>>(
-    entry: Box<dyn Read + '_>,
-    entry_len: u64,
-    place: String,
-    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let name = place.to_ascii_lowercase();
-    let unpacked = unpack(&name, entry, entry_len);
-    let (_, bounded) =
-        unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
-    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
-    visit(SourceFile { place, reader: &mut reader })
-}
-
-fn for_each_in_tar<E: From<SourceError>>(
-    reader: impl Read,
-    place: &str,
-    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
-    let mut archive = tar::Archive::new(reader);
-    for (n, entry) in archive.entries().map_err(io)?.enumerate() {
-        let entry = entry.map_err(io)?;
-        check_entry_count(n, place)?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        check_entry_name(&name, place)?;
-        match entry.header().entry_type() {
-            tar::EntryType::Regular | tar::EntryType::Continuous => {
-                let length = entry.size();
-                visit_entry(Box::new(entry), length, format!("{place}!{name}"), visit)?;
-            }
-            tar::EntryType::Directory | tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
-            other => {
-                let what = format!(
-                    "the entry '{name}' is not a plain file ({other:?}); pack the source without links and devices"
-                );
-                return Err(SourceError::Refused { place: place.to_owned(), what }.into());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn for_each_zipped<E: From<SourceError>>(
-    file: File,
-    place: &str,
-    packed_len: u64,
-    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let refused = |error: zip::result::ZipError| SourceError::Refused {
-        place: place.to_owned(),
-        what: format!("cannot unpack it: {error}"),
-    };
-    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(refused)?;
-    let names: Result<Vec<String>, _> = archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
-    let mut names: Vec<(String, usize)> = names.map_err(refused)?.into_iter().zip(0..).collect();
-    names.sort_unstable();
-    for (n, (name, place_in_archive)) in names.iter().enumerate() {
-        check_entry_count(n, place)?;
-        check_entry_name(name, place)?;
-        let entry = archive.by_index(*place_in_archive).map_err(refused)?;
-        if entry.is_dir() {
-            continue;
-        }
-        let bounded = Bounded::new(entry, packed_len);
-        visit_entry(Box::new(bounded), packed_len, format!("{place}!{name}"), visit)?;
-    }
-    Ok(())
-}
-
-fn check_entry_count(n: usize, place: &str) -> Result<(), SourceError> {
-    if n < ARCHIVE_ENTRIES_MAX {
-        return Ok(());
-    }
-    Err(SourceError::Refused {
-        place: place.to_owned(),
-        what: format!("it has more than {ARCHIVE_ENTRIES_MAX} entries"),
-    })
-}
-
-fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
-    let escapes =
-        name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") || name.contains(':');
-    if !escapes {
-        return Ok(());
-    }
-    let what = format!("the entry '{name}' points outside the archive; pack the source with plain relative paths");
-    Err(SourceError::Refused { place: place.to_owned(), what })
-}
-
-/// Stops a stream that unpacks to more than any source of law.
-pub(crate) struct Bounded<R> {
-    inner: R,
-    unpacked: u64,
-    limit: u64,
-}
-
-impl<R: Read> Bounded<R> {
-    pub(crate) fn new(inner: R, packed_len: u64) -> Self {
-        let by_ratio = packed_len.saturating_mul(UNPACK_RATIO_MAX).max(UNPACK_RATIO_GRACE_BYTES);
-        Self { inner, unpacked: 0, limit: by_ratio.min(UNPACKED_BYTES_MAX) }
-    }
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.unpacked += count as u64;
-        if self.unpacked > self.limit {
-            let message =
-                format!("it unpacks to more than {} bytes, far more than a source of its size should", self.limit);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        }
-        Ok(count)
-    }
-}
-
-/// Reads lines of bounded length; each is handed over without its line end, with its number from 1.
-pub fn for_each_line<E: From<SourceError>>(
-    file: SourceFile<'_>,
-    line_bytes_max: usize,
-    mut visit: impl FnMut(u32, &str) -> Result<(), E>,
-) -> Result<(), E> {
-    let SourceFile { place, reader } = file;
-    let mut line = Vec::new();
-    for number in 1_u32.. {
-        line.clear();
-        let mut bounded = Read::take(&mut *reader, line_bytes_max as u64 + 1);
-        let count = bounded.read_until(b'\n', &mut line).map_err(|source| SourceError::Io {
-            place: format!("{place}:{number}"),
-            doing: "read it",
-            source,
-        })?;
-        if count == 0 {
-            break;
-        }
-        let refused = |what: String| SourceError::Refused { place: format!("{place}:{number}"), what };
-        if count > line_bytes_max {
-            return Err(refused(format!("the line is longer than {line_bytes_max} bytes")).into());
-        }
-        let bytes = line.strip_suffix(b"\n").unwrap_or(&line);
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            refused(format!(
-                "byte {} of the line is not UTF-8; convert the file, for example with iconv",
-                error.valid_up_to() + 1
-            ))
-        })?;
-        let text = if number == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
-        visit(number, text)?;
-    }
-    Ok(())
-}
-
-/// Reads lines like `for_each_line`, parses batches of them on all cores, and takes the results in the order of the lines.
-/// Empty lines are skipped.
-pub fn parse_lines<T: Send, E: From<SourceError>>(
-    file: SourceFile<'_>,
-    line_bytes_max: usize,
-    parse: impl Fn(u32, &str) -> T + Sync,
-    mut take: impl FnMut(u32, T) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut batch: Vec<(u32, String)> = Vec::new();
-    let mut bytes = 0;
-    let mut work_off = |batch: &mut Vec<(u32, String)>| {
-        let parsed: Vec<T> = batch.par_iter().map(|(number, line)| parse(*number, line)).collect();
-        batch.drain(..).zip(parsed).try_for_each(|((number, _), parsed)| take(number, parsed))
-    };
-    let read = for_each_line(file, line_bytes_max, |number, line| {
-        if line.trim().is_empty() {
-            return Ok(());
-        }
-        bytes += line.len();
-        batch.push((number, line.to_owned()));
-        if batch.len() < BATCH_LINES_MAX && bytes < BATCH_BYTES_MAX {
-            return Ok(());
-        }
-        bytes = 0;
-        work_off(&mut batch)
-    });
-    // The waiting lines come before the one that could not be read, so they are taken first.
-    work_off(&mut batch)?;
-    read
+    visit(SourceFile { place, reader: &mut reader })?;
+    Ok(Vec::new())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Read, Write};
 
     use super::*;
 
@@ -469,10 +265,39 @@ mod tests {
                     source,
                 })
             })
-            .map(|()| text)
+            .map(|_| text)
         };
         assert_eq!(read("maps/city.json.gz").unwrap(), "zones");
         assert!(read("town.json").unwrap_err().to_string().contains("no file 'town.json'"));
+    }
+
+    #[test]
+    fn links_are_passed_over_and_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("repository.tar");
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, kind) in [("in", tar::EntryType::Symlink), ("hard", tar::EntryType::Link)] {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(0);
+            builder.append_link(&mut header, name, "../../../etc/passwd").unwrap();
+        }
+        let mut header = tar::Header::new_gnu();
+        header.set_size(3);
+        builder.append_data(&mut header, "law.txt", &b"law"[..]).unwrap();
+        fs::write(&path, builder.into_inner().unwrap()).unwrap();
+        let mut zip = zip::ZipWriter::new(File::create_new(dir.path().join("repository.zip")).unwrap());
+        zip.add_symlink("in", "/etc/passwd", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.start_file("law.txt", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"law").unwrap();
+        zip.finish().unwrap();
+        for (name, expected) in [("repository.tar", &["in", "hard"][..]), ("repository.zip", &["in"])] {
+            let path = dir.path().join(name);
+            let links = for_each(&path, None, |_| Ok::<_, SourceError>(())).unwrap();
+            let names: Vec<&str> = links.iter().map(|link| link.rsplit_once('!').unwrap().1).collect();
+            assert_eq!(names, expected);
+            assert_eq!(collect(&path).unwrap(), [("law.txt".to_owned(), "law".to_owned())]);
+        }
     }
 
     #[test]
@@ -499,22 +324,5 @@ mod tests {
         let packed = zstd::encode_all(&b"law ".repeat(1000)[..], 3).unwrap();
         fs::write(&cut, &packed[..packed.len() / 2]).unwrap();
         assert!(collect(&cut).unwrap_err().to_string().contains("cut.zst"));
-    }
-
-    #[test]
-    fn lines_are_bounded_and_must_be_utf_8() {
-        let lines = |bytes: &[u8], max| {
-            let mut seen = Vec::new();
-            let file = SourceFile { place: "f".into(), reader: &mut &bytes[..] };
-            for_each_line(file, max, |n, line| {
-                seen.push((n, line.to_owned()));
-                Ok::<_, SourceError>(())
-            })
-            .map(|()| seen)
-            .map_err(|error| error.to_string())
-        };
-        assert_eq!(lines(b"\xef\xbb\xbfa\r\n\nb", 9).unwrap(), [(1, "a".into()), (2, String::new()), (3, "b".into())]);
-        assert!(lines(b"ok\n\xff", 9).unwrap_err().starts_with("f:2: byte 1 of the line is not UTF-8"));
-        assert!(lines(b"0123456789", 9).unwrap_err().contains("longer than 9 bytes"));
     }
 }

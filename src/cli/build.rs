@@ -7,14 +7,14 @@ use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::Progress;
-use hornbook_index_build::report::Warning;
+use hornbook_index_build::report::{Warning, WarningKind, WarningReport};
 
 use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
 use crate::cli::{CommandResult, Options, update};
 
-/// How many warnings the closing report shows; the rest is in the snapshot's report.json.
-const WARNINGS_SHOWN: usize = 20;
+/// How many warnings of a kind the closing report shows; all are in the snapshot's report.json.
+const WARNINGS_SHOWN: usize = 3;
 
 /// Build a snapshot from a plan
 ///
@@ -112,22 +112,39 @@ fn checked(checked: &Checked) -> String {
         bodies.row([name.clone(), nodes.to_string()]);
     }
     let mut out = bodies.render();
-    if checked.warnings_total > 0 {
-        out += &warnings_text(&checked.warnings, checked.warnings_total, "shown by a build, in its report.json");
-    }
+    out += &warnings_text(&checked.warnings, "a build lists all in its report.json");
     out + &format!("no errors in {}\n", count(checked.sources as u64, "source", "sources"))
 }
 
-/// The first warnings of a list, and where the others are.
-fn warnings_text(warnings: &[Warning], total: u64, rest: &str) -> String {
-    let mut out = format!("{}:\n", count(total, "warning", "warnings"));
-    for warning in warnings.iter().take(WARNINGS_SHOWN) {
-        out += &format!("  {warning}\n");
+/// Warnings by kind, each with examples, and where the whole list is.
+fn warnings_text(report: &WarningReport, list: &str) -> String {
+    let mut out = String::new();
+    let total: u64 = report.warning_counts.values().sum();
+    if total > 0 {
+        out += &format!("{}:\n", count(total, "warning", "warnings"));
     }
-    if total > WARNINGS_SHOWN as u64 {
-        out += &format!("  ... and {} more, {rest}\n", total - WARNINGS_SHOWN as u64);
+    let mut is_whole = true;
+    for (kind, &number) in &report.warning_counts {
+        let of_kind = || report.warnings.iter().filter(|warning| warning.kind == *kind);
+        is_whole &= number <= WARNINGS_SHOWN as u64;
+        out += &group_text(*kind, number, of_kind());
+    }
+    if !is_whole {
+        out += &format!("  ({list})\n");
+    }
+    for (kind, number) in &report.mended_counts {
+        out += &format!("mended: {number} {}\n", kind.described());
     }
     out
+}
+
+/// A few warnings of a kind one by one, many as their number with examples.
+fn group_text<'w>(kind: WarningKind, number: u64, warnings: impl Iterator<Item = &'w Warning>) -> String {
+    if number <= WARNINGS_SHOWN as u64 {
+        return warnings.map(|warning| format!("  {warning}\n")).collect();
+    }
+    let examples: String = warnings.take(WARNINGS_SHOWN).map(|warning| format!("    {warning}\n")).collect();
+    format!("  {number} {}, such as\n{examples}", kind.described())
 }
 
 /// The closing report as people read it.
@@ -163,10 +180,7 @@ fn report(built: &Built) -> String {
         "{} references between provisions, from {} citations in the texts; {} provisions cite another, {} are cited\n",
         references.references, references.citations, references.citing, references.cited
     );
-    let total: u64 = report.warning_counts.values().sum();
-    if total > 0 {
-        out += &warnings_text(&report.warnings, total, &format!("in {}", path.join("report.json").display()));
-    }
+    out += &warnings_text(&report.warnings, &format!("all are in {}", path.join("report.json").display()));
     for reused in &report.reused {
         out += &format!("reused: {reused}\n");
     }
@@ -183,4 +197,26 @@ fn report(built: &Built) -> String {
         );
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_warnings_of_a_kind_are_a_number_with_examples() {
+        let warning = |kind, line: u32| Warning { kind, place: format!("a:{line}"), what: "w".into() };
+        let (few, many) = (WarningKind::Dates, WarningKind::EmptyProvision);
+        let report = WarningReport {
+            warning_counts: [(few, 1), (many, 70_000)].into(),
+            warnings: std::iter::once(warning(few, 1)).chain((2..9).map(|line| warning(many, line))).collect(),
+            mended_counts: [(WarningKind::CutHeading, 12)].into(),
+            mended: Vec::new(),
+        };
+        let expected = "70001 warnings:\n  70000 provisions are in force but have no text, such as\n    a:2: w\n    a:3: w\n    \
+                        a:4: w\n  a:1: w\n  (all are in report.json)\nmended: 12 headings were cut short; the texts have the \
+                        whole of them\n";
+        assert_eq!(warnings_text(&report, "all are in report.json"), expected);
+        assert_eq!(warnings_text(&WarningReport::default(), ""), "");
+    }
 }

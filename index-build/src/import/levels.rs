@@ -58,6 +58,15 @@ impl<'a> Label<'a> {
         if part.is_empty() { "x".to_owned() } else { part }
     }
 
+    /// As a citation of what lies in it abbreviates it: `art. I`.
+    pub(crate) fn short_citation(self, heading: &str) -> String {
+        const SHORT: [(&str, &str); 5] =
+            [("article", "art."), ("chapter", "ch."), ("part", "pt."), ("title", "tit."), ("appendix", "app.")];
+        let level = self.level.to_ascii_lowercase();
+        let short = SHORT.iter().find(|(name, _)| *name == level).map_or(level.as_str(), |(_, short)| short);
+        self.number.map_or_else(|| heading.to_owned(), |number| format!("{short} {number}"))
+    }
+
     pub(crate) fn citation_part(self, heading: &str) -> String {
         match self.number {
             Some(number) => {

@@ -6,7 +6,7 @@ use hornbook_index_build::report::WarningKind;
 
 use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
 use crate::real_law::corpora;
-use crate::state_twins;
+use crate::{golden, state_twins};
 
 pub(crate) fn virginia() -> Source<'static> {
     Source {
@@ -15,6 +15,16 @@ pub(crate) fn virginia() -> Source<'static> {
         code_body: "Code of Virginia",
         citation: Some("Va. Code § {number}"),
         options: toml::from_str("skip = 'constitution'").unwrap(),
+    }
+}
+
+fn constitution() -> Source<'static> {
+    Source {
+        key: "va/const",
+        code_body: "Constitution of Virginia",
+        citation: Some("Va. Const. {container}, § {number}"),
+        options: toml::Table::new(),
+        ..virginia()
     }
 }
 
@@ -103,6 +113,41 @@ fn levels_credit_and_labels_are_options() {
 }
 
 #[test]
+fn articles_of_a_constitution_count_their_sections() {
+    let html = "<h1>Constitution</h1><h2 class=oneh2>Article I. Rights.</h2><h3>§ 1. People.</h3><p>All.</p>\
+                <h2 class=oneh2>Article II. Votes.</h2><h3>§ 1. Voters.</h3><p>Some.</p>\
+                <h2 class=oneh2>Schedule</h2><h3>§ 1. When.</h3><p>Now.</p>";
+    let imported = import_one("c.html", html, &constitution());
+    let cited: Vec<_> =
+        imported.provisions().map(|(key, content, _)| (key.as_str(), content.citation.as_str())).collect();
+    let expected = [
+        ("va/const/constitution/arti/s1", "Va. Const. art. I, § 1"),
+        ("va/const/constitution/artii/s1", "Va. Const. art. II, § 1"),
+        ("va/const/constitution/schedule/s1", "Va. Const. Schedule, § 1"),
+    ];
+    assert_eq!(cited, expected);
+}
+
+#[test]
+fn virginias_constitution_is_read_whole() {
+    let Some(corpora) = corpora() else { return };
+    let source = constitution();
+    let is_it = |path: &str| path.ends_with("constitution.va.html");
+    let imported = import(&documents(&corpora.join("va-code-html-2022.tar.zst"), source.format, is_it), &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    assert_eq!((imported.provisions().count(), imported.nodes.len()), (133, 133 + 14));
+    assert_eq!(imported.counts.values().sum::<u64>(), 0, "{:?}", imported.warnings);
+    let citations = ["Va. Const. art. I, § 1", "Va. Const. art. I, § 8-A", "Va. Const. Schedule, § 1"];
+    for citation in citations {
+        let found = imported.provisions().find(|(_, content, _)| content.citation == citation);
+        assert!(
+            found.is_some_and(|(_, content, _)| content.text.as_ref().is_some_and(|text| !text.is_empty())),
+            "{citation}"
+        );
+    }
+}
+
+#[test]
 fn damaged_files_are_refused_with_their_place() {
     survives_damage(&Document { place: "t9.html".into(), bytes: TITLE.into() }, &virginia());
     let deep = import_one("d.html", &"<div>".repeat(500), &virginia()).mistakes.to_string();
@@ -137,4 +182,5 @@ fn virginia_is_read_whole() {
     };
     let of_code: Vec<&String> = missing.iter().filter(is_of_code).collect();
     assert_eq!(of_code, ["va/code/s30-19.1-30-19.1"]);
+    golden::check("va", &imported);
 }

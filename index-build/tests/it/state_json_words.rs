@@ -82,7 +82,9 @@ fn wholes(content: &Content, heading: &str, number: &str) -> Vec<(&'static str, 
         return vec![("two wordings", whole)];
     }
     let mut wholes = Vec::new();
-    for (rule, lead) in [("the same", ""), ("a word before the credit", "Source"), ("a word before the credit", "History")] {
+    for (rule, lead) in
+        [("the same", ""), ("a word before the credit", "Source"), ("a word before the credit", "History")]
+    {
         let said = said_by(content, lead);
         wholes.push((rule, format!("{heading}{said}")));
         wholes.push((rule, said));

@@ -93,7 +93,8 @@ fn counted(position: u32, kind: char) -> String {
 
 #[test]
 fn tags_go_and_positions_stay() {
-    let (html, cut) = without("<nav>x</nav>A<b>B</b> &amp; C<ol type=\"A\"><li>d</li><li value=\"28\">e<ol><li>f", &["nav"]);
+    let (html, cut) =
+        without("<nav>x</nav>A<b>B</b> &amp; C<ol type=\"A\"><li>d</li><li value=\"28\">e<ol><li>f", &["nav"]);
     let stripped = strip(&html);
     assert_eq!(stripped.text.split_whitespace().collect::<Vec<_>>(), ["AB", "&", "C", "d", "e", "f"]);
     assert_eq!((stripped.labels.join(" "), cut.len()), ("A AB 1".to_owned(), 1));

@@ -5,6 +5,7 @@
 //! known to begin annotations. These become notes by their headings. `nav` repeats headings and is passed over. Labels exist
 //! only as positions in lists. See FORMAT.md for the options.
 
+mod container;
 mod section;
 mod settings;
 
@@ -15,6 +16,7 @@ use crate::import::levels::Label;
 use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
+use container::Container;
 use section::Section;
 use settings::Settings;
 
@@ -75,14 +77,6 @@ struct Reader<'a> {
     parsed: Parsed,
 }
 
-struct Container {
-    rank: usize,
-    heading: String,
-    handle: Handle,
-    key: String,
-    citation: String,
-}
-
 impl<'a> Reader<'a> {
     fn read(&mut self, blocks: &[Part<'_>]) {
         let is_heading = |part: &Part<'_>| match part {
@@ -125,6 +119,7 @@ impl<'a> Reader<'a> {
         let key = format!("{}/{}", under(|own| &own.key, self.target.key), label.key_part(&heading));
         let citation =
             format!("{}, {}", under(|own| &own.citation, self.target.code_body), label.citation_part(&heading));
+        let short = label.short_citation(&heading);
         let headings: Vec<&str> = self.path.iter().map(|own| own.heading.as_str()).chain([heading.as_str()]).collect();
         let handle = Handle::new(self.target.key, &format!("path\n{}", headings.join("\n")));
         let content = Content {
@@ -141,7 +136,7 @@ impl<'a> Reader<'a> {
         let (sort, on_repeat, position) = (SortKey::default(), OnRepeat::Reconcile, self.position(element));
         // Several documents may have parts of one title.
         self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
-        self.path.push(Container { rank, heading, handle, key, citation });
+        self.path.push(Container { rank, heading, handle, key, citation, short });
     }
 
     fn section(&mut self, heading: Element<'_>, blocks: &[Part<'_>]) {
@@ -154,8 +149,9 @@ impl<'a> Reader<'a> {
             self.parsed.warn(*kind, position.clone(), what.clone());
         }
         let handle = Handle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
-        let parent = self.path.last().map(|own| own.handle);
-        let (content, key, sort) = section.into_content(reference, self.target);
+        let within = self.path.last();
+        let parent = within.map(|own| own.handle);
+        let (content, key, sort) = section.into_content(reference, self.target, within);
         let on_repeat = OnRepeat::Reconcile;
         self.parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position });
     }

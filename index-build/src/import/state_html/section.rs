@@ -3,6 +3,7 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
+use super::container::Container;
 use super::settings::Settings;
 use crate::content::{Content, ContentNote};
 use crate::import::flat_text;
@@ -16,6 +17,9 @@ use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
 use crate::order::SortKey;
 use crate::report::WarningKind;
+
+/// In the citation template of a plan: the container that counts its sections from one.
+const CONTAINER: &str = "{container}";
 
 /// A section, taken apart.
 #[derive(Debug, Default)]
@@ -90,12 +94,22 @@ impl Section {
     }
 
     /// The node's content, key and place among its siblings.
-    pub(super) fn into_content(self, reference: String, target: Target<'_>) -> (Content, String, SortKey) {
+    pub(super) fn into_content(
+        self,
+        reference: String,
+        target: Target<'_>,
+        within: Option<&Container>,
+    ) -> (Content, String, SortKey) {
         let status = self.status();
         let own = self.number.clone().unwrap_or_else(|| format!("unnumbered ({})", self.heading));
-        let citation = flat_text::citation(&own, target);
+        let counted_in = within.filter(|_| target.citation.is_some_and(|template| template.contains(CONTAINER)));
+        let cited = |number: &str| {
+            let citation = flat_text::citation(number, target);
+            counted_in.map_or(citation.clone(), |container| citation.replace(CONTAINER, &container.short))
+        };
+        let citation = cited(&own);
         let key: String = slug(&own).chars().take(120).collect();
-        let key = format!("{}/s{key}", target.key);
+        let key = format!("{}/s{key}", counted_in.map_or(target.key, |container| &container.key));
         let sort = SortKey::of_citation(&citation);
         let (effective_from, effective_to) = flat_text::effect_of(&self.heading);
         let mut tags = target.tags.to_vec();
@@ -111,7 +125,7 @@ impl Section {
             notes: self.notes,
             source_credit: self.credit,
             tags,
-            parallel_citations: self.others.iter().map(|number| flat_text::citation(number, target)).collect(),
+            parallel_citations: self.others.iter().map(|number| cited(number)).collect(),
             effective_from,
             effective_to,
             reference,

@@ -1,0 +1,89 @@
+//! Trees in code order, whatever order their nodes come in.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::content::Content;
+
+fn node(name: &str, parent: Option<&str>, number: &str, is_provision: bool) -> NewNode {
+    NewNode {
+        handle: Handle::new("b", name),
+        parent: parent.map(|parent| Handle::new("b", parent)),
+        key: format!("b/{name}"),
+        sort: if is_provision { SortKey::of_number(number) } else { SortKey::default() },
+        on_repeat: OnRepeat::Refuse,
+        content: Content {
+            text: is_provision.then(|| format!("Text of {name}.")),
+            parent_key: parent.map(str::to_owned),
+            ..Content::default()
+        },
+        position: SourcePosition { file: "f.jsonl".into(), line: Some(7) },
+    }
+}
+
+fn keys(nodes: Vec<NewNode>) -> Result<Vec<String>, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut gatherer = Gatherer::new(dir.path()).unwrap();
+    let mut mistakes = Mistakes::default();
+    for node in nodes {
+        gatherer.add(node, &mut mistakes).unwrap();
+    }
+    let tree = gatherer.finish_body(&mut Warnings::default(), &mut mistakes).unwrap();
+    if !mistakes.is_empty() {
+        return Err(mistakes.to_string());
+    }
+    Ok(tree.into_iter().map(|node| node.key).collect())
+}
+
+#[test]
+fn containers_stand_where_their_first_provision_stands() {
+    let nodes = vec![
+        node("ch-two", None, "", false),
+        node("s2-1", Some("ch-two"), "2-1", true),
+        node("ch-one", None, "", false),
+        node("s1-10", Some("ch-one"), "1-10", true),
+        node("s1-9", Some("ch-one"), "1-9", true),
+    ];
+    assert_eq!(keys(nodes).unwrap(), ["b/ch-one", "b/s1-9", "b/s1-10", "b/ch-two", "b/s2-1"]);
+}
+
+#[test]
+fn broken_trees_are_reported_with_their_position() {
+    let twice = vec![node("a", None, "1", true), node("a", None, "1", true)];
+    assert!(keys(twice).unwrap_err().contains("f.jsonl:7: the key 'b/a' is already used at f.jsonl:7"));
+    let orphans = vec![
+        node("a", Some("nobody"), "1", false),
+        node("below", Some("a"), "1", true),
+        node("b", Some("no-one"), "1", true),
+    ];
+    let message = keys(orphans).unwrap_err();
+    assert!(message.starts_with("2 errors"), "{message}");
+    assert!(message.contains("the parent 'nobody' of 'b/a' does not exist"), "{message}");
+    assert!(message.contains("the parent 'no-one' of 'b/b' does not exist"), "{message}");
+    let circle = vec![node("a", Some("b"), "", false), node("b", Some("a"), "", false)];
+    assert!(keys(circle).unwrap_err().contains("its own ancestor"));
+    let deep: Vec<_> =
+        (0..70).map(|n| node(&format!("n{n}"), (n > 0).then(|| format!("n{}", n - 1)).as_deref(), "", false)).collect();
+    assert!(keys(deep).unwrap_err().contains("more than 64 levels"));
+}
+
+proptest! {
+    #[test]
+    fn the_order_nodes_arrive_in_changes_nothing(
+        parents in proptest::collection::vec(any::<prop::sample::Index>(), 1..40),
+        shuffle in any::<u64>(),
+    ) {
+        let build = |order: Vec<usize>| {
+            let nodes = order.into_iter().map(|n| {
+                let parent = (n > 0).then(|| parents[n].index(n + 1)).filter(|&p| p < n && p % 3 != 0);
+                let parent = parent.map(|p| format!("n{p}"));
+                node(&format!("n{n}"), parent.as_deref(), &format!("{}", (n * 7) % 11), n % 3 == 0)
+            });
+            keys(nodes.collect()).unwrap()
+        };
+        let straight: Vec<usize> = (0..parents.len()).collect();
+        let mut shuffled = straight.clone();
+        shuffled.sort_by_key(|&n| (n as u64 + 1).wrapping_mul(shuffle | 1).rotate_left(17));
+        prop_assert_eq!(build(straight), build(shuffled));
+    }
+}

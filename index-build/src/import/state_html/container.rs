@@ -1,0 +1,13 @@
+//! A container that is open where a document is being read.
+
+use crate::content::Handle;
+
+pub(super) struct Container {
+    pub(super) rank: usize,
+    pub(super) heading: String,
+    pub(super) handle: Handle,
+    pub(super) key: String,
+    pub(super) citation: String,
+    /// How its sections name it: `art. I`.
+    pub(super) short: String,
+}

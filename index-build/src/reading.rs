@@ -1,0 +1,77 @@
+//! Reads the files of one source with the importer of its format.
+
+use crate::import::batch::Batch;
+use crate::import::intake::{ImportError, Intake};
+use crate::import::target::Target;
+use crate::import::{Read, SourceContent};
+use crate::opened_source::OpenedSource;
+use crate::plan::PlannedSource;
+use crate::progress::Progress;
+use crate::report::WarningKind;
+use crate::source_files;
+
+/// Reads a source of law, the `number`th of the plan, into the code body `key`.
+pub(crate) fn read_source(
+    number: u16,
+    source: &OpenedSource<'_>,
+    key: &str,
+    progress: Progress,
+    intake: &mut Intake<'_>,
+) -> Result<(), ImportError> {
+    let planned = source.planned;
+    let SourceContent::Law { read, .. } = planned.format.content else { return Ok(()) };
+    let target = Target {
+        jurisdiction: planned.jurisdiction.as_str(),
+        code_body: planned.code_body.as_deref().unwrap_or_default(),
+        key,
+        citation: planned.citation.as_deref(),
+        source: number,
+        tags: &planned.tags,
+        options: &planned.options,
+    };
+    let provisions_before = intake.gatherer.provisions();
+    let mut stage = progress.stage("reading", "nodes", None);
+    let member = planned.member.as_deref();
+    let links = match read {
+        Read::Lines(read) => source_files::for_each(&source.path, member, |file| {
+            stage.add(read(file, target, intake)?);
+            Ok::<(), ImportError>(())
+        })?,
+        Read::Documents { parse, wants } => {
+            let mut batch = Batch::default();
+            let links = source_files::for_each(&source.path, member, |file| {
+                if wants(&file.place) {
+                    batch.read(file)?;
+                }
+                if batch.is_full() {
+                    stage.add(batch.parse(parse, target, intake)?);
+                }
+                Ok::<(), ImportError>(())
+            })?;
+            stage.add(batch.parse(parse, target, intake)?);
+            links
+        }
+    };
+    stage.finish();
+    for link in links {
+        intake.warnings.add(WarningKind::SkippedLink, link, "this is a link; it was passed over");
+    }
+    if intake.gatherer.provisions() == provisions_before && intake.mistakes.is_empty() {
+        let what = "this source has no provisions; check that the file is complete, or remove it from the plan";
+        intake.mistakes.add(source.path.display(), what);
+    }
+    Ok(())
+}
+
+/// What is wrong with two sources of one key, unless they are of the same code body.
+pub(crate) fn other_body(first: &PlannedSource, other: &PlannedSource) -> Option<String> {
+    let is_same = first.jurisdiction == other.jurisdiction && first.code_body == other.code_body;
+    (!is_same).then(|| {
+        format!(
+            "the sources '{}' and '{}' share the key '{}' but not jurisdiction and code_body; a key names one code body",
+            first.path.display(),
+            other.path.display(),
+            first.key.as_deref().unwrap_or_default()
+        )
+    })
+}

@@ -1,0 +1,155 @@
+//! Archives and packed files, as streams: tar, zip, gzip and zstd, never larger than any source of law.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use super::{READ_BUFFER_BYTES, SourceError, SourceFile};
+
+/// No single source file is larger than this when unpacked.
+const UNPACKED_BYTES_MAX: u64 = 64 << 30;
+/// Real law packs 5 to 50 times; a thousandfold beyond the grace below is a bomb.
+const UNPACK_RATIO_MAX: u64 = 1_000;
+const UNPACK_RATIO_GRACE_BYTES: u64 = 16 << 20;
+const ARCHIVE_ENTRIES_MAX: usize = 2_000_000;
+
+/// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
+pub(crate) fn unpack<'a>(
+    name: &'a str,
+    packed: Box<dyn Read + 'a>,
+    packed_len: u64,
+) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
+    Ok(if let Some(inner) = name.strip_suffix(".gz") {
+        (inner, Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len)))
+    } else if let Some(inner) = name.strip_suffix(".zst") {
+        (inner, Box::new(Bounded::new(zstd::Decoder::new(packed)?, packed_len)))
+    } else {
+        (name, Box::new(Bounded::new(packed, packed_len)))
+    })
+}
+
+/// Visits one entry of an archive, unpacked if it is packed itself.
+fn visit_entry<E: From<SourceError>>(
+    entry: Box<dyn Read + '_>,
+    entry_len: u64,
+    place: String,
+    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let name = place.to_ascii_lowercase();
+    let unpacked = unpack(&name, entry, entry_len);
+    let (_, bounded) =
+        unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
+    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
+    visit(SourceFile { place, reader: &mut reader })
+}
+
+/// Visits the files of an archive, and returns the places of its links.
+pub(super) fn for_each_in_tar<E: From<SourceError>>(
+    reader: impl Read,
+    place: &str,
+    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
+) -> Result<Vec<String>, E> {
+    let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
+    let mut archive = tar::Archive::new(reader);
+    let mut links = Vec::new();
+    for (n, entry) in archive.entries().map_err(io)?.enumerate() {
+        let entry = entry.map_err(io)?;
+        check_entry_count(n, place)?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        check_entry_name(&name, place)?;
+        match entry.header().entry_type() {
+            tar::EntryType::Regular | tar::EntryType::Continuous => {
+                let length = entry.size();
+                visit_entry(Box::new(entry), length, format!("{place}!{name}"), visit)?;
+            }
+            tar::EntryType::Directory | tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
+            // Repositories have links; what they point at may lie anywhere, or is in the archive anyhow.
+            tar::EntryType::Symlink | tar::EntryType::Link => links.push(format!("{place}!{name}")),
+            other => {
+                let what =
+                    format!("the entry '{name}' is not a plain file ({other:?}); pack the source without devices");
+                return Err(SourceError::Refused { place: place.to_owned(), what }.into());
+            }
+        }
+    }
+    Ok(links)
+}
+
+/// The same of a zip archive, whose files come in the order of their names.
+pub(super) fn for_each_zipped<E: From<SourceError>>(
+    file: File,
+    place: &str,
+    packed_len: u64,
+    visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
+) -> Result<Vec<String>, E> {
+    let refused = |error: zip::result::ZipError| SourceError::Refused {
+        place: place.to_owned(),
+        what: format!("cannot unpack it: {error}"),
+    };
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(refused)?;
+    let names: Result<Vec<String>, _> = archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
+    let mut names: Vec<(String, usize)> = names.map_err(refused)?.into_iter().zip(0..).collect();
+    names.sort_unstable();
+    let mut links = Vec::new();
+    for (n, (name, place_in_archive)) in names.iter().enumerate() {
+        check_entry_count(n, place)?;
+        check_entry_name(name, place)?;
+        let entry = archive.by_index(*place_in_archive).map_err(refused)?;
+        if entry.is_dir() {
+            continue;
+        }
+        if entry.is_symlink() {
+            links.push(format!("{place}!{name}"));
+            continue;
+        }
+        let bounded = Bounded::new(entry, packed_len);
+        visit_entry(Box::new(bounded), packed_len, format!("{place}!{name}"), visit)?;
+    }
+    Ok(links)
+}
+
+fn check_entry_count(n: usize, place: &str) -> Result<(), SourceError> {
+    if n < ARCHIVE_ENTRIES_MAX {
+        return Ok(());
+    }
+    Err(SourceError::Refused {
+        place: place.to_owned(),
+        what: format!("it has more than {ARCHIVE_ENTRIES_MAX} entries"),
+    })
+}
+
+fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
+    let escapes =
+        name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") || name.contains(':');
+    if !escapes {
+        return Ok(());
+    }
+    let what = format!("the entry '{name}' points outside the archive; pack the source with plain relative paths");
+    Err(SourceError::Refused { place: place.to_owned(), what })
+}
+
+/// Stops a stream that unpacks to more than any source of law.
+pub(crate) struct Bounded<R> {
+    inner: R,
+    unpacked: u64,
+    limit: u64,
+}
+
+impl<R: Read> Bounded<R> {
+    pub(crate) fn new(inner: R, packed_len: u64) -> Self {
+        let by_ratio = packed_len.saturating_mul(UNPACK_RATIO_MAX).max(UNPACK_RATIO_GRACE_BYTES);
+        Self { inner, unpacked: 0, limit: by_ratio.min(UNPACKED_BYTES_MAX) }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.unpacked += count as u64;
+        if self.unpacked > self.limit {
+            let message =
+                format!("it unpacks to more than {} bytes, far more than a source of its size should", self.limit);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(count)
+    }
+}
