@@ -98,19 +98,22 @@ pub(crate) fn import_one(name: &str, text: &str, source: &Source<'_>) -> Importe
     import(&[Document { place: name.into(), bytes: text.into() }], source)
 }
 
+/// Parses a document as its importer does: it is refused with its place, or its layouts fit its texts.
+pub(crate) fn parse_and_check(document: &Document, source: &Source<'_>) {
+    let (parse, _) = reader(source.format);
+    let parsed = parse(document, target(source));
+    for (position, what) in &parsed.mistakes {
+        assert!(position.file == document.place && !what.is_empty(), "a message without its place: {what}");
+    }
+    for node in parsed.nodes {
+        let text = node.content.text.unwrap_or_default();
+        assert_eq!(node.content.layout.mistake_for(&text).filter(|_| !node.content.layout.is_empty()), None);
+    }
+}
+
 /// Cuts a document at every byte and damages bytes of it: it is refused with its place, or read, and never a panic.
 pub(crate) fn survives_damage(document: &Document, source: &Source<'_>) {
-    let (parse, _) = reader(source.format);
-    let check = |bytes: Vec<u8>| {
-        let parsed = parse(&Document { place: document.place.clone(), bytes }, target(source));
-        for (position, what) in &parsed.mistakes {
-            assert!(position.file == document.place && !what.is_empty(), "a message without its place: {what}");
-        }
-        for node in parsed.nodes {
-            let text = node.content.text.unwrap_or_default();
-            assert_eq!(node.content.layout.mistake_for(&text).filter(|_| !node.content.layout.is_empty()), None);
-        }
-    };
+    let check = |bytes: Vec<u8>| parse_and_check(&Document { place: document.place.clone(), bytes }, source);
     (0..document.bytes.len()).for_each(|end| check(document.bytes[..end].to_vec()));
     let mut numbers = crate::common::Numbers(7);
     for _ in 0..2_000 {

@@ -9,6 +9,7 @@ mod html_words;
 mod imported;
 mod loss;
 mod municipal_html;
+mod mutations;
 mod open_law;
 mod open_law_golden;
 mod open_law_references;

@@ -105,6 +105,8 @@ fn the_district_code_is_whole_and_its_ids_are_those_of_the_converted_lines() {
     // 6B and belongs to no other section.
     assert_eq!((provisions + wordings, wordings), (23_923, 193));
     assert_eq!(warnings[&WarningKind::SecondWording], 193);
+    // Brackets of editors in headings, such as `Commissioner`: the law is in force.
+    assert_eq!(warnings[&WarningKind::UnknownStatus], 9);
     assert_eq!((total(&nodes, tables), total(&nodes, images)), (74, 7));
     let of_status = Status::ALL.map(|status| of_status(&nodes, true, status));
     // In force, repealed, reserved (also not funded and not yet applicable), omitted, transferred, renumbered, expired.
