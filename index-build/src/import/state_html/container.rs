@@ -2,6 +2,9 @@
 
 use crate::content::Handle;
 
+/// In the citation template of a plan: the container that counts its sections from one.
+pub(super) const CONTAINER: &str = "{container}";
+
 pub(super) struct Container {
     pub(super) rank: usize,
     pub(super) heading: String,

@@ -16,7 +16,7 @@ use crate::import::levels::Label;
 use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
-use container::Container;
+use container::{CONTAINER, Container};
 use section::Section;
 use settings::Settings;
 
@@ -40,7 +40,8 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         Ok(tree) => tree,
         Err((position, what)) => return Parsed::refused(position, what),
     };
-    let mut reader = Reader { document, target, settings: &settings, path: Vec::new(), parsed: Parsed::default() };
+    let mut reader =
+        Reader { document, target, settings: &settings, path: Vec::new(), containers: 0, parsed: Parsed::default() };
     reader.read(&blocks(tree.root()));
     if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
         return Parsed::refused(document.position(1), "it has neither a title (h1) nor a section (h3)");
@@ -74,6 +75,8 @@ struct Reader<'a> {
     settings: &'a Settings,
     /// The containers that are open: their rank, heading and line.
     path: Vec<Container>,
+    /// How many containers were read.
+    containers: usize,
     parsed: Parsed,
 }
 
@@ -133,7 +136,11 @@ impl<'a> Reader<'a> {
             ..Content::default()
         };
         let parent = parent.map(|own| own.handle);
-        let (sort, on_repeat, position) = (SortKey::default(), OnRepeat::Reconcile, self.position(element));
+        self.containers += 1;
+        // Where each counts its sections from one, they stand as the document has them: `IX` is after `V`.
+        let counts_anew = self.target.citation.is_some_and(|template| template.contains(CONTAINER));
+        let sort = if counts_anew { SortKey::of_number(&self.containers.to_string()) } else { SortKey::default() };
+        let (on_repeat, position) = (OnRepeat::Reconcile, self.position(element));
         // Several documents may have parts of one title.
         self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
         self.path.push(Container { rank, heading, handle, key, citation, short });

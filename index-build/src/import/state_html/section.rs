@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use super::container::Container;
+use super::container::{CONTAINER, Container};
 use super::settings::Settings;
 use crate::content::{Content, ContentNote};
 use crate::import::flat_text;
@@ -17,9 +17,6 @@ use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
 use crate::order::SortKey;
 use crate::report::WarningKind;
-
-/// In the citation template of a plan: the container that counts its sections from one.
-const CONTAINER: &str = "{container}";
 
 /// A section, taken apart.
 #[derive(Debug, Default)]

@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn cells_that_are_written_again_after_their_table_are_passed_over() {
-        let (first, table, last) = ("What is due is:", "Year in whichShare due1. . . .100", "It is due at once.");
+        let (first, table, last) =
+            ("What is due is as follows:", "Year in whichShare due1. . . .100", "It is due at once.");
         let whole = format!("{first}{table}{last}");
         let flat = ["Year in which", "Share due"];
         assert_eq!(undone(&[&whole, first, table, flat[0], last]), [first, table, last]);
