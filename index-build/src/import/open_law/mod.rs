@@ -9,6 +9,7 @@
 //! keeps annotations apart, `href` reads includes, `status` the reasons of dead law.
 
 mod containers;
+mod effect;
 mod href;
 mod inline;
 mod law_text;

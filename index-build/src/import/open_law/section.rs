@@ -5,7 +5,7 @@ use roxmltree::Node;
 
 use super::notes::Notes;
 use super::source::{Source, child, elements, words, words_of};
-use super::{law_text, status};
+use super::{effect, law_text, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::slug::slug;
 use crate::naming::NameParts;
@@ -34,6 +34,8 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
     if status.is_living() && text.is_empty() {
         source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
     }
+    // A permanent wording is not the one of now.
+    let effective_from = effect::effective_from(section, &number, status).filter(|_| !is_wording);
     let (notes, source_credit) = if is_wording { notes.of_wording(PERMANENT_LABEL) } else { notes }.finish();
     let target = source.target;
     let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
@@ -64,6 +66,7 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
             notes,
             source_credit,
             tags,
+            effective_from,
             reference: source.document.path().to_owned(),
             source: target.source,
             name_parts,
