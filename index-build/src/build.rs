@@ -13,6 +13,7 @@ use hornbook_corpus::vectors::VectorRows;
 
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
+use crate::earlier_chunks::EarlierChunks;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
 use crate::graph::{GraphInput, GraphOptions, build_graph};
@@ -21,6 +22,7 @@ use crate::loss::{LossRefused, losses};
 use crate::mistakes::Mistakes;
 use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
+use crate::prepare::Preparation;
 use crate::progress::Progress;
 use crate::publish::WorkFolder;
 use crate::reading::{other_body, read_source};
@@ -229,7 +231,10 @@ impl Context<'_> {
         let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
         let mut stage = self.options.progress.stage("indexing", "nodes", Some(total as u64));
         let grammar = self.grammar()?;
-        let compiled = compile(dir, &spool, bodies, self.territories, &tags, &grammar, &mut stage)?;
+        let earlier_chunks = earlier.and_then(|dir| EarlierChunks::open(dir, self.plan.index_headings));
+        let preparation = Preparation { tags: &tags, earlier: earlier_chunks.as_ref() };
+        let compiled = compile(dir, &spool, bodies, self.territories, preparation, &grammar, &mut stage)?;
+        drop(earlier_chunks);
         stage.finish();
         drop(spool);
         clock.lap("index");
@@ -238,6 +243,10 @@ impl Context<'_> {
         stage.finish();
         clock.lap("references");
         let mut reused = Vec::new();
+        if compiled.chunks_taken_over > 0 {
+            let what = format!("vectors of {} of {} chunks", compiled.chunks_taken_over, compiled.chunks);
+            reused.push(what);
+        }
         let graph = self.graph(dir, &compiled, earlier, &mut reused)?;
         clock.lap("graph");
         let catalogue = Catalogue {
@@ -430,6 +439,7 @@ impl Context<'_> {
             zoning_layers,
             references,
             graph: Some(graph),
+            index_headings: Some(self.plan.index_headings),
             stages: Vec::new(),
             warnings: warnings.into_report(),
             reused,

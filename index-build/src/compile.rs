@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use crate::content::Content;
 use crate::gather::GatheredNode;
 use crate::graph::Probes;
-use crate::prepare::{Prepared, load, prepare};
+use crate::prepare::{Meaning, Preparation, Prepared, load, prepare};
 use crate::progress::Stage;
 use crate::report::CodeBodyReport;
 use crate::spool::{Spool, SpoolError};
@@ -131,6 +131,8 @@ pub(crate) struct Compiled {
     pub text_bytes: u64,
     /// Headings as queries, for the graph.
     pub probes: Probes,
+    /// Chunks whose vectors and token sets are those of the earlier snapshot.
+    pub chunks_taken_over: u32,
 }
 
 /// Writes everything but graph, zoning layers, catalogue and manifest into `dir`. `bodies` may come in any order.
@@ -139,7 +141,7 @@ pub(crate) fn compile(
     spool: &Spool,
     bodies: Vec<GatheredBody>,
     territories: &[Territory],
-    tags: &[String],
+    preparation: Preparation<'_>,
     grammar: &Grammar,
     stage: &mut Stage,
 ) -> Result<Compiled, CompileError> {
@@ -153,7 +155,7 @@ pub(crate) fn compile(
     let mut code_bodies = Vec::with_capacity(bodies.len());
     for body in &bodies {
         let start = writers.next_ordinal();
-        let report = write_body(body, spool, tags, &mut writers, stage)?;
+        let report = write_body(body, spool, preparation, &mut writers, stage)?;
         code_bodies.push(CodeBody {
             id: CodeBodyId::from_source_key(&body.key),
             key: body.key.clone(),
@@ -170,8 +172,19 @@ pub(crate) fn compile(
     let sum = |count: fn(&CodeBody) -> u32| code_bodies.iter().map(count).sum();
     let (nodes, text_bytes) = (writers.next_ordinal(), writers.texts.position());
     let (provisions, chunks) = (sum(|body| body.provisions), sum(|body| body.chunks));
+    let chunks_taken_over = writers.chunks_taken_over;
     let probes = writers.finish(dir)?;
-    Ok(Compiled { jurisdictions, code_bodies, reports, nodes, provisions, chunks, text_bytes, probes })
+    Ok(Compiled {
+        jurisdictions,
+        code_bodies,
+        reports,
+        nodes,
+        provisions,
+        chunks,
+        text_bytes,
+        probes,
+        chunks_taken_over,
+    })
 }
 
 fn in_territory_order(mut bodies: Vec<GatheredBody>, territories: &[Territory]) -> Vec<GatheredBody> {
@@ -225,6 +238,7 @@ struct Writers {
     grammar: Grammar,
     probes: Probes,
     probe_every: u32,
+    chunks_taken_over: u32,
 }
 
 impl Writers {
@@ -245,6 +259,7 @@ impl Writers {
             grammar,
             probes: Probes::new(Embedder::DIMS),
             probe_every: nodes.div_ceil(PROBES_MAX).max(1) as u32,
+            chunks_taken_over: 0,
         })
     }
 
@@ -272,7 +287,7 @@ impl Writers {
 fn write_body(
     body: &GatheredBody,
     spool: &Spool,
-    tags: &[String],
+    preparation: Preparation<'_>,
     writers: &mut Writers,
     stage: &mut Stage,
 ) -> Result<CodeBodyReport, CompileError> {
@@ -306,7 +321,7 @@ fn write_body(
         }
         let prepared: Vec<Prepared> = (batch.par_iter(), contents, above)
             .into_par_iter()
-            .map(|(node, content, above)| prepare(node, content, above, tags, body.index_headings))
+            .map(|(node, content, above)| prepare(node, content, above, preparation, body.index_headings))
             .collect();
         for node in &prepared {
             stage.add(1);
@@ -429,8 +444,17 @@ fn write_chunks(
     let placed: Vec<Span> = placed.collect();
     let range = writers.chunks.push_node(ordinal, &placed)?;
     for chunk in &node.chunks {
-        writers.vectors.push(&chunk.vector.0)?;
-        writers.token_sets.push_chunk(&chunk.token_set)?;
+        match &chunk.meaning {
+            Meaning::Made(made) => {
+                writers.vectors.push(&made.vector.0)?;
+                writers.token_sets.push_chunk(&made.token_set)?;
+            }
+            Meaning::Earlier { row, token_set } => {
+                writers.vectors.push_stored(*row)?;
+                writers.token_sets.push_chunk(token_set)?;
+                writers.chunks_taken_over += 1;
+            }
+        }
     }
     Ok(range)
 }

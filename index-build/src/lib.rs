@@ -11,6 +11,7 @@ pub mod check;
 mod compile;
 pub mod content;
 pub mod data_directory;
+mod earlier_chunks;
 pub mod error;
 pub mod gather;
 pub mod graph;

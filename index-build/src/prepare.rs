@@ -2,11 +2,14 @@
 
 use hornbook_corpus::chunks::Chunker;
 use hornbook_corpus::embed::{TokenId, Vector, embedder};
+use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::token_sets::sort_unique;
+use hornbook_corpus::vectors::StoredRow;
 use sha2::{Digest, Sha256};
 
 use crate::content::Content;
+use crate::earlier_chunks::EarlierChunks;
 use crate::gather::GatheredNode;
 use crate::spool::{Spool, SpoolError};
 use crate::wordings::as_wording;
@@ -36,7 +39,7 @@ pub(crate) struct Prepared<'a> {
     pub indexed_heading: String,
     pub status: Status,
     pub above: Vec<String>,
-    pub chunks: Vec<PreparedChunk>,
+    pub chunks: Vec<PreparedChunk<'a>>,
     pub heading_vector: Vector,
     pub context_set: Vec<TokenId>,
     pub text_sha256: [u8; 32],
@@ -44,45 +47,59 @@ pub(crate) struct Prepared<'a> {
     pub tags: Vec<u16>,
 }
 
-pub(crate) struct PreparedChunk {
+pub(crate) struct PreparedChunk<'a> {
     /// 0 is the text, then the wordings.
     pub part: usize,
     pub offset: usize,
     pub length: u32,
+    pub meaning: Meaning<'a>,
+}
+
+/// What a chunk is found by.
+pub(crate) enum Meaning<'a> {
+    Made(Box<MadeMeaning>),
+    /// As in the earlier snapshot.
+    Earlier {
+        row: StoredRow<'a>,
+        token_set: &'a [TokenId],
+    },
+}
+
+pub(crate) struct MadeMeaning {
     pub vector: Vector,
     pub token_set: Vec<TokenId>,
+}
+
+/// What all nodes of a build are prepared with.
+#[derive(Clone, Copy)]
+pub(crate) struct Preparation<'a> {
+    /// Every tag of any node, ascending.
+    pub tags: &'a [String],
+    pub earlier: Option<&'a EarlierChunks>,
 }
 
 pub(crate) fn prepare<'a>(
     gathered: &'a GatheredNode,
     content: Content,
     above: Vec<String>,
-    tags: &[String],
+    preparation: Preparation<'a>,
     index_headings: bool,
 ) -> Prepared<'a> {
+    let tags = preparation.tags;
     // Containers have no words of their own: their headings are searched in what lies below them.
     let indexed_heading = if index_headings { content.heading.clone() } else { String::new() };
-    let parts: Vec<&str> =
-        content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str())).collect();
     let mut context_set = context_tokens(&indexed_heading, &above);
-    let context = embedder().embed_tokens(&context_set);
-    let mut chunks = Vec::new();
-    let mut chunker = Chunker::new();
-    for (part, text) in parts.iter().enumerate() {
-        let cut = chunker.chunk(text);
-        for chunk in cut.iter() {
-            let vector = embedder().passage_vector(chunk.tokens, &context);
-            let mut token_set = chunk.tokens.to_vec();
-            sort_unique(&mut token_set);
-            let (offset, length) = (chunk.range.start, chunk.range.len() as u32);
-            chunks.push(PreparedChunk { part, offset, length, vector, token_set });
-        }
-    }
-    // A provision of a heading alone is still to be found by what the heading means.
-    if chunks.is_empty() && content.text.is_some() && !indexed_heading.trim().is_empty() {
-        let vector = embedder().passage_vector(&[], &context);
-        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, vector, token_set: Vec::new() });
-    }
+    let earlier = preparation.earlier.and_then(|earlier| {
+        let chunks = earlier.of(NodeId::from_source_key(&gathered.key), &content, &above)?;
+        let taken_over = chunks.into_iter().map(|chunk| PreparedChunk {
+            part: 0,
+            offset: chunk.offset,
+            length: chunk.length,
+            meaning: Meaning::Earlier { row: chunk.row, token_set: chunk.token_set },
+        });
+        Some(taken_over.collect())
+    });
+    let chunks = earlier.unwrap_or_else(|| make_chunks(&content, &context_set, !indexed_heading.trim().is_empty()));
     if content.text.is_none() {
         context_set.clear();
     }
@@ -105,6 +122,30 @@ pub(crate) fn prepare<'a>(
         context_set,
         content,
     }
+}
+
+/// Cuts the texts of a node into chunks and embeds them.
+fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec<PreparedChunk<'static>> {
+    let parts = content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str()));
+    let context = embedder().embed_tokens(context);
+    let made = |tokens: &[TokenId]| {
+        let mut token_set = tokens.to_vec();
+        sort_unique(&mut token_set);
+        Meaning::Made(Box::new(MadeMeaning { vector: embedder().passage_vector(tokens, &context), token_set }))
+    };
+    let mut chunks = Vec::new();
+    let mut chunker = Chunker::new();
+    for (part, text) in parts.enumerate() {
+        for chunk in chunker.chunk(text).iter() {
+            let (offset, length) = (chunk.range.start, chunk.range.len() as u32);
+            chunks.push(PreparedChunk { part, offset, length, meaning: made(chunk.tokens) });
+        }
+    }
+    // A provision of a heading alone is still to be found by what the heading means.
+    if chunks.is_empty() && content.text.is_some() && has_heading {
+        chunks.push(PreparedChunk { part: 0, offset: 0, length: 0, meaning: made(&[]) });
+    }
+    chunks
 }
 
 fn context_tokens(heading: &str, above: &[String]) -> Vec<TokenId> {

@@ -167,6 +167,9 @@ pub struct Report {
     pub zoning_layers: Vec<LayerReport>,
     pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
+    /// Whether headings of provisions are in vectors and indexes; absent in reports of earlier programs.
+    #[serde(default)]
+    pub index_headings: Option<bool>,
     pub stages: Vec<StageReport>,
     #[serde(flatten)]
     pub warnings: WarningReport,

@@ -44,7 +44,7 @@ impl ReusableGraph {
 }
 
 /// The hash of a file of a snapshot, if it is the one that the manifest states.
-fn whole(dir: &Path, manifest: &Manifest, name: &str) -> Option<String> {
+pub(crate) fn whole(dir: &Path, manifest: &Manifest, name: &str) -> Option<String> {
     let stated = manifest.files.iter().find(|file| file.path == name)?;
     hash_of(&dir.join(name)).filter(|hash| *hash == stated.blake3)
 }

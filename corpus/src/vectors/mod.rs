@@ -26,7 +26,7 @@ pub use arch::Kernel;
 pub use effort::{Effort, Work};
 pub use graph::{ChunkLinks, GraphFile, GraphWriteError, GraphWriter};
 pub use ranked::Neighbour;
-pub use rows::{RowsView, VectorRows, VectorWriteError, VectorWriter};
+pub use rows::{RowsView, StoredRow, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};
 pub use view::{Graph, GraphView, NEAR_MAX};
 pub use within::Within;

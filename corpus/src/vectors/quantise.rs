@@ -32,19 +32,17 @@ impl Row {
         self.scale = if largest < VALUE_MIN { 0.0 } else { largest / CODE_MAX };
         self.codes.clear();
         self.residuals.clear();
-        let mut squares = 0i64;
         for group in vector.as_chunks::<LANES>().0 {
             let mut nibbles = [0u8; LANES];
             for (nibble, &value) in nibbles.iter_mut().zip(group) {
                 let (code, residual) = split(self.sixteenths(value));
-                squares += i64::from(residual * residual);
                 self.codes.push(code);
                 *nibble = (residual + 8) as u8;
             }
             let (low, high) = nibbles.split_at(LANES / 2);
             self.residuals.extend(low.iter().zip(high).map(|(low, high)| low | high << 4));
         }
-        self.residual_norm = ((squares as f64).sqrt() / 16.0) as f32;
+        self.residual_norm = residual_norm(&self.residuals);
     }
 
     fn sixteenths(&self, value: f32) -> i32 {
@@ -54,6 +52,13 @@ impl Row {
             (value / self.scale * 16.0).round().clamp(-16.0 * CODE_MAX, 16.0 * CODE_MAX) as i32
         }
     }
+}
+
+/// The length of the residual part of a row, in units of its scale.
+pub(super) fn residual_norm(residuals: &[u8]) -> f32 {
+    let square = |nibble: u8| (i64::from(nibble) - 8).pow(2);
+    let squares: i64 = residuals.iter().map(|byte| square(byte & 0xf) + square(byte >> 4)).sum();
+    ((squares as f64).sqrt() / 16.0) as f32
 }
 
 /// The code and the four bits below it, which lie in -8..=7.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::{Pod, Zeroable};
 
 use super::arch::{LANES, prefetch};
-use super::quantise::Row;
+use super::quantise::{Row, residual_norm};
 use super::space::{NAME_LEN_MAX, SpaceName};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
@@ -82,6 +82,14 @@ impl From<SectionFileError> for VectorWriteError {
     }
 }
 
+/// A row as it lies in a file. In another file of the same space it is what it was.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredRow<'a> {
+    codes: &'a [i8],
+    residuals: &'a [u8],
+    scale: f32,
+}
+
 /// Writes the vectors of one space, pushed in chunk order.
 #[derive(Debug)]
 pub struct VectorWriter {
@@ -127,14 +135,33 @@ impl VectorWriter {
         if !vector.iter().all(|value| value.is_finite()) {
             return Err(VectorWriteError::NotFinite { space: self.space.clone(), chunk: self.scales.len() });
         }
-        if self.scales.len() >= u32::MAX as usize {
-            return Err(VectorWriteError::TooMany { space: self.space.clone() });
-        }
+        self.check_room()?;
         self.row.set(vector);
         self.out.write_slice(&self.row.codes)?;
         self.residuals.write_all(&self.row.residuals).map_err(|source| self.spool_error(source))?;
         self.scales.push(self.row.scale);
         self.residual_norm_max = self.residual_norm_max.max(self.row.residual_norm);
+        Ok(())
+    }
+
+    /// Adds the row of the next chunk as another file has it.
+    ///
+    /// # Panics
+    /// If the row has another number of dimensions than the file.
+    pub fn push_stored(&mut self, row: StoredRow<'_>) -> Result<(), VectorWriteError> {
+        assert_eq!(row.codes.len(), self.dims, "a row of another embedding than {}", self.space);
+        self.check_room()?;
+        self.out.write_slice(row.codes)?;
+        self.residuals.write_all(row.residuals).map_err(|source| self.spool_error(source))?;
+        self.scales.push(row.scale);
+        self.residual_norm_max = self.residual_norm_max.max(residual_norm(row.residuals));
+        Ok(())
+    }
+
+    fn check_room(&self) -> Result<(), VectorWriteError> {
+        if self.scales.len() >= u32::MAX as usize {
+            return Err(VectorWriteError::TooMany { space: self.space.clone() });
+        }
         Ok(())
     }
 
@@ -266,6 +293,14 @@ impl<'a> RowsView<'a> {
     #[inline]
     pub fn codes(&self, chunk: u32) -> &'a [i8] {
         &self.codes[chunk as usize * self.dims..][..self.dims]
+    }
+
+    /// The row of a chunk, to be put into another file.
+    ///
+    /// # Panics
+    /// If there is no such chunk.
+    pub fn stored(&self, chunk: u32) -> StoredRow<'a> {
+        StoredRow { codes: self.codes(chunk), residuals: self.residuals(chunk), scale: self.scales[chunk as usize] }
     }
 
     pub(super) fn has(&self, chunk: u32) -> bool {
