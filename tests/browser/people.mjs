@@ -142,6 +142,31 @@ await person.click("main button");
 await seen(person, "filing");
 await shoot(person, "tracking");
 
+// By keyboard alone, with scripts off: signing in, a key, signing out.
+const plain = await visitor({ javaScriptEnabled: false });
+const tabTo = async (selector) => {
+  for (let turn = 0; turn < 200; turn++) {
+    await plain.keyboard.press("Tab");
+    if (await plain.locator(`${selector}:focus`).count()) return;
+  }
+  assert.fail(`${plain.url()}: no key leads to ${selector}`);
+};
+await plain.goto(base + "/settings/sign-in");
+await tabTo("#login");
+await plain.keyboard.type("jane@example.org");
+await tabTo("input[type=password]");
+await plain.keyboard.type(PASSWORD);
+await plain.keyboard.press("Enter");
+await seen(plain, "Your account");
+await tabTo("#key-name");
+await plain.keyboard.type("by keyboard");
+await plain.keyboard.press("Enter");
+assert.match(await plain.textContent("#new-key"), /^hb_live_/);
+await plain.goto(base + "/settings");
+await tabTo("form[action='/settings/sign-out'] button");
+await plain.keyboard.press("Enter");
+await plain.waitForURL(/sign-in/);
+
 const cookies = await person.context().cookies();
 assert.deepEqual(cookies.map(({ name, secure, httpOnly, sameSite }) => [name, secure, httpOnly, sameSite]), [["__Host-hornbook-session", true, true, "Strict"]]);
 await browser.close();

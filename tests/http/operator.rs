@@ -79,6 +79,21 @@ fn to_others_there_is_nothing_here() {
 }
 
 #[test]
+fn looking_changes_nothing() {
+    let house = open();
+    let waiting = Browser::signed_up(&house, "john").account();
+    let mut operator = operator(&house);
+    let acts = || house.accounts.acts(1000).unwrap().len();
+    let before = acts();
+    assert_eq!(operator.get("/operator").status, 200);
+    for act in ["account", "invite", "purchase", "problem", "order", "snapshot"] {
+        let path = format!("/operator/{act}?account={waiting}&do=approve&name=me&snapshot=a&token={}", operator.token);
+        assert_eq!(operator.get(&path).status, 405, "{path}");
+    }
+    assert_eq!((acts(), status(&house, waiting)), (before, AccountStatus::Pending));
+}
+
+#[test]
 fn accounts_are_approved_invited_and_shut_out() {
     let house = open();
     let mut operator = operator(&house);

@@ -19,6 +19,9 @@ const PART_LINES_MAX: usize = 60;
 /// Words of a subdivision that stand in the contents of a long text.
 const CONTENTS_CHARS: usize = 60;
 
+/// How importers begin the line that stands for an image.
+const IMAGE: &str = "Image: ";
+
 /// A text that is to be set.
 pub(super) struct LawText<'t> {
     text: &'t str,
@@ -115,11 +118,15 @@ impl<'t> LawText<'t> {
     fn line(&self, line: &Line<'t>) -> Markup {
         let depth = (line.depth > 0).then_some(line.depth);
         let own = line.anchors.last().filter(|_| self.has_anchors);
-        let content = html! { (self.label(line)) (self.inline(line.start..line.start + line.text.len())) };
+        let content = html! { (self.label(line)) (self.whole_line(line)) };
         match line.kind {
             LineKind::Heading => html! { h3 id=[own] data-depth=[depth] { (content) } },
             LineKind::Block => html! { p.block id=[own] data-depth=[depth] { (content) } },
-            LineKind::Image => html! { p.image data-depth=[depth] { "Image in the official text: " (content) } },
+            LineKind::Image => {
+                let name = line.text.strip_prefix(IMAGE).unwrap_or(line.text);
+                let end = line.start + line.text.len();
+                html! { p.image data-depth=[depth] { "Image in the official text: " (self.inline(end - name.len()..end)) } }
+            }
             _ => html! { p id=[own] data-depth=[depth] { (content) } },
         }
     }
