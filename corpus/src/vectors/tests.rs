@@ -117,7 +117,7 @@ proptest! {
         write_full_graphs(&rows, shard_len, &with_links, |chunk| (chunk % near_each == 1).then(|| chunk - 1));
         let index = VectorIndex::open(dir.path(), &space()).unwrap();
         let ranges = OrdinalRanges::union(asked.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
-        let admits = |chunk: ChunkOrdinal| admitted.is_none_or(|each| chunk.0 % each == 0);
+        let admits = |chunk: ChunkOrdinal| admitted.is_none_or(|each| chunk.0.is_multiple_of(each));
         let within = Within { ranges: ranges.as_slice(), admits: admitted.is_some().then_some(&admits) };
         let mut expected = brute_force(&rows, &query, OrdinalRange::new(0, rows.chunk_count()), vectors.len());
         expected.retain(|found| ranges.contains(found.chunk.0) && admits(found.chunk));
@@ -297,7 +297,7 @@ fn a_range_is_searched_by_its_own_links_or_by_the_cheaper_way() {
     );
     assert_eq!(steps(&[(90, 365)], None), [(90, 365, Some(0))]);
     assert_eq!(steps(&[(100, 360)], None), [(100, 300, Some(1)), (300, 360, Some(3))], "parts that fit");
-    let few = |chunk: ChunkOrdinal| chunk.0 % 20 == 0;
+    let few = |chunk: ChunkOrdinal| chunk.0.is_multiple_of(20);
     assert_eq!(steps(&[(100, 300)], Some(&few)), [(100, 300, None)], "a walk would pass nineteen of twenty");
     assert!(steps(&[], None).is_empty());
     // What a search of its own snapshot would compare, and not a row more.
