@@ -56,7 +56,7 @@ pub(super) fn shown(layer: &Layer<'_>) -> Markup {
             ul.zone-legend {
                 @for (place, category) in layer.categories.iter().enumerate() { li { (entry(place, category)) } }
                 @if layer.pending() > 0 {
-                    li { (swatch(html! { rect.pending width="28" height="18" fill="url(#hatch)" {} })) span { "Pending: no provision is linked yet" } }
+                    li { (swatch(&html! { rect.pending width="28" height="18" fill="url(#hatch)" {} })) span { "Pending: no provision is linked yet" } }
                 }
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn shown(layer: &Layer<'_>) -> Markup {
 
 fn entry(place: usize, category: &Category<'_>) -> Markup {
     html! {
-        (swatch(html! {
+        (swatch(&html! {
             rect class={ "z" (colour(place)) } width="28" height="18" {}
             @if pattern(place) > 0 { rect width="28" height="18" fill={ "url(#p" (pattern(place)) ")" } {} }
         }))
@@ -73,7 +73,7 @@ fn entry(place: usize, category: &Category<'_>) -> Markup {
     }
 }
 
-fn swatch(content: Markup) -> Markup {
+fn swatch(content: &Markup) -> Markup {
     html! { svg.swatch viewBox="0 0 28 18" width="28" height="18" aria-hidden="true" { (content) } }
 }
 
