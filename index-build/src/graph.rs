@@ -151,7 +151,7 @@ pub fn build_graph(
         let old =
             input.earlier.map(|earlier| Old { inserted: earlier.inserted(place), graphs: earlier.shards(), earlier });
         let built = build_one(&shard, input.probes, options, old.as_ref(), &mut writer, &mut |now| {
-            progress(done + now, total)
+            progress(done + now, total);
         })?;
         stats.add_shard(&built);
         done += chunks.len();

@@ -85,13 +85,13 @@ fn code_bodies_subtrees_tags_statuses_and_scores_narrow_together() {
 #[test]
 fn what_no_filter_can_be_is_refused_by_name_and_limit() {
     let house = House::open(generous());
-    let many = vec!["US"; 11].join(",");
+    let many = ["US"; 11].join(",");
     for filters in [format!("&jurisdiction={many}"), "&jurisdiction=US".repeat(11)] {
         let (parameter, message) = violation(&house, &filters);
         assert_eq!(parameter, "jurisdiction");
         assert!(message.contains("1 to 10 "), "{message}");
     }
-    assert!(total(&house, &format!("&jurisdiction={}", vec!["US"; 10].join(","))) <= 100);
+    assert!(total(&house, &format!("&jurisdiction={}", ["US"; 10].join(","))) <= 100);
     let nowhere = "&subtree=00000000-0000-4000-8000-000000000000";
     for (filters, parameter, says) in [
         ("&jurisdiction=US,ZZ", "jurisdiction", "no jurisdiction ZZ"),
