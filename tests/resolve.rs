@@ -48,6 +48,26 @@ fn a_citation_that_no_form_knows_is_resolved_by_its_own_words() {
 }
 
 #[test]
+fn popular_names_are_answered_as_what_they_mean() {
+    for (typed, citation, body) in [
+        ("ERISA § 502(a)", "29 U.S.C. § 1132(a)", "United States Code"),
+        ("Title VII", "42 U.S.C. §§ 2000e to 2000e-17", "United States Code"),
+        ("ERISA § 999", "ERISA § 999", "United States Code"),
+        ("Pub. L. 111-148", "Pub. L. 111-148", "Public Laws"),
+        ("124 Stat. 119", "124 Stat. 119", "United States Statutes at Large"),
+    ] {
+        let answer = resolve(typed);
+        assert_eq!(answer.answer, AnswerKind::OutsideCoverage, "{typed}: {}", answer.message);
+        assert_eq!((answer.citation.as_deref(), answer.code_body.as_deref()), (Some(citation), Some(body)));
+        assert_eq!(answer.jurisdiction.as_deref(), Some("US"));
+    }
+    assert!(resolve("ERISA § 999").message.contains("the table of acts does not say"));
+    let outside = AnswerKind::OutsideCoverage;
+    assert_eq!(kinds("ERISA § 502, 3 S.F.C. § 823 and Pub. L. 111-148"), [outside, AnswerKind::Resolved, outside]);
+    assert_eq!(kinds("the Clayton Act of whatever"), [AnswerKind::Malformed]);
+}
+
+#[test]
 fn a_section_within_a_range_is_resolved_to_what_is_cited_as_that_range() {
     for inside in ["24-3-110", "24-3-112", "24-3-114"] {
         let answer = resolve(&format!("Arden Rev. Stat. § {inside}"));

@@ -23,6 +23,9 @@ use containers::ContainerIndex;
 /// The most candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
+/// Whose laws acts of Congress are.
+const FEDERAL: &str = "US";
+
 /// Words between the first and the last number of a citation that is a range, as terms of the keyword index.
 const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
 
@@ -156,17 +159,31 @@ impl Engine {
             // The node's own spelling is the canonical one.
             (Cited::Container(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
             (Cited::Container(container), None) => grammar.format_container(container),
+            (Cited::ActSection(section), _) => section.to_string(),
+            (Cited::SessionLaw(law), _) => law.to_string(),
             (Cited::Verbatim, None) => String::new(),
+        };
+        let (code_body, jurisdiction) = match &cited {
+            Cited::SessionLaw(law) => (Some(law.publication().to_owned()), Some(FEDERAL.to_owned())),
+            _ => (code_body, jurisdiction),
         };
         let of = code_body.as_deref().unwrap_or("its code");
         let within = jurisdiction.as_deref().unwrap_or("its jurisdiction");
         let mut message = message(answer, &canonical, of, within, count);
         let mut subdivision = Vec::new();
-        if let Cited::Citation(citation) = cited {
-            if self.is_formerly(&grammar.key(&citation))? {
-                message += "; this is its former citation";
+        match cited {
+            Cited::Citation(citation) => {
+                if self.is_formerly(&grammar.key(&citation))? {
+                    message += "; this is its former citation";
+                }
+                subdivision = citation.subdivisions.into_iter().map(String::from).collect();
             }
-            subdivision = citation.subdivisions.into_iter().map(String::from).collect();
+            Cited::ActSection(section) => {
+                message = format!(
+                    "the table of acts does not say where {of} has {section}; cite the section of the code, or search for its words"
+                );
+            }
+            Cited::SessionLaw(_) | Cited::Container(_) | Cited::Verbatim => {}
         }
         let node_id = candidates.first().map(|node| node.node_id).filter(|_| answer == AnswerKind::Resolved);
         Ok(CitationAnswer {

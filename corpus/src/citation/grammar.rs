@@ -121,6 +121,11 @@ impl Grammar {
         self.forms.rows().map(|(body, form)| (body, form.body()))
     }
 
+    /// The United States Code.
+    pub(super) fn us_code(&self) -> BodyRef {
+        self.us_code
+    }
+
     /// The body of a citation; `None` for a reference that another grammar gave out.
     pub fn body(&self, body: BodyRef) -> Option<Body<'_>> {
         self.forms.row(body).map(|form| form.body())

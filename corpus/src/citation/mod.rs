@@ -6,8 +6,9 @@
 //!
 //! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names` (names
 //! of codes), `number` (section numbers and ranges), `matching` (a citation at one position), `home` and `own_code`
-//! (references to the provision's own code), then the rest.
+//! (references to the provision's own code), `acts` (acts by their popular names), then the rest.
 
+mod acts;
 mod constitution;
 mod container;
 mod find;
@@ -26,6 +27,7 @@ mod tail;
 mod text;
 mod value;
 
+pub use acts::{ActSection, Popular, SessionLaw};
 pub use container::{Container, Level, NamedContainer};
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};

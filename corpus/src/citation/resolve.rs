@@ -1,5 +1,6 @@
 //! Resolves the text of a citation to provisions, as a typed answer. [`Holdings`] says which provisions exist.
 
+use super::acts::{ActSection, Popular, SessionLaw};
 use super::container::{Container, NamedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
@@ -56,6 +57,10 @@ pub trait Inventory: Holdings {
 pub enum Cited {
     Citation(Citation),
     Container(Container),
+    /// A section of an act that the table of acts does not list.
+    ActSection(ActSection),
+    /// A law as it was published, which no code has in that form.
+    SessionLaw(SessionLaw),
     /// No form knows it; a node has just this text as its citation.
     Verbatim,
 }
@@ -65,7 +70,8 @@ impl Cited {
         match self {
             Self::Citation(citation) => Some(citation.body),
             Self::Container(container) => Some(container.body),
-            Self::Verbatim => None,
+            Self::ActSection(section) => Some(section.body),
+            Self::SessionLaw(_) | Self::Verbatim => None,
         }
     }
 }
@@ -132,7 +138,7 @@ impl Grammar {
     }
 
     /// A text that is read from its beginning to its end: a citation or a list in one form, what some node has as its
-    /// citation, or a container.
+    /// citation, a container, or an act or session law by its name.
     fn resolve_whole<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
             Ok(citations) => {
@@ -147,9 +153,20 @@ impl Grammar {
         if !held.is_empty() {
             return Ok(Some(vec![self.told(held, Cited::Verbatim, holdings)]));
         }
-        let Some(named) = self.parse_container(text) else { return Ok(None) };
-        let held = holdings.containers(&named)?;
-        Ok(Some(vec![self.told(held, Cited::Container(named.container), holdings)]))
+        if let Some(named) = self.parse_container(text) {
+            let held = holdings.containers(&named)?;
+            return Ok(Some(vec![self.told(held, Cited::Container(named.container), holdings)]));
+        }
+        let Some(popular) = self.parse_popular(text) else { return Ok(None) };
+        popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn resolve_popular<H: Inventory>(&self, popular: Popular, holdings: &H) -> Result<Resolution, H::Error> {
+        match popular {
+            Popular::Citation(citation) => self.resolve_citation(citation, holdings),
+            Popular::Unlisted(section) => Ok(self.told(Vec::new(), Cited::ActSection(section), holdings)),
+            Popular::SessionLaw(law) => Ok(self.told(Vec::new(), Cited::SessionLaw(law), holdings)),
+        }
     }
 
     /// A list whose elements are read each for itself; those that cannot be read are answered so.

@@ -1,5 +1,6 @@
 //! The builder from outside: one program of tests over whole snapshots.
 
+mod acts_real;
 mod cfr;
 mod cfr_real;
 mod common;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hornbook_corpus::analyzer::TokenRole;
-use hornbook_corpus::citation::{Citation, Locator};
+use hornbook_corpus::citation::{Citation, Locator, Popular};
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -36,6 +36,15 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
             citations.push(FoundCitation { bytes, nodes });
         }
     }
+    for (bytes, citation) in snapshot.grammar().acts_in(query) {
+        let is_apart = |other: &FoundCitation| other.bytes.end <= bytes.start || bytes.end <= other.bytes.start;
+        if cited < CITED_MAX && citations.iter().all(is_apart) {
+            let nodes = bearers(snapshot, &citation)?;
+            cited += nodes.len();
+            citations.extend((!nodes.is_empty()).then_some(FoundCitation { bytes, nodes }));
+        }
+    }
+    citations.sort_by_key(|citation| citation.bytes.start);
     if citations.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
         // Some codes cite in a form that only their own provisions know.
         let found = snapshot.cited(query.trim().trim_matches(is_quote))?;
@@ -45,7 +54,19 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
             citations.push(FoundCitation { bytes: 0..query.len(), nodes });
         }
     }
+    if citations.is_empty() {
+        citations.extend(whole_act(snapshot, query)?);
+    }
     Ok(citations)
+}
+
+/// A query that is nothing but the name of a small act cites its sections; those of a large one are better found by words.
+fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, NodesError> {
+    let popular = snapshot.grammar().parse_popular(query);
+    let Some([Popular::Citation(act)]) = popular.as_deref() else { return Ok(None) };
+    let nodes = bearers(snapshot, act)?;
+    let is_small = !nodes.is_empty() && nodes.len() < CITED_MAX;
+    Ok(is_small.then_some(FoundCitation { bytes: 0..query.len(), nodes }))
 }
 
 /// The provisions that citations name, in their order, each once.
@@ -115,7 +136,7 @@ const NUMBERS_MAX: usize = 4;
 pub(super) fn numbers_in(words: &[QueryWord]) -> Vec<String> {
     let compounds = words.iter().filter_map(|word| word.whole.clone());
     let mut numbers: Vec<String> = compounds.filter(|whole| whole.bytes().any(|byte| byte.is_ascii_digit())).collect();
-    if let [QueryWord { whole: None, parts }] = words
+    if let [QueryWord { whole: None, parts, .. }] = words
         && let [only] = parts.as_slice()
         && only.starts_with(|first: char| first.is_ascii_digit())
     {

@@ -1,0 +1,515 @@
+//! Acts of Congress by their popular names, and session laws: `ERISA § 502`, `Section 8 of the Clayton Act`, `Title VII`,
+//! `Pub. L. 111-148`, `124 Stat. 119`.
+//!
+//! An act is cited by its own sections, and the table `acts.tsv` says where the United States Code has them. Only someone who asks is
+//! understood so: in the text of the law the same words may mean another version of the act, or another act, and references
+//! are not made from them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::grammar::{Grammar, skip_closing};
+use super::names::{Name, Names, WordClasses, fold_name};
+use super::tail;
+use super::text::{END, Text};
+use super::value::{BodyRef, Citation, Locator, Unit};
+
+const TABLE: &str = include_str!("acts.tsv");
+
+/// So many sections of one list are read.
+const LIST_MAX: usize = 32;
+
+/// One row of the table.
+struct Act {
+    /// The name that answers show.
+    name: &'static str,
+    title: &'static str,
+    sections: HashMap<String, Place>,
+    /// Where the sections are that the table does not list one by one.
+    others: Others,
+    /// The act as a whole: its first section and its last.
+    whole: Option<(&'static str, Option<&'static str>)>,
+}
+
+/// Where a section is in the United States Code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    title: &'static str,
+    number: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    Unknown,
+    /// In the act's title by their own numbers.
+    Same,
+    /// There too, under numbers that are higher by so much.
+    Higher(u32),
+}
+
+struct Acts {
+    rows: Vec<Act>,
+    names: Names,
+}
+
+static ACTS: LazyLock<Acts> = LazyLock::new(Acts::read);
+
+/// A section of an act that the table does not list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ActSection {
+    pub act: &'static str,
+    pub section: Box<str>,
+    /// The code that has the act.
+    pub body: BodyRef,
+}
+
+/// A law as it was published, which no code has in that form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SessionLaw {
+    /// `Pub. L. 111-148`
+    PublicLaw { congress: u16, number: u16 },
+    /// `124 Stat. 119`
+    StatutesAtLarge { volume: u16, page: u16 },
+}
+
+/// What a popular name means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Popular {
+    Citation(Citation),
+    /// The table has the act, but not this section of it.
+    Unlisted(ActSection),
+    SessionLaw(SessionLaw),
+}
+
+impl SessionLaw {
+    pub fn publication(self) -> &'static str {
+        match self {
+            Self::PublicLaw { .. } => "Public Laws",
+            Self::StatutesAtLarge { .. } => "United States Statutes at Large",
+        }
+    }
+}
+
+impl std::fmt::Display for SessionLaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::PublicLaw { congress, number } => write!(f, "Pub. L. {congress}-{number}"),
+            Self::StatutesAtLarge { volume, page } => write!(f, "{volume} Stat. {page}"),
+        }
+    }
+}
+
+impl std::fmt::Display for ActSection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} § {}", self.act, self.section)
+    }
+}
+
+impl Grammar {
+    /// Reads a text that cites an act by its name, its sections or as a whole, or a session law, and nothing else.
+    pub fn parse_popular(&self, text: &str) -> Option<Vec<Popular>> {
+        let folded = Text::new(text);
+        let mut start = folded.skip_spaces(0);
+        if let Some(after) = folded.word(start, "the") {
+            start = folded.skip_spaces(after);
+        }
+        let ends = |end: usize| folded.sign(skip_closing(folded, end)) == END;
+        if let Some((law, end)) = session_law(folded, start)
+            && ends(end)
+        {
+            return Some(vec![Popular::SessionLaw(law)]);
+        }
+        let sections = self.act_sections(folded, start, true).filter(|found| ends(found.end));
+        if let Some(found) = sections {
+            return Some(found.items.into_iter().map(|(_, popular)| popular).collect());
+        }
+        let (act, end) = ACTS.named(folded, start)?;
+        let whole = act.whole_citation(self.us_code())?;
+        ends(end).then(|| vec![Popular::Citation(whole)])
+    }
+
+    /// The sections of acts that a text cites and the table lists, in order, with the bytes they stand in.
+    pub fn acts_in(&self, text: &str) -> Vec<(Range<usize>, Citation)> {
+        let folded = Text::new(text);
+        let mut found = Vec::new();
+        let mut pos = 0;
+        while folded.sign(pos) != END {
+            let begins = folded.begins_word(pos) && folded.sign(pos) != b' ';
+            if begins && let Some(sections) = self.act_sections(folded, pos, false) {
+                pos = sections.end.max(pos + 1);
+                found.extend(sections.items.into_iter().filter_map(|(bytes, popular)| match popular {
+                    Popular::Citation(citation) => Some((bytes, citation)),
+                    Popular::Unlisted(_) | Popular::SessionLaw(_) => None,
+                }));
+                continue;
+            }
+            pos += folded.at(pos).1;
+        }
+        found
+    }
+
+    /// `INA § 212(a)`, `ERISA 502`, `Section 8 of the Clayton Act`: in running text the first section must be one of the table.
+    fn act_sections(&self, text: Text<'_>, start: usize, is_whole_text: bool) -> Option<Sections> {
+        let mut is_marked = true;
+        let (numbers, act, end) = match ACTS.named(text, start) {
+            Some((act, end)) => {
+                let after = text.skip_comma(end);
+                let mark = tail::read_mark(text, after);
+                is_marked = mark.is_some();
+                let number = mark.map_or(after, |(_, _, end)| text.skip_spaces(end));
+                let (numbers, end) = read_numbers(text, number)?;
+                (numbers, act, end)
+            }
+            None => {
+                let (_, _, after) = tail::read_mark(text, start)?;
+                let (numbers, end) = read_numbers(text, text.skip_spaces(after))?;
+                let mut next = text.skip_comma(end);
+                for word in ["of", "under", "the"] {
+                    next = text.word(next, word).map_or(next, |end| text.skip_spaces(end));
+                }
+                let (act, end) = ACTS.named(text, next)?;
+                (numbers, act, end)
+            }
+        };
+        // `ICA 3 months`: a short number may count something else.
+        let is_cited = |number: &Number| (is_marked || number.text.len() > 2) && act.place(&number.text).is_some();
+        if !is_whole_text && !numbers.first().is_some_and(is_cited) {
+            return None;
+        }
+        let count = numbers.len();
+        let items = numbers.into_iter().enumerate().map(|(index, number)| {
+            let bytes = if index == 0 { start } else { number.bytes.start }..if index + 1 == count {
+                end
+            } else {
+                number.bytes.end
+            };
+            (bytes, self.popular(act, number))
+        });
+        Some(Sections { items: items.collect(), end })
+    }
+
+    fn popular(&self, act: &Act, number: Number) -> Popular {
+        match act.place(&number.text) {
+            Some(place) => Popular::Citation(Citation {
+                subdivisions: number.subdivisions,
+                ..section(self.us_code(), place.title, &place.number, None)
+            }),
+            None => Popular::Unlisted(ActSection { act: act.name, section: number.text.into(), body: self.us_code() }),
+        }
+    }
+}
+
+/// Sections of one act, cited at one place.
+struct Sections {
+    items: Vec<(Range<usize>, Popular)>,
+    end: usize,
+}
+
+/// The number of a section with its subdivisions.
+struct Number {
+    bytes: Range<usize>,
+    text: String,
+    subdivisions: Vec<Box<str>>,
+}
+
+fn section(body: BodyRef, title: &str, number: &str, last: Option<&str>) -> Citation {
+    let place =
+        Locator::Numbered { unit: Unit::Section, number: number.into(), last: last.map(Into::into), wording: None };
+    Citation { body, title: Some(title.into()), appendix: false, place, subdivisions: Vec::new() }
+}
+
+/// `502(a)(1)`, `4, 5 and 7A`, `1860D-1`.
+fn read_numbers(text: Text<'_>, start: usize) -> Option<(Vec<Number>, usize)> {
+    let mut numbers = vec![read_number(text, start)?];
+    let mut end = numbers[0].bytes.end;
+    while numbers.len() < LIST_MAX {
+        let mut next = text.skip_comma(end);
+        next = text.any_word(next, &["and", "or"]).map_or(next, |end| text.skip_spaces(end));
+        if next == text.skip_spaces(end) {
+            break;
+        }
+        let Some(number) = read_number(text, next) else { break };
+        end = number.bytes.end;
+        numbers.push(number);
+    }
+    Some((numbers, end))
+}
+
+fn read_number(text: Text<'_>, start: usize) -> Option<Number> {
+    if !text.sign(start).is_ascii_digit() {
+        return None;
+    }
+    let mut number = String::new();
+    let mut end = start;
+    loop {
+        let (sign, len) = text.at(end);
+        let joins = sign == b'-' && text.sign(end + len).is_ascii_alphanumeric();
+        if !sign.is_ascii_alphanumeric() && !joins {
+            break;
+        }
+        number.push(char::from(sign));
+        end += len;
+    }
+    let mut subdivisions = Vec::new();
+    let end = tail::read_subdivisions(text, end, false, &mut subdivisions);
+    Some(Number { bytes: start..end, text: number, subdivisions })
+}
+
+/// `Pub. L. No. 111-148, § 1501`, `Public Law 111-148`, `124 Stat. 119`.
+fn session_law(text: Text<'_>, start: usize) -> Option<(SessionLaw, usize)> {
+    let number = |start: usize| {
+        let end = text.digits_end(start);
+        Some((text.slice(start, end).parse::<u16>().ok()?, end))
+    };
+    if let Some((volume, end)) = number(start) {
+        let after = text.any_word(text.skip_spaces(end), &["stat", "stats"])?;
+        let (page, end) = number(text.skip_spaces(after))?;
+        return Some((SessionLaw::StatutesAtLarge { volume, page }, end));
+    }
+    let public = text.any_word(start, &["public", "pub", "p"]).map(|end| text.skip_spaces(end));
+    let mut next = match public {
+        Some(next) => text.any_word(next, &["law", "l"])?,
+        None => text.word(start, "pl")?,
+    };
+    next = text.skip_spaces(next);
+    next = text.any_word(next, &["no", "number"]).map_or(next, |end| text.skip_spaces(end));
+    let (congress, end) = number(next)?;
+    let (dash, len) = text.at(end);
+    let (number, end) = if dash == b'-' { number(end + len)? } else { return None };
+    let mark = tail::read_mark(text, text.skip_comma(end));
+    let end = mark.and_then(|(_, _, after)| read_number(text, text.skip_spaces(after))).map_or(end, |n| n.bytes.end);
+    Some((SessionLaw::PublicLaw { congress, number }, end))
+}
+
+impl Act {
+    fn place(&self, number: &str) -> Option<Place> {
+        let known = self.sections.get(&number.to_ascii_uppercase());
+        known.cloned().or_else(|| self.others.place(self.title, number))
+    }
+
+    fn whole_citation(&self, body: BodyRef) -> Option<Citation> {
+        self.whole.map(|(first, last)| section(body, self.title, first, last))
+    }
+}
+
+impl Others {
+    fn place(self, title: &'static str, number: &str) -> Option<Place> {
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let number = match self {
+            Self::Unknown => return None,
+            Self::Same => number.to_ascii_lowercase(),
+            Self::Higher(by) => {
+                format!("{}{}", number[..digits].parse::<u32>().ok()? + by, number[digits..].to_ascii_lowercase())
+            }
+        };
+        Some(Place { title, number })
+    }
+}
+
+impl Acts {
+    /// The table is part of the program, so an error in it is a bug and panics.
+    fn read() -> Self {
+        let mut acts = Self { rows: Vec::new(), names: Names::new(WordClasses::default()) };
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            acts.add(line);
+        }
+        acts
+    }
+
+    fn add(&mut self, line: &'static str) {
+        let fields: Vec<&'static str> = line.split('\t').collect();
+        let [names, full, _, title, items] = fields[..] else { panic!("the table of acts has the row '{line}'") };
+        let body = BodyRef(self.rows.len() as u16);
+        for name in names.split(';').chain([full]) {
+            // What is said in parentheses of a full name is no part of it.
+            let words = fold_name(name.split(" (").next().unwrap_or(name));
+            let taken = self.names.add(Names::ROOT, &words, Name { body, capitals: false, title: None }).err();
+            assert!(taken.is_none(), "the table of acts gives the name '{name}' twice");
+        }
+        let name = names.split(';').next().unwrap_or(full);
+        let mut act = Act { name, title, sections: HashMap::new(), others: Others::Unknown, whole: None };
+        items.split(' ').for_each(|item| act.add(item));
+        self.rows.push(act);
+    }
+
+    /// The act named here, and where its name ends, the year behind it included.
+    fn named(&self, text: Text<'_>, pos: usize) -> Option<(&Act, usize)> {
+        let (name, end) = self.names.longest(text, pos)?;
+        let act = self.rows.get(name.body.index())?;
+        let year = text.word(text.skip_spaces(end), "of").map(|after| text.skip_spaces(after));
+        let year_end = year.map(|year| (year, text.digits_end(year))).filter(|&(year, end)| end == year + 4);
+        Some((act, year_end.map_or(end, |(_, end)| end)))
+    }
+}
+
+impl Act {
+    fn add(&mut self, item: &'static str) {
+        match item.split_once('>') {
+            None if item == "all" => self.others = Others::Same,
+            None => {
+                let by = item.strip_prefix('+').and_then(|by| by.parse().ok());
+                self.others = Others::Higher(by.unwrap_or_else(|| panic!("the table of acts has the item '{item}'")));
+            }
+            Some(("whole", range)) => {
+                let ends = range.split_once("...");
+                self.whole = Some(ends.map_or((range, None), |(first, last)| (first, Some(last))));
+            }
+            Some((numbers, place)) => {
+                let (title, first) = place.split_once('/').unwrap_or((self.title, place));
+                let ends = numbers.split_once('-');
+                let ends = ends.and_then(|(from, to)| Some((from.parse::<u32>().ok()?, to.parse::<u32>().ok()?)));
+                let (Some((from, to)), Ok(first_number)) = (ends, first.parse::<u32>()) else {
+                    self.sections.insert(numbers.to_ascii_uppercase(), Place { title, number: first.to_owned() });
+                    return;
+                };
+                for number in from..=to {
+                    let place = Place { title, number: (first_number + (number - from)).to_string() };
+                    self.sections.insert(number.to_string(), place);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        let grammar = Grammar::built_in();
+        let popular = grammar.parse_popular(text).unwrap_or_default();
+        let told = popular.iter().map(|popular| match popular {
+            Popular::Citation(citation) => grammar.format(citation),
+            Popular::Unlisted(section) => format!("? {section}"),
+            Popular::SessionLaw(law) => law.to_string(),
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn acts_are_read_by_the_names_people_use() {
+        for (text, expected) in [
+            ("INA § 212", "8 U.S.C. § 1182"),
+            ("INA § 212(a)(9)(B)", "8 U.S.C. § 1182(a)(9)(B)"),
+            ("ina 240a", "8 U.S.C. § 1229b"),
+            ("Section 240A(b) of the Immigration and Nationality Act", "8 U.S.C. § 1229b(b)"),
+            ("ERISA § 502", "29 U.S.C. § 1132"),
+            ("ERISA sec. 502(a)(1)(B)", "29 U.S.C. § 1132(a)(1)(B)"),
+            ("section 502 of the Employee Retirement Income Security Act of 1974", "29 U.S.C. § 1132"),
+            ("Title VII", "42 U.S.C. §§ 2000e to 2000e-17"),
+            ("Title VII § 703(a)", "42 U.S.C. § 2000e-2(a)"),
+            ("title vii of the civil rights act of 1964", "42 U.S.C. §§ 2000e to 2000e-17"),
+            ("Section 8 of the Clayton Act", "15 U.S.C. § 19"),
+            ("Clayton Act, Section 7A", "15 U.S.C. § 18a"),
+            ("Section 1 of the Sherman Act", "15 U.S.C. § 1"),
+            ("Bankruptcy Code § 362(d)", "11 U.S.C. § 362(d)"),
+            ("§ 7 of the FLSA", "29 U.S.C. § 207"),
+            ("Section 16(b) of the Fair Labor Standards Act of 1938", "29 U.S.C. § 216(b)"),
+            ("FMLA § 105", "29 U.S.C. § 2615"),
+            ("NLRA § 8(a)(3)", "29 U.S.C. § 158(a)(3)"),
+            ("ADA § 102(b)(5)(A)", "42 U.S.C. § 12112(b)(5)(A)"),
+            ("Title III of the ADA", "42 U.S.C. §§ 12181 to 12189"),
+            ("Section 504 of the Rehabilitation Act of 1973", "29 U.S.C. § 794"),
+            ("Section 10(b) of the Securities Exchange Act of 1934", "15 U.S.C. § 78j(b)"),
+            ("Exchange Act § 21E", "15 U.S.C. § 78u-5"),
+            ("Securities Act § 5", "15 U.S.C. § 77e"),
+            ("Social Security Act § 1902(a)", "42 U.S.C. § 1396a(a)"),
+            ("Social Security Act § 1860D-2", "42 U.S.C. § 1395w-102"),
+            ("CAA § 112", "42 U.S.C. § 7412"),
+            ("Clean Water Act § 404", "33 U.S.C. § 1344"),
+            ("FDCA § 505(j)", "21 U.S.C. § 355(j)"),
+            ("Public Health Service Act § 351", "42 U.S.C. § 262"),
+            ("HIPAA", "42 U.S.C. §§ 1320d to 1320d-9"),
+            ("UCMJ art. 15", "10 U.S.C. § 815"),
+            ("Article 120b, UCMJ", "10 U.S.C. § 920b"),
+            ("ACA § 1501", "26 U.S.C. § 5000A"),
+            ("FOIA", "5 U.S.C. § 552"),
+            ("Title IX", "20 U.S.C. §§ 1681 to 1688"),
+            ("the Volcker Rule", "12 U.S.C. § 1851"),
+            ("ERISA § 999", "? ERISA § 999"),
+            ("Pub. L. 111-148", "Pub. L. 111-148"),
+            ("Public Law No. 111–148, § 1501", "Pub. L. 111-148"),
+            ("P.L. 111-148", "Pub. L. 111-148"),
+            ("PL 94-553", "Pub. L. 94-553"),
+            ("124 Stat. 119", "124 Stat. 119"),
+            ("124 stat 119.", "124 Stat. 119"),
+        ] {
+            assert_eq!(read(text), [expected], "{text}");
+        }
+        assert_eq!(read("ERISA §§ 502, 503 and 510"), ["29 U.S.C. § 1132", "29 U.S.C. § 1133", "29 U.S.C. § 1140"]);
+    }
+
+    #[test]
+    fn what_only_resembles_a_popular_name_is_none() {
+        for text in [
+            "",
+            "erisable",
+            "Title X",
+            "title viii",
+            "public law",
+            "124 Statutes",
+            "stat 12",
+            "clean air",
+            "ERISA plans",
+            "Ina Garten",
+            "pub 3",
+        ] {
+            assert_eq!(read(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn acts_are_found_in_a_sentence() {
+        let grammar = Grammar::built_in();
+        let text = "claims under ERISA § 502(a) and section 8 of the Clayton Act, but not the Act of 2020 or Title VII claims, ICA 3 years";
+        let found: Vec<(&str, String)> = grammar
+            .acts_in(text)
+            .into_iter()
+            .map(|(bytes, citation)| (&text[bytes], grammar.format(&citation)))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("ERISA § 502(a)", "29 U.S.C. § 1132(a)".to_owned()),
+                ("section 8 of the Clayton Act", "15 U.S.C. § 19".to_owned())
+            ]
+        );
+    }
+
+    /// Every row: its names, its places as citations of the code, and a source.
+    #[test]
+    fn every_row_of_the_table_is_sound() {
+        let grammar = Grammar::built_in();
+        assert!(ACTS.rows.len() > 100);
+        for (line, act) in TABLE.lines().filter(|line| !line.starts_with('#')).zip(&ACTS.rows) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let source = fields[2];
+            assert!(
+                source.contains(" Stat. ") && (source.contains("Pub. L. ") || source.starts_with("ch. ")),
+                "{line}"
+            );
+            let mut places: Vec<(String, Citation)> = Vec::new();
+            for (number, place) in &act.sections {
+                places.push((number.clone(), section(grammar.us_code(), place.title, &place.number, None)));
+            }
+            places.extend(act.whole_citation(grammar.us_code()).map(|whole| (String::new(), whole)));
+            assert!(!places.is_empty(), "{line}");
+            for (number, citation) in places {
+                let written = grammar.format(&citation);
+                assert_eq!(grammar.parse(&written).as_ref(), Ok(&citation), "{line}");
+                for name in fields[0].split(';').chain([fields[1]]) {
+                    let name = name.split(" (").next().unwrap_or(name);
+                    let texts = if number.is_empty() {
+                        vec![name.to_owned()]
+                    } else {
+                        vec![format!("{name} § {number}"), format!("Section {number} of the {name}")]
+                    };
+                    for text in texts {
+                        assert_eq!(read(&text), [written.as_str()], "{text}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The table of acts against the United States Code itself: its places exist, and they are those that the law prints next to the
+//! sections of acts, as in "section 502 of the Employee Retirement Income Security Act of 1974 (29 U.S.C. 1132)".
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use hornbook_corpus::citation::{Citation, CitationKey, Grammar, Popular};
+use serde_json::Value;
+
+use crate::real_law::corpora;
+
+const TABLE: &str = include_str!("../../../corpus/src/citation/acts.tsv");
+
+/// How far before its parallel citation an act may be named.
+const NAME_BYTES_MAX: usize = 160;
+
+/// Where the law of 2016 prints another place than the table, and why the table is right.
+const ODD: [(&str, &str); 0] = [];
+
+fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
+    let file = File::open(corpora.join(name)).unwrap();
+    for line in BufReader::new(zstd::Decoder::new(file).unwrap()).lines() {
+        sink(&serde_json::from_str(&line.unwrap()).unwrap());
+    }
+}
+
+/// The section of the code that a text means by an act's name.
+fn place_of(text: &str) -> Option<Citation> {
+    match Grammar::built_in().parse_popular(text)?.as_slice() {
+        [Popular::Citation(citation)] => Some(citation.clone()),
+        _ => None,
+    }
+}
+
+/// The sections of acts in a text that have a parallel citation: as written, and where the law says they are.
+fn parallels(text: &str) -> Vec<(&str, CitationKey)> {
+    let grammar = Grammar::built_in();
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(" U.S.C. ") {
+        let Some(open) = text[..at].rfind('(') else { continue };
+        let end = text[at + 8..]
+            .find(|c: char| !c.is_alphanumeric() && c != '–' && c != '-')
+            .map_or(text.len(), |len| at + 8 + len);
+        let Ok(parallel) = grammar.parse(&text[open + 1..end]) else { continue };
+        let from = (open.saturating_sub(NAME_BYTES_MAX)..open).find(|&at| text.is_char_boundary(at)).unwrap_or(open);
+        let Some(section) = text[from..open].rfind("section ") else { continue };
+        found.push((text[from + section..open].trim_end(), grammar.key(&parallel)));
+    }
+    found
+}
+
+#[test]
+fn the_table_of_acts_agrees_with_the_law() {
+    let Some(corpora) = corpora() else { return };
+    let grammar = Grammar::built_in();
+    let mut held: HashSet<CitationKey> = HashSet::new();
+    let mut agreed = 0;
+    let mut wrong: Vec<(String, String)> = Vec::new();
+    for name in ["us-code-text-2016.jsonl.zst", "us-code-text-2016-empty.jsonl.zst"] {
+        each_section(&corpora, name, |section| {
+            held.extend(section["citation"].as_str().and_then(|citation| grammar.key_of_text(citation)));
+            for (act, law) in section["text"].as_str().map(parallels).unwrap_or_default() {
+                match place_of(act).map(|place| grammar.key(&place)) {
+                    Some(place) if place == law => agreed += 1,
+                    Some(place) => wrong.push((act.to_owned(), format!("{law}, in the table {place}"))),
+                    None => {}
+                }
+            }
+        });
+    }
+    wrong.retain(|(act, _)| !ODD.iter().any(|(odd, _)| act == odd));
+    assert!(agreed > 400 && wrong.is_empty(), "{agreed} agree; {wrong:#?}");
+    let mut missing = Vec::new();
+    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let act = fields[0].split(';').next().unwrap();
+        for numbers in fields[4].split(' ').filter_map(|item| item.split_once('>')).map(|(numbers, _)| numbers) {
+            let ends =
+                numbers.split_once('-').and_then(|(a, b)| Some((a.parse::<u32>().ok()?, b.parse::<u32>().ok()?)));
+            let texts: Vec<String> = match ends {
+                _ if numbers == "whole" => continue,
+                Some((first, last)) => (first..=last).map(|number| format!("{act} § {number}")).collect(),
+                None => vec![format!("{act} § {numbers}")],
+            };
+            missing.extend(
+                texts
+                    .into_iter()
+                    .filter(|text| place_of(text).is_none_or(|place| !held.contains(&grammar.key(&place)))),
+            );
+        }
+    }
+    // Sections in ranges of repealed ones have no line of their own.
+    assert!(missing.len() <= 20, "{missing:#?}");
+}
