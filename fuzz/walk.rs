@@ -13,6 +13,7 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Outline;
 use hornbook_corpus::references::References;
 use hornbook_corpus::snapshot::{Snapshot, embedding_space};
+use hornbook_corpus::spelling::Spelling;
 use hornbook_corpus::suggest::Suggestions;
 use hornbook_corpus::tags::Tags;
 use hornbook_corpus::texts::{Span, Texts};
@@ -33,6 +34,7 @@ pub(crate) fn walk(snapshot: &Snapshot) {
     }
     std::hint::black_box(snapshot.citations.candidates(&probe()).count());
     walk_suggestions(&snapshot.suggestions);
+    walk_spelling(&snapshot.spelling);
     walk_references(&snapshot.references);
 }
 
@@ -62,6 +64,12 @@ pub(crate) fn open_and_walk(dir: &Path) {
     }
     if let Ok(vectors) = VectorIndex::open(dir, &embedding_space()) {
         walk_vectors(&vectors);
+    }
+}
+
+fn walk_spelling(spelling: &Spelling) {
+    for word in ["deposit", "landlrod", "misrepresentaiton", "a"] {
+        std::hint::black_box((spelling.near(word, 2).len(), spelling.nodes_with(word)));
     }
 }
 

@@ -25,6 +25,7 @@ pub mod ranges;
 pub mod references;
 pub mod section_file;
 pub mod snapshot;
+pub mod spelling;
 pub mod suggest;
 pub mod tags;
 pub mod texts;

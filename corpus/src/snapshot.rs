@@ -24,6 +24,7 @@ use crate::nodes::{Nodes, NodesError};
 use crate::outline::Outline;
 use crate::references::References;
 use crate::section_file::SectionFileError;
+use crate::spelling::Spelling;
 use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::Texts;
@@ -147,6 +148,7 @@ pub struct Snapshot {
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,
     pub suggestions: Suggestions,
+    pub spelling: Spelling,
     pub references: References,
     pub zoning: ZoningLayers,
     damage: Damage,
@@ -177,6 +179,7 @@ impl Snapshot {
             keyword: KeywordIndex::open(&dir.join(keyword::DIRECTORY_NAME), node_count)?,
             citations: CitationIndex::open(dir)?,
             suggestions: Suggestions::open(dir)?,
+            spelling: Spelling::open(dir)?,
             references: References::open(dir)?,
             zoning: ZoningLayers::open(&dir.join(zoning::DIRECTORY_NAME))?,
             damage,

@@ -1,7 +1,7 @@
 //! Writes a snapshot: one pass over the gathered nodes in code order, in batches.
 //!
 //! Each batch is read from the spool, split into chunks, embedded and hashed on all cores, then appended in order to
-//! every file. Only columns of numbers, and each word of the headings once, grow with the corpus.
+//! every file. Only columns of numbers, and each word once, grow with the corpus.
 
 use std::fmt;
 use std::path::Path;
@@ -19,6 +19,7 @@ use hornbook_corpus::nodes::{NodeRecord, NodeWriter, NodesError, Note, Wording};
 use hornbook_corpus::outline::{OutlineError, OutlineNode};
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::snapshot::embedding_space;
+use hornbook_corpus::spelling::WordCounts;
 use hornbook_corpus::suggest::SuggestWriter;
 use hornbook_corpus::tags::TagWriter;
 use hornbook_corpus::texts::{Span, TextWriter};
@@ -235,6 +236,7 @@ struct Writers {
     keyword: KeywordWriter,
     citations: CitationIndexWriter,
     suggestions: SuggestWriter,
+    spelling: WordCounts,
     grammar: Grammar,
     probes: Probes,
     probe_every: u32,
@@ -256,6 +258,7 @@ impl Writers {
             keyword: KeywordWriter::create(&dir.join(hornbook_corpus::keyword::DIRECTORY_NAME), KEYWORD_BUDGET_BYTES)?,
             citations: CitationIndexWriter::default(),
             suggestions: SuggestWriter::default(),
+            spelling: WordCounts::default(),
             grammar,
             probes: Probes::new(Embedder::DIMS),
             probe_every: nodes.div_ceil(PROBES_MAX).max(1) as u32,
@@ -278,6 +281,7 @@ impl Writers {
         self.vectors.finish()?;
         self.citations.finish(dir)?;
         self.suggestions.finish(dir)?;
+        self.spelling.finish(dir)?;
         self.keyword.finish()?;
         hornbook_corpus::outline::write(dir, &self.outline)?;
         Ok(self.probes)
@@ -323,6 +327,7 @@ fn write_body(
             .into_par_iter()
             .map(|(node, content, above)| prepare(node, content, above, preparation, body.index_headings))
             .collect();
+        writers.spelling.merge(words_of(&prepared));
         for node in &prepared {
             stage.add(1);
             report.provisions += u32::from(node.content.text.is_some());
@@ -333,6 +338,20 @@ fn write_body(
     }
     report.text_bytes = writers.texts.position() - text_start;
     Ok(report)
+}
+
+/// The words of a batch as they are spelt, counted on all cores.
+fn words_of(batch: &[Prepared<'_>]) -> WordCounts {
+    let counted = batch.par_iter().fold(WordCounts::default, |mut counts, node| {
+        let wordings = node.content.wordings.iter().map(|wording| wording.text.as_str());
+        let heading = std::iter::once(node.indexed_heading.as_str());
+        counts.add_node(heading.chain(node.content.text.as_deref()).chain(wordings));
+        counts
+    });
+    counted.reduce(WordCounts::default, |mut counts, others| {
+        counts.merge(others);
+        counts
+    })
 }
 
 /// How many of the nodes that are left make the next batch.

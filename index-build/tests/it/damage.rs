@@ -88,6 +88,7 @@ fn unverified_damage_never_panics_our_readers() {
         "tokens.bin",
         "tags.bin",
         "citations.bin",
+        "spelling.bin",
         "suggest.bin",
         "references.bin",
         "vectors-law-static-256.bin",

@@ -1,0 +1,122 @@
+//! What a word is to spelling: a run of English letters, folded to lower case; and how many nodes have each.
+
+use std::collections::HashMap;
+
+/// Shorter and longer words are neither kept nor corrected.
+pub const WORD_LETTERS_MIN: usize = 3;
+pub const WORD_LETTERS_MAX: usize = 32;
+
+/// Hands over the words of a text, in order. What has digits or other letters in it is no word.
+pub(super) fn each_word(text: &str, mut sink: impl FnMut(&str)) {
+    let mut word = String::with_capacity(WORD_LETTERS_MAX);
+    let mut is_word = true;
+    for c in text.chars().chain([' ']) {
+        if !c.is_alphanumeric() {
+            if is_word && word.len() >= WORD_LETTERS_MIN {
+                sink(&word);
+            }
+            word.clear();
+            is_word = true;
+        } else if c.is_ascii_alphabetic() && word.len() < WORD_LETTERS_MAX {
+            word.push(c.to_ascii_lowercase());
+        } else {
+            is_word = false;
+        }
+    }
+}
+
+/// The letters of a word as a set of bits, `a` the lowest; `None` if it is no word of this file.
+pub(super) fn letters_of(word: &str) -> Option<u32> {
+    let fits = (WORD_LETTERS_MIN..=WORD_LETTERS_MAX).contains(&word.len());
+    let letter = |byte: u8| byte.is_ascii_lowercase().then(|| 1 << (byte - b'a'));
+    if fits { word.bytes().try_fold(0, |letters, byte| Some(letters | letter(byte)?)) } else { None }
+}
+
+/// In how many nodes each word stands. Parts of a corpus are counted apart and merged, in any order.
+#[derive(Debug, Default)]
+pub struct WordCounts {
+    counts: HashMap<Box<str>, Count>,
+    nodes: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    nodes: u32,
+    /// The last node that was counted, so that each counts once.
+    last: u32,
+}
+
+impl WordCounts {
+    /// Counts the words of one node.
+    pub fn add_node<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
+        self.nodes += 1;
+        let node = self.nodes;
+        for text in texts {
+            each_word(text, |word| match self.counts.get_mut(word) {
+                Some(count) if count.last == node => {}
+                Some(count) => *count = Count { nodes: count.nodes + 1, last: node },
+                None => {
+                    self.counts.insert(word.into(), Count { nodes: 1, last: node });
+                }
+            });
+        }
+    }
+
+    /// Adds what was counted over other nodes.
+    pub fn merge(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        for (word, count) in other.counts {
+            self.counts.entry(word).and_modify(|own| own.nodes += count.nodes).or_insert(Count { last: 0, ..count });
+        }
+    }
+
+    /// All words of at least so many nodes in so many, by length and then in order of letters.
+    pub(super) fn sorted(self, one_in: u32) -> Vec<(Box<str>, u32)> {
+        let least = self.nodes / one_in;
+        let kept = self.counts.into_iter().filter(|(_, count)| count.nodes >= least);
+        let mut words: Vec<(Box<str>, u32)> = kept.map(|(word, count)| (word, count.nodes)).collect();
+        words.sort_unstable_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_runs_of_letters() {
+        let words = |text: &str| {
+            let mut words = Vec::new();
+            each_word(text, |word| words.push(word.to_owned()));
+            words
+        };
+        assert_eq!(words("The landlord’s Deposit—non-refundable"), ["the", "landlord", "deposit", "non", "refundable"]);
+        assert_eq!(words("§ 823a, façade of 10b-5, B2B"), Vec::<String>::new());
+        assert_eq!(words(&format!("{} {}", "x".repeat(32), "y".repeat(33))), ["x".repeat(32)]);
+    }
+
+    #[test]
+    fn counting_in_parts_makes_no_difference() {
+        let texts = ["rent is rent", "the rent", "the lease", "deposit deposit"];
+        let mut whole = WordCounts::default();
+        texts.iter().for_each(|text| whole.add_node([*text]));
+        let mut parts = WordCounts::default();
+        for half in [&texts[2..], &texts[..2]] {
+            let mut counts = WordCounts::default();
+            half.iter().for_each(|text| counts.add_node([*text]));
+            parts.merge(counts);
+        }
+        let words = whole.sorted(100);
+        assert_eq!(words, parts.sorted(100));
+        let told: Vec<(&str, u32)> = words.iter().map(|(word, nodes)| (&**word, *nodes)).collect();
+        assert_eq!(told, [("the", 2), ("rent", 2), ("lease", 1), ("deposit", 1)]);
+    }
+
+    #[test]
+    fn in_a_large_corpus_the_rarest_words_are_dropped() {
+        let mut counts = WordCounts::default();
+        ["rent rare", "rent", "rent", "rent"].iter().for_each(|text| counts.add_node([*text]));
+        assert_eq!(counts.sorted(2).iter().map(|(word, _)| &**word).collect::<Vec<_>>(), ["rent"]);
+    }
+}

@@ -1,0 +1,28 @@
+//! Writing the file: the words by length, and what is looked at before a word itself is.
+
+use std::path::Path;
+
+use super::file::{FILE_NAME, KIND};
+use super::words::{WORD_LETTERS_MAX, WordCounts, letters_of};
+use crate::section_file::{SectionFileError, SectionWriter};
+
+/// A word that fewer than one node in so many have is left out: in a large corpus those are mostly misprints, and so the
+/// list stops growing.
+const KEPT_IF_ONE_IN: u32 = 200_000;
+
+impl WordCounts {
+    /// Writes the file.
+    pub fn finish(self, dir: &Path) -> Result<(), SectionFileError> {
+        let words = self.sorted(KEPT_IF_ONE_IN);
+        let longer_than = |length: usize| words.partition_point(|(word, _)| word.len() < length) as u32;
+        let lengths: Vec<u32> = (0..=WORD_LETTERS_MAX + 1).map(longer_than).collect();
+        let sets: Vec<u32> = words.iter().map(|(word, _)| letters_of(word).unwrap_or_default()).collect();
+        let nodes: Vec<u32> = words.iter().map(|&(_, nodes)| nodes).collect();
+        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 4)?;
+        out.section("lengths", &lengths)?;
+        out.section("words", &words.iter().flat_map(|(word, _)| word.bytes()).collect::<Vec<u8>>())?;
+        out.section("letters", &sets)?;
+        out.section("nodes", &nodes)?;
+        out.finish()
+    }
+}
