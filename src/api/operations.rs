@@ -55,6 +55,7 @@ pub static OPERATIONS: &[Operation] = &[
             STATUSES.rule,
             MIN_SCORE.rule,
             search::FACETS.rule,
+            search::EXACT.rule,
         ],
         body: None,
         formats: JSON,

@@ -57,6 +57,14 @@ pub(crate) struct Eval {
     #[arg(long)]
     clean: bool,
 
+    /// Misspell one or two words of each query by rule, and test what that changes; the number chooses the slips
+    #[arg(long, value_name = "SEED")]
+    misspell: Option<u64>,
+
+    /// Search for the words as they stand: misspelt ones are not corrected
+    #[arg(long)]
+    exact: bool,
+
     /// How often each query is timed; 0 for no timing
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
     rounds: usize,
@@ -109,7 +117,8 @@ struct Compared {
 impl Eval {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
-        let (queries, left_out) = self.queries_for(&snapshot)?;
+        let (as_written, left_out) = self.queries_for(&snapshot)?;
+        let queries = self.as_asked(&as_written);
         if queries.is_empty() {
             return Err("the snapshot has none of the judged provisions; use queries about law that it has".into());
         }
@@ -127,6 +136,13 @@ impl Eval {
         let engine = Engine::tuned(Arc::clone(&snapshot), tried)?;
         let runs = self.measure_all(&engine, &queries, &modes)?;
         let mut compared = compare_modes(&self.compare, &runs);
+        if self.misspell.is_some() {
+            for run in &runs {
+                let before = scores_of(&engine, &as_written, run.mode, &mut |_| ())?;
+                let name = format!("{} misspelt against as written", run.mode.name());
+                compared.push(Compared { name, comparisons: evaluate::compare(&run.scores, &before) });
+            }
+        }
         if !self.tried.is_empty() {
             let usual = Engine::new(snapshot)?;
             for run in &runs {
@@ -154,6 +170,18 @@ impl Eval {
         let (mut queries, left_out) = evaluate::prepare(snapshot, &judged)?;
         queries.extend(evaluate::headings(snapshot, split, self.headings.unwrap_or(0))?);
         Ok((queries, left_out))
+    }
+
+    /// The queries as they are searched for.
+    fn as_asked(&self, queries: &[ReadyQuery]) -> Vec<ReadyQuery> {
+        let mut asked = queries.to_vec();
+        for query in &mut asked {
+            query.is_exact = self.exact;
+            if let Some(seed) = self.misspell {
+                query.query = evaluate::misspelt(&query.query, seed);
+            }
+        }
+        asked
     }
 
     fn measure_all(&self, engine: &Engine, queries: &[ReadyQuery], modes: &[Mode]) -> Result<Vec<Run>, SearchError> {

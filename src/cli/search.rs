@@ -47,6 +47,10 @@ pub(crate) struct Search {
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     page: u32,
 
+    /// Search for the words as they are typed, without correcting misspelt ones
+    #[arg(long)]
+    exact: bool,
+
     /// Also count all matches by jurisdiction and by tag
     #[arg(long)]
     facets: bool,
@@ -74,6 +78,7 @@ impl Search {
             filter: &filter,
             facets: self.facets,
             explain: self.explain,
+            exact: self.exact,
             ..SearchRequest::new(&query)
         };
         let mut response = engine.search(&request)?;
@@ -114,7 +119,9 @@ fn as_text(
     emphasis: Emphasis,
 ) -> String {
     let first = (request.page - 1) * request.limit + 1;
-    let mut out = String::new();
+    let mut out = response.corrected_query.as_deref().map_or_else(String::new, |corrected| {
+        format!("searched for '{corrected}'; --exact searches for '{}'\n\n", request.query)
+    });
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
         let ShownHit { provision, snippet } = shown;
         let status =
@@ -143,8 +150,12 @@ fn as_text(
     }
     if let Some(explain) = &response.explain {
         let stages: Vec<String> = response.stages.named().map(|(name, micros)| format!("{name} {micros}")).collect();
+        let synonyms = match explain.synonyms.as_slice() {
+            [] => String::new(),
+            synonyms => format!("; also {}", synonyms.join("; ")),
+        };
         out += &format!(
-            "kind of query: {}; words: {}; microseconds: {}\n",
+            "kind of query: {}; words: {}{synonyms}; microseconds: {}\n",
             explain.kind,
             explain.terms.join(" "),
             stages.join(", ")
@@ -274,6 +285,9 @@ fn as_json(
         "total": response.total,
         "results": results.collect::<Vec<Value>>(),
     });
+    if let Some(corrected) = &response.corrected_query {
+        out["correctedQuery"] = json!(corrected);
+    }
     if let Some(facets) = &response.facets {
         out["facets"] = facets_json(snapshot, facets);
     }

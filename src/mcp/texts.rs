@@ -82,6 +82,7 @@ struct Found<'b> {
     page: u32,
     page_size: u32,
     total: u32,
+    corrected_query: Option<Text<'b>>,
 }
 
 #[derive(Deserialize)]
@@ -96,8 +97,14 @@ struct Hit<'b> {
 }
 
 fn search(found: Found<'_>) -> Told {
-    let Found { results, page, page_size, total } = found;
+    let Found { results, page, page_size, total, corrected_query } = found;
     let mut told = Told::default();
+    if let Some(corrected) = corrected_query {
+        let _ = writeln!(
+            told.text,
+            "Searched for \"{corrected}\", because words were misspelt; exact=true searches for them as typed."
+        );
+    }
     let _ = match results.len() {
         0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
         count if results[0].relation.is_some() => {
@@ -400,6 +407,9 @@ mod tests {
             told.text.contains("2 of 4 provisions")
                 && told.text.contains("\n4. 1 U.S.C. § 1 Words (current, id b)\nIn \"this\"")
         );
+        assert!(!told.text.contains("misspelt"));
+        let body = body.replace("\"total\"", "\"correctedQuery\":\"noise level\",\"total\"");
+        assert!(super::told("search", &body).text.starts_with("Searched for \"noise level\", because"));
         assert_eq!(told.links[1]["uri"], "hornbook://node/b");
         assert_eq!(told.links.len(), 2);
     }

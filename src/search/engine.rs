@@ -20,7 +20,7 @@ use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
-use super::understand::{Understood, check_query, number_of, understand};
+use super::understand::{Apart, QueryWord, Understood, check_query, number_of, understand};
 
 /// Among how many of the best keyword matches words in a row are looked for.
 const IN_A_ROW_CHECKED: usize = 48;
@@ -57,6 +57,7 @@ struct Terms {
 /// A search whose order is known.
 struct Ranked {
     understood: Understood,
+    corrected: Option<String>,
     terms: Terms,
     keyword: KeywordFound,
     ranking: Ranking,
@@ -97,18 +98,15 @@ impl Engine {
         let scope = Scope::of(&self.snapshot, request.filter);
         let mut watch = Stopwatch::start();
 
-        let mut understood = understand(&self.snapshot, request.query)?;
+        let understood = self.understand(request, request.query)?;
         if understood.is_citation_alone && !understood.cited.is_empty() {
             return self.look_around(request, &scope, &page, understood, watch);
         }
-        understood.cited.retain(|&node| scope.contains(node));
-        if understood.cited.is_empty() {
-            self.look_for_numbers(&mut understood, &scope)?;
-        }
+        let (mut understood, known, corrected) = self.read(request, understood, &scope)?;
         watch.end(Stage::Understand);
         request.abandoned.check()?;
 
-        let terms = self.look_up(&understood, &scope)?;
+        let terms = self.constrain(&understood, known, &scope)?;
         watch.end(Stage::Keyword);
         let vector = query_vector(request.mode, &understood);
         watch.end(Stage::Embed);
@@ -141,7 +139,44 @@ impl Engine {
         ranking.keep_from(request.filter.min_score, &keyword);
         let hits = ranking.page(&page);
         watch.end(Stage::Fuse);
-        self.respond(request, Ranked { understood, terms, keyword, ranking, hits }, watch)
+        self.respond(request, Ranked { understood, corrected, terms, keyword, ranking, hits }, watch)
+    }
+
+    /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
+    fn read(
+        &self,
+        request: &SearchRequest<'_>,
+        mut understood: Understood,
+        scope: &Scope<'_>,
+    ) -> Result<(Understood, Vec<KnownWord>, Option<String>), SearchError> {
+        let corrected = match request.exact {
+            true => None,
+            false => self.corrected(request.query, &understood, &scope.ranges)?,
+        };
+        if let Some(text) = &corrected {
+            understood = self.understand(request, text)?;
+        }
+        self.stay_within(&mut understood, scope)?;
+        let known = self.keyword.look_up(&understood.words)?;
+        Ok((understood, known, corrected))
+    }
+
+    fn understand(&self, request: &SearchRequest<'_>, query: &str) -> Result<Understood, SearchError> {
+        let synonym_share = if request.exact { 0.0 } else { self.tuning.synonym_share };
+        let mut understood = understand(&self.snapshot, query, synonym_share)?;
+        if !request.exact {
+            self.join_what_is_apart(&mut understood)?;
+        }
+        Ok(understood)
+    }
+
+    /// Only what lies in the scope is cited; if nothing is, a number that stands alone may cite.
+    fn stay_within(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
+        understood.cited.retain(|&node| scope.contains(node));
+        if understood.cited.is_empty() {
+            self.look_for_numbers(understood, scope)?;
+        }
+        Ok(())
     }
 
     /// Answers a query that is nothing but a citation.
@@ -168,11 +203,36 @@ impl Engine {
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
         let (total, searched) = (around.total(), searched(understood, &known));
-        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
+        let stages = watch.stages;
+        Ok(SearchResponse { hits, total, corrected_query: None, facets, explain, stages, searched })
     }
 
-    fn look_up(&self, understood: &Understood, scope: &Scope<'_>) -> Result<Terms, SearchError> {
-        let known = self.keyword.look_up(&understood.words)?;
+    /// Neighbouring words are also found by their compound, where the law has it.
+    fn join_what_is_apart(&self, understood: &mut Understood) -> Result<(), SearchError> {
+        for Apart { words: [first, second], whole } in &understood.apart {
+            if self.keyword.documents_with(whole)? == 0 {
+                continue;
+            }
+            let mut is_found = false;
+            for word in
+                understood.words.iter_mut().filter(|word| word.parts.contains(first) || word.parts.contains(second))
+            {
+                word.add(whole, 1.0);
+                is_found = true;
+            }
+            if !is_found {
+                understood.words.push(QueryWord::of(whole.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn constrain(
+        &self,
+        understood: &Understood,
+        known: Vec<KnownWord>,
+        scope: &Scope<'_>,
+    ) -> Result<Terms, SearchError> {
         let constraints = self.keyword.constraints(&understood.phrases, &understood.excluded, &scope.ranges)?;
         Ok(Terms { known, constraints })
     }
@@ -320,7 +380,7 @@ impl Engine {
         ranked: Ranked,
         mut watch: Stopwatch,
     ) -> Result<SearchResponse, SearchError> {
-        let Ranked { understood, terms, keyword, ranking, mut hits } = ranked;
+        let Ranked { understood, corrected, terms, keyword, ranking, mut hits } = ranked;
         let facets = request.facets.then(|| facets::count(&self.snapshot, &ranking.all_matches(&keyword)));
         watch.end(Stage::Facets);
         if request.explain {
@@ -328,7 +388,8 @@ impl Engine {
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
         let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
-        Ok(SearchResponse { hits, total, facets, explain, stages: watch.stages, searched })
+        let stages = watch.stages;
+        Ok(SearchResponse { hits, total, corrected_query: corrected, facets, explain, stages, searched })
     }
 
     fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {

@@ -4,6 +4,7 @@
 
 mod judged;
 mod measures;
+mod misspell;
 mod statistics;
 
 use std::time::Instant;
@@ -14,6 +15,7 @@ pub use judged::{
     JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read, without_errors,
 };
 pub use measures::Measure;
+pub use misspell::misspelt;
 pub use statistics::{Estimate, Paired, percentile};
 
 use super::{Engine, Filter, Mode, SearchError, SearchRequest};
@@ -36,7 +38,7 @@ pub struct QueryScores {
 /// Searches for one query and measures the list.
 pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryScores, SearchError> {
     let filter = Filter::within(query.range);
-    let request = SearchRequest { mode, limit: DEPTH, filter: &filter, ..SearchRequest::new(&query.query) };
+    let request = SearchRequest { limit: DEPTH, filter: &filter, ..request_for(query, mode) };
     let response = engine.search(&request)?;
     let found: Vec<u8> = response.hits.iter().map(|hit| query.grade(hit.node)).collect();
     let judged: Vec<u8> = query.grades.iter().map(|&(_, grade)| grade).collect();
@@ -44,11 +46,15 @@ pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryS
     Ok(QueryScores { id: query.id.clone(), kind: query.kind.clone(), scores })
 }
 
+fn request_for(query: &ReadyQuery, mode: Mode) -> SearchRequest<'_> {
+    SearchRequest { mode, exact: query.is_exact, ..SearchRequest::new(&query.query) }
+}
+
 /// Microseconds from a query to a page of 20 as it is shown, snippets included.
 pub fn time(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<f64, SearchError> {
     let began = Instant::now();
     let filter = Filter::within(query.range);
-    let request = SearchRequest { mode, limit: PAGE, filter: &filter, ..SearchRequest::new(&query.query) };
+    let request = SearchRequest { limit: PAGE, filter: &filter, ..request_for(query, mode) };
     let mut response = engine.search(&request)?;
     std::hint::black_box(engine.show(&mut response)?);
     Ok(began.elapsed().as_secs_f64() * 1e6)

@@ -4,7 +4,7 @@ use super::fuse::Candidate;
 use super::keyword::KeywordFound;
 use super::relation::Relation;
 use super::request::{Hit, HitExplain, LegExplain, Mode, QueryExplain};
-use super::understand::Understood;
+use super::understand::{Also, QueryWord, Understood};
 
 impl QueryExplain {
     pub(super) fn of(understood: &Understood, mode: Mode, keyword: &KeywordFound) -> Self {
@@ -14,6 +14,7 @@ impl QueryExplain {
             mode: mode.name(),
             kind: understood.kind.as_str(),
             terms: terms.collect(),
+            synonyms: understood.words.iter().filter(|word| !word.also.is_empty()).map(synonyms_of).collect(),
             phrases: joined(&understood.phrases),
             excluded: joined(&understood.excluded),
             cited: understood.cited.len() as u32,
@@ -21,6 +22,11 @@ impl QueryExplain {
             keyword_coverage: keyword.coverage(),
         }
     }
+}
+
+fn synonyms_of(word: &QueryWord) -> String {
+    let also: Vec<String> = word.also.iter().map(|Also { term, share }| format!("{term} {share:.2}")).collect();
+    format!("{}: {}", word.whole.clone().unwrap_or_else(|| word.parts.join(" ")), also.join(", "))
 }
 
 impl HitExplain {

@@ -203,7 +203,7 @@ impl KeywordLeg {
     /// Which terms of the query a document has, for whoever wants to know why it was found.
     pub(super) fn terms_in(&self, words: &[QueryWord], doc: u32) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
-        for term in words.iter().flat_map(|word| word.whole.iter().chain(&word.parts)) {
+        for term in words.iter().flat_map(QueryWord::terms) {
             for field in self.fields() {
                 let has = field.cursor(term)?.is_some_and(|mut cursor| cursor.worth_at(doc) > 0.0);
                 if has && !found.contains(term) {

@@ -17,6 +17,7 @@
 
 mod abandoned;
 mod around;
+mod correct;
 mod engine;
 mod error;
 pub mod evaluate;

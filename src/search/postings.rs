@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
+use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::keyword::KeywordIndex;
 use hornbook_corpus::ranges::OrdinalRanges;
 use tantivy::fieldnorm::FieldNormReader;
@@ -90,6 +91,29 @@ impl Cursor<'_> {
     /// In how many documents the term stands.
     pub(super) fn len(&self) -> u32 {
         self.blocks.doc_freq()
+    }
+
+    /// How many documents of some ranges the term is in, counted up to `most`; a block that lies inside is not looked into.
+    pub(super) fn count_in(&mut self, ranges: &OrdinalRanges, most: u32) -> u32 {
+        let counts = ranges.as_slice().iter().map(|&range| self.count_in_range(range, most));
+        counts.fold(0, |sum, count| most.min(sum + count))
+    }
+
+    fn count_in_range(&mut self, range: OrdinalRange, most: u32) -> u32 {
+        self.skip_to(range.start);
+        let mut found = 0;
+        loop {
+            let docs = self.blocks.docs().get(self.at..).unwrap_or_default();
+            let Some(&last) = docs.last() else { return found.min(most) };
+            let is_inside = last < range.end;
+            let inside = if is_inside { docs.len() } else { docs.partition_point(|&doc| doc < range.end) };
+            found += inside as u32;
+            if !is_inside || found >= most {
+                return found.min(most);
+            }
+            self.blocks.advance();
+            self.at = 0;
+        }
     }
 
     /// Hands every document from here to `end` with what the term's occurrences count in it.

@@ -85,6 +85,8 @@ pub struct SearchRequest<'a> {
     pub filter: &'a Filter,
     pub facets: bool,
     pub explain: bool,
+    /// The words are searched for as they were typed: misspelt ones are not corrected.
+    pub exact: bool,
     pub abandoned: Abandoned<'a>,
 }
 
@@ -99,6 +101,7 @@ impl<'a> SearchRequest<'a> {
             filter: Filter::NONE,
             facets: false,
             explain: false,
+            exact: false,
             abandoned: Abandoned::default(),
         }
     }
@@ -110,6 +113,8 @@ pub struct SearchResponse {
     pub hits: Vec<Hit>,
     /// How many provisions match; the same on every page and for every limit.
     pub total: u32,
+    /// What was searched for instead of the query, if words of it were misspelt.
+    pub corrected_query: Option<String>,
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
     pub stages: StageMicros,
@@ -146,6 +151,8 @@ pub struct QueryExplain {
     pub kind: &'static str,
     /// The terms that rank, compounds in one piece.
     pub terms: Vec<String>,
+    /// What words are also found by: the word, a colon, and each term with what it counts.
+    pub synonyms: Vec<String>,
     /// Each as its terms, separated by spaces.
     pub phrases: Vec<String>,
     pub excluded: Vec<String>,

@@ -34,6 +34,8 @@ pub struct Tuning {
     pub likeness_power: f32,
     /// The keyword leg counts as much as this power of the part of the query that its best match has.
     pub coverage_power: f32,
+    /// What a synonym of a word counts against the word itself; 0 turns synonyms off.
+    pub synonym_share: f32,
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
@@ -86,6 +88,7 @@ impl Tuning {
         likeness_floor: 0.4,
         likeness_power: 1.5,
         coverage_power: 4.0,
+        synonym_share: 0.25,
         question: KindTuning { keyword: 0.2, interaction: 0.3, in_a_row: 0.0, chunk_candidates: 160 },
         topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, chunk_candidates: 64 },
         phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, chunk_candidates: 64 },

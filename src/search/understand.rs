@@ -3,14 +3,16 @@
 //! Quotes and dashes that make no sense are taken as spaces, a citation that this snapshot does not hold stays in the query
 //! as words, and a query of stop words alone is searched for those. A query is read whole or refused: [`check_query`].
 
+mod apart;
 mod cited;
+mod stop_words;
+mod synonyms;
 mod words;
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use hornbook_corpus::analyzer::{Analyzer, TokenRole};
+use hornbook_corpus::analyzer::TokenRole;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::snapshot::Snapshot;
@@ -18,10 +20,14 @@ use hornbook_corpus::snapshot::Snapshot;
 use super::error::QueryError;
 use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
 
+pub(super) use apart::Apart;
+use apart::{Typed, apart};
 pub(super) use cited::number_of;
 use cited::{citations_in, cited_by, numbers_in};
-use words::is_quote;
-pub(super) use words::{QueryWord, with_analyzer};
+pub(super) use stop_words::is_stop_word;
+use synonyms::add_synonyms;
+use words::row_of;
+pub(super) use words::{Also, QueryWord, is_quote, term_of, with_analyzer};
 
 /// Whether a longer run of words stands in the law as it was typed is not looked up.
 const ROW_WORDS_MAX: usize = 48;
@@ -72,10 +78,14 @@ pub(super) struct Understood {
     pub phrases: Vec<PhraseTerms>,
     /// May stand in no hit.
     pub excluded: Vec<PhraseTerms>,
+    /// Neighbouring words that the law may have as one.
+    pub apart: Vec<Apart>,
     /// Words in a row as they were typed, where they may be the law's own: provisions that have them so come first.
     pub in_a_row: Option<PhraseTerms>,
     /// Section numbers that stand in it without a code, as terms.
     pub numbers: Vec<String>,
+    /// Where its plain words stand: neither citations nor phrases nor exclusions.
+    pub plain: Vec<Range<usize>>,
     /// What is embedded.
     pub meaning: String,
     /// The same without stop words, as they were typed.
@@ -110,7 +120,8 @@ pub(super) fn check_length(text: &str) -> Result<(), QueryError> {
     if chars > QUERY_CHARS_MAX { Err(QueryError::TooLong { chars }) } else { Ok(()) }
 }
 
-pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood, NodesError> {
+/// `synonym_share` is what a synonym counts against the word itself; nothing is added for 0.
+pub(super) fn understand(snapshot: &Snapshot, query: &str, synonym_share: f32) -> Result<Understood, NodesError> {
     let mut citations = citations_in(snapshot, query)?;
     let places: Vec<Range<usize>> = citations.iter().map(|citation| citation.bytes.clone()).collect();
     let pieces = pieces_of(query, &places);
@@ -138,12 +149,15 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
     if plain.trim().is_empty() {
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
-    let read = read_words(&plain);
+    let mut read = read_words(&plain);
+    add_synonyms(&mut read.words, &read.in_a_row, synonym_share);
     let kind = kind_of(&plain, &read, !phrases.is_empty());
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
     let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
+    let apart = apart(&read.typed);
     let content = read.content;
+    let plain_pieces = pieces.into_iter().filter(|piece| piece.kind == PieceKind::Plain).map(|piece| piece.range);
     // The words of asking blur what a question is about; in a heading or a quotation they say something.
     let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
     Ok(Understood {
@@ -154,7 +168,9 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str) -> Result<Understood,
         words: read.words,
         phrases,
         excluded,
+        apart,
         in_a_row,
+        plain: plain_pieces.collect(),
         meaning,
         content,
     })
@@ -244,23 +260,12 @@ fn push_phrase(to: &mut Vec<PhraseTerms>, text: &str) {
     }
 }
 
-/// The terms of a text in a row, compounds as their parts.
-fn row_of(text: &str) -> PhraseTerms {
-    let mut terms = Vec::new();
-    with_analyzer(|analyzer| {
-        analyzer.analyze(text, |token| {
-            if token.role != TokenRole::Whole {
-                terms.push(token.text.to_owned());
-            }
-        });
-    });
-    terms
-}
-
 struct ReadWords {
     words: Vec<QueryWord>,
     content: String,
     in_a_row: PhraseTerms,
+    /// The words that are no part of a compound.
+    typed: Vec<Typed>,
     stop_words: usize,
 }
 
@@ -268,6 +273,7 @@ struct ReadWords {
 fn read_words(text: &str) -> ReadWords {
     let mut all: Vec<QueryWord> = Vec::new();
     let mut in_a_row = Vec::new();
+    let mut typed: Vec<Typed> = Vec::new();
     let mut content = String::with_capacity(text.len());
     with_analyzer(|analyzer| {
         analyzer.analyze(text, |token| {
@@ -276,7 +282,7 @@ fn read_words(text: &str) -> ReadWords {
                 push_spaced(&mut content, &text[token.bytes.range()]);
             }
             match token.role {
-                TokenRole::Whole => all.push(QueryWord { whole: Some(term), parts: Vec::new() }),
+                TokenRole::Whole => all.push(QueryWord::compound(term)),
                 TokenRole::Part => {
                     in_a_row.push(term.clone());
                     // Parts follow their whole.
@@ -286,7 +292,8 @@ fn read_words(text: &str) -> ReadWords {
                 }
                 TokenRole::Word => {
                     in_a_row.push(term.clone());
-                    all.push(QueryWord { whole: None, parts: vec![term] });
+                    typed.push((text[token.bytes.range()].to_lowercase(), term.clone()));
+                    all.push(QueryWord::of(term));
                 }
             }
         });
@@ -300,7 +307,7 @@ fn read_words(text: &str) -> ReadWords {
     }
     let mut seen = HashSet::new();
     all.retain(|word| seen.insert((word.whole.clone(), word.parts.clone())));
-    ReadWords { words: all, content, in_a_row, stop_words }
+    ReadWords { words: all, content, in_a_row, typed, stop_words }
 }
 
 fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
@@ -327,28 +334,6 @@ const QUESTION_OPENINGS: [&str; 29] = [
 
 /// Words by which someone speaks of their own case.
 const SPEAKERS: [&str; 9] = ["i", "my", "me", "we", "our", "you", "your", "i'm", "someone"];
-
-/// Whether a term says too little to rank by: asked of terms, so the words below are analysed first.
-pub(super) fn is_stop_word(term: &str) -> bool {
-    static TERMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-        let mut terms = HashSet::new();
-        // The thread's own analyzer may be at work: this is asked in the middle of a text.
-        Analyzer::new().analyze(STOP_WORDS, |token| {
-            terms.insert(token.text.to_owned());
-        });
-        terms
-    });
-    TERMS.contains(term)
-}
-
-const STOP_WORDS: &str = "a about after all also am an and any are as at be been before being both but by can cannot \
-    could did do does doing done don't each either else etc ever for from get gets getting give given gives go goes \
-    going got had has have having he her here hers him his how i if i'm in into is it it's its just like long make \
-    makes making many may me might more most much must my need needs no nor not of off on one or other our out over own \
-    really shall she should so some someone somebody something such take takes than that the their them then there \
-    these they this those through to too under until up upon us use used very want wants was way we were what when \
-    where whether which while who whom whose why will with within without would you your yours happen happens allowed \
-    required require law laws legal illegal legally section sections";
 
 #[cfg(test)]
 mod tests {

@@ -377,6 +377,11 @@ fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
     assert_eq!(misspelt["suggestions"][0]["isGuess"], true);
     assert_eq!(client.json("/api/v1/suggest?q=security")["didYouMean"], Value::Null);
 
+    let search = |query: &str| client.json(&format!("/api/v1/search?q={query}"));
+    assert_eq!(search("secuirty+depositt")["correctedQuery"], "security deposit");
+    assert_eq!(search("secuirty+depositt&exact=true")["correctedQuery"], Value::Null);
+    assert_eq!(search("security+deposit")["correctedQuery"], Value::Null);
+
     let federal = client.json("/api/v1/suggest?q=arden&jurisdiction=US&limit=20");
     let citations = federal["suggestions"].as_array().unwrap().iter().map(|found| found["citation"].as_str().unwrap());
     assert!(citations.clone().all(|citation| citation.contains("S.F.C.")), "{federal:#}");

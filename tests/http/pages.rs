@@ -193,7 +193,10 @@ fn what_finds_nothing_is_explained() {
     let placeholder = visit(&house, "/?q=noise&jurisdiction=XA-GREYFORD").text();
     assert!(placeholder.contains("No law of City of Greyford is here yet"), "{placeholder}");
     let misspelt = visit(&house, "/?q=secuirty+depositt").text();
-    assert!(misspelt.contains("Did you mean") && misspelt.contains(">security deposits<"), "{misspelt}");
+    assert!(misspelt.contains("Searched for <strong>security deposit</strong> instead"), "{misspelt}");
+    assert!(misspelt.contains("href=\"/?q=secuirty%20depositt&amp;exact=true\""), "{misspelt}");
+    let exact = visit(&house, "/?q=secuirty+depositt&exact=true").text();
+    assert!(!exact.contains("instead"), "{exact}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::parameters::{Param, Text};
 use crate::api::reply::Reply;
-use crate::search::{Abandoned, Filter, HydratedHit, Mode, QUERY_CHARS_MAX, SearchRequest, check_query};
+use crate::search::{Abandoned, HydratedHit, QUERY_CHARS_MAX, SearchRequest, check_query};
 
 pub(in crate::api) const QUERY: Param<Text<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -40,16 +40,8 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let request = SearchRequest {
-            query: &query,
-            mode: Mode::Hybrid,
-            page: 1,
-            limit: RESULTS,
-            filter: Filter::NONE,
-            facets: false,
-            explain: false,
-            abandoned: Abandoned::when(&is_cancelled),
-        };
+        let request =
+            SearchRequest { limit: RESULTS, abandoned: Abandoned::when(&is_cancelled), ..SearchRequest::new(&query) };
         let mut found = corpus.engine().search(&request)?;
         cancellation.check()?;
         let shown = corpus.engine().show(&mut found)?;

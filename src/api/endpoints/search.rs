@@ -30,6 +30,12 @@ pub(in crate::api) const MODE: Param<Mode> =
 pub(in crate::api) const FACETS: Param<bool> =
     Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
+pub(in crate::api) const EXACT: Param<bool> = Param::with_default(
+    "exact",
+    "false",
+    "true: search for the words as they are typed; otherwise misspelt ones are corrected, and the answer says so",
+);
+
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SearchResponse")]
@@ -43,6 +49,9 @@ pub(in crate::api) struct SearchReply<'s> {
     took_ms: u32,
     /// `hybrid`, `semantic` or `keyword`.
     mode: &'static str,
+    /// What was searched for instead of `q`; only if words of it were misspelt. `exact=true` searches for `q` itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corrected_query: Option<&'s str>,
     /// Only if the request says `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
@@ -110,13 +119,13 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         return Err(ApiError::invalid(violations));
     };
     let query = call.get(&Q).to_owned();
-    let (mode, facets) = (call.get(&MODE), call.get(&FACETS));
+    let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = Abandoned::when(&is_cancelled);
-        let request =
-            SearchRequest { query: &query, mode, page, limit, filter: &filter, facets, explain: false, abandoned };
+        let wanted = SearchRequest { mode, page, limit, facets, exact, ..SearchRequest::new(&query) };
+        let request = SearchRequest { filter: &filter, abandoned, ..wanted };
         run(&corpus, &request)
     }))
 }
@@ -134,6 +143,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
         total: response.total,
         took_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
         mode: request.mode.name(),
+        corrected_query: response.corrected_query.as_deref(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
     };
     let paging = Paging { page: request.page, limit: request.limit };

@@ -114,6 +114,8 @@ pub struct ReadyQuery {
     pub id: String,
     pub kind: String,
     pub query: String,
+    /// Its words are searched for as they stand.
+    pub is_exact: bool,
     pub range: Option<OrdinalRange>,
     /// Ascending by provision.
     pub grades: Vec<(NodeOrdinal, u8)>,
@@ -175,7 +177,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
         grades.sort_unstable_by_key(|&(node, grade)| (node, std::cmp::Reverse(grade)));
         grades.dedup_by_key(|&mut (node, _)| node);
         let (id, kind, query) = (query.id.clone(), query.kind.clone(), query.query.clone());
-        ready.push(ReadyQuery { id, kind, query, range, grades });
+        ready.push(ReadyQuery { id, kind, query, is_exact: false, range, grades });
     }
     Ok((ready, left_out))
 }
@@ -234,6 +236,7 @@ pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Resu
                 id: format!("n{node}"),
                 kind: "heading".into(),
                 query: heading.to_owned(),
+                is_exact: false,
                 range: None,
                 grades,
             });

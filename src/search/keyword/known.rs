@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hornbook_corpus::ranges::OrdinalRanges;
 use tantivy::postings::TermInfo;
 
 use super::leg::KeywordLeg;
@@ -13,12 +14,15 @@ use crate::search::understand::QueryWord;
 pub(in crate::search) struct KnownWord {
     pub whole: Option<KnownTerm>,
     pub parts: Vec<KnownTerm>,
+    /// What it is also found by, each with what it counts against the word's own terms.
+    pub also: Vec<(KnownTerm, f32)>,
 }
 
 impl KnownWord {
     /// What the weightiest of its terms carries; nothing if the corpus has none of them.
     pub(in crate::search) fn weight(&self) -> Option<f32> {
-        self.whole.iter().chain(&self.parts).filter_map(|term| term.weight).reduce(f32::max)
+        let own = self.whole.iter().chain(&self.parts).filter_map(|term| term.weight).reduce(f32::max);
+        own.or_else(|| self.also.iter().filter_map(|(term, _)| term.weight).reduce(f32::max))
     }
 }
 
@@ -48,6 +52,11 @@ impl KnownTerm {
         Ok(Self { weight, entries })
     }
 
+    /// In how many documents it stands, in the field that has it most often.
+    fn documents(&self) -> u32 {
+        self.entries.iter().flatten().map(|entry| entry.doc_freq).max().unwrap_or_default()
+    }
+
     /// Its documents in every field that has it.
     pub(super) fn cursors<'a>(&self, leg: &'a KeywordLeg) -> io::Result<Vec<Cursor<'a>>> {
         let mut cursors = Vec::with_capacity(self.entries.len());
@@ -63,9 +72,26 @@ impl KeywordLeg {
         let look_up = |word: &QueryWord| {
             let whole = word.whole.as_deref().map(|whole| KnownTerm::look_up(self, whole)).transpose()?;
             let parts = word.parts.iter().map(|part| KnownTerm::look_up(self, part)).collect::<io::Result<_>>()?;
-            Ok(KnownWord { whole, parts })
+            let also = word.also.iter().map(|also| Ok((KnownTerm::look_up(self, &also.term)?, also.share)));
+            Ok(KnownWord { whole, parts, also: also.collect::<io::Result<_>>()? })
         };
         words.iter().map(look_up).collect()
+    }
+
+    /// In how many documents a term stands, in the field that has it most often.
+    pub(in crate::search) fn documents_with(&self, term: &str) -> io::Result<u32> {
+        Ok(KnownTerm::look_up(self, term)?.documents())
+    }
+
+    /// How many documents of some ranges say a term in their text, or in their heading if more do there; counted up to `most`.
+    pub(in crate::search) fn count_in(&self, term: &str, ranges: &OrdinalRanges, most: u32) -> io::Result<u32> {
+        let mut found = 0;
+        for field in [&self.text, &self.heading] {
+            if let Some(mut cursor) = field.cursor(term)? {
+                found = found.max(cursor.count_in(ranges, most));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether any provision has the term.

@@ -59,7 +59,8 @@ impl<'a> Plan<'a> {
         for (place, word) in words.iter().enumerate() {
             // A compound carries what the rarest of its parts does, so that one word stays one word.
             let rarest_part = word.parts.iter().filter_map(|part| part.weight).reduce(f32::max);
-            if let Some(mass) = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.weight)) {
+            let own = rarest_part.or(word.whole.as_ref().and_then(|whole| whole.weight));
+            if let Some(mass) = own.or(word.weight()) {
                 weighed.push((mass, place));
             }
         }
@@ -157,6 +158,16 @@ impl<'a> PlannedWord<'a> {
         for (term, mass) in whole.chain(parts) {
             if let Some(weight) = term.weight {
                 terms.push(PlannedTerm { weight: weight * (leg.saturation + 1.0), mass, cursors: term.cursors(leg)? });
+            }
+        }
+        // What is known by its synonyms alone is found by them as by itself.
+        let is_known = !terms.is_empty();
+        let share_max = word.also.iter().map(|&(_, share)| share).fold(0.0, f32::max);
+        for (term, share) in &word.also {
+            if let Some(weight) = term.weight {
+                let share = if is_known { *share } else { share / share_max };
+                let weight = weight.min(mass) * share * (leg.saturation + 1.0);
+                terms.push(PlannedTerm { weight, mass: mass * share, cursors: term.cursors(leg)? });
             }
         }
         let postings = terms.iter().flat_map(|term| &term.cursors).map(Cursor::len).sum();

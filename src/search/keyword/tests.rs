@@ -78,9 +78,9 @@ fn query_words(text: &str) -> Vec<QueryWord> {
     let mut words: Vec<QueryWord> = Vec::new();
     for (term, role) in terms(text) {
         match role {
-            TokenRole::Whole => words.push(QueryWord { whole: Some(term), parts: vec![] }),
+            TokenRole::Whole => words.push(QueryWord::compound(term)),
             TokenRole::Part => words.last_mut().unwrap().parts.push(term),
-            TokenRole::Word => words.push(QueryWord { whole: None, parts: vec![term] }),
+            TokenRole::Word => words.push(QueryWord::of(term)),
         }
     }
     let mut unique: Vec<QueryWord> = Vec::new();

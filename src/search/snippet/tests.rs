@@ -11,9 +11,9 @@ use crate::search::understand::QueryWord;
 fn wanted(query: &str, kind: QueryKind) -> Wanted {
     let mut words: Vec<QueryWord> = Vec::new();
     Analyzer::new().analyze(query, |token| match token.role {
-        TokenRole::Whole => words.push(QueryWord { whole: Some(token.text.to_owned()), parts: Vec::new() }),
+        TokenRole::Whole => words.push(QueryWord::compound(token.text.to_owned())),
         TokenRole::Part => words.last_mut().unwrap().parts.push(token.text.to_owned()),
-        TokenRole::Word => words.push(QueryWord { whole: None, parts: vec![token.text.to_owned()] }),
+        TokenRole::Word => words.push(QueryWord::of(token.text.to_owned())),
     });
     let count = words.len() as u32;
     Wanted::of(words.iter().zip((0..count).map(|place| 1000 * (count - place))), kind)

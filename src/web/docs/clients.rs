@@ -48,9 +48,7 @@ fn pieces(text: &str) -> Vec<Piece> {
         let piece = match block {
             block if block.starts_with("    ") => Piece::Code(unindented(block)),
             block if block.starts_with("## ") => Piece::Heading(block[3..].to_owned()),
-            block if block.starts_with("- ") => {
-                Piece::List(block[2..].split("\n- ").map(joined).collect())
-            }
+            block if block.starts_with("- ") => Piece::List(block[2..].split("\n- ").map(joined).collect()),
             block if block.starts_with('|') => {
                 is_about_trials = true;
                 continue;

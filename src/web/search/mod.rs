@@ -44,7 +44,8 @@ pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiErro
         Err(error) => return refused(opened, &query, error),
     };
     let found: Found<'_> = news.read()?;
-    let meant = match has_unknown_word(&query.text, &found) && query.is_first() {
+    let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
+    let meant = match is_as_typed && has_unknown_word(&query.text, &found) && query.is_first() {
         true => meant(&mut opened, &query).await,
         false => None,
     };
@@ -84,7 +85,7 @@ fn wish(opened: &Opened<'_>, query: &Query) -> Wish {
 /// Whether the text is one citation and nothing else.
 fn is_citation(opened: &Opened<'_>, text: &str) -> bool {
     let grammar = opened.corpus.snapshot().grammar();
-    grammar.parse(text).is_ok() || grammar.parse_container(text).is_some()
+    grammar.parse(text).is_ok() || grammar.parse_container(text).is_some() || grammar.parse_popular(text).is_some()
 }
 
 /// Whether a longer word of the query stands in none of the passages that were found.

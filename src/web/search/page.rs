@@ -147,6 +147,12 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         h1.unseen { "Results for " (Letters(&query.text)) }
         (choices.form(false))
         @if let Some(cited) = cited { (citation(cited)) }
+        @if let Some(corrected) = &found.corrected_query {
+            p.meant role="status" {
+                "Searched for " strong { (Letters(corrected)) } " instead; search exactly for "
+                a href=(query.with("exact", Some("true"))) { (Letters(&query.text)) } "."
+            }
+        }
         @if let Some(meant) = meant {
             p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (Letters(meant)) } "?" }
         }

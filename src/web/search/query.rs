@@ -29,6 +29,8 @@ pub(super) struct Query {
     pub(super) subtree: Option<String>,
     pub(super) min_score: Option<String>,
     pub(super) page: Option<String>,
+    /// Misspelt words are not corrected.
+    pub(super) is_exact: bool,
     /// A citation is searched for and does not lead to its provision.
     pub(super) stays: bool,
 }
@@ -50,6 +52,7 @@ impl Query {
             subtree: given("subtree"),
             min_score: given("minScore"),
             page: given("page"),
+            is_exact: given("exact").is_some_and(|exact| exact == "true"),
             stays: given("as").is_some_and(|way| way == "words"),
         }
     }
@@ -58,7 +61,9 @@ impl Query {
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let optional = [("mode", &self.mode), ("page", &self.page)].into_iter().chain(self.filters());
         let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")].into_iter().chain(given).collect()
+        let exact = self.is_exact.then_some(("exact", "true"));
+        let always = [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")];
+        always.into_iter().chain(given).chain(exact).collect()
     }
 
     /// What narrows the search to a part of the law.
@@ -107,7 +112,9 @@ impl Query {
         };
         let choices = [("mode", own("mode", &self.mode))].into_iter();
         let filters = self.filters().into_iter().map(|(name, value)| (name, own(name, value)));
-        let rest = [("page", page.map(str::to_owned)), ("as", self.stays.then(|| "words".to_owned()))];
+        let exact = own("exact", &self.is_exact.then(|| "true".to_owned())).filter(|_| changed != "q");
+        let stays = self.stays.then(|| "words".to_owned());
+        let rest = [("page", page.map(str::to_owned)), ("exact", exact), ("as", stays)];
         let parts = choices.chain(filters).chain(rest);
         let text = if changed == "q" { value.unwrap_or_default() } else { &self.text };
         let mut address = format!("/?q={}", percent::encoded(text));

@@ -9,6 +9,8 @@ pub(super) struct Found<'b> {
     #[serde(borrow)]
     pub(super) results: Vec<Hit<'b>>,
     pub(super) total: u32,
+    #[serde(rename = "correctedQuery")]
+    pub(super) corrected_query: Option<String>,
     #[serde(borrow)]
     pub(super) facets: Option<Facets<'b>>,
 }

@@ -1,0 +1,243 @@
+//! Corrects the misspelt words of a query before it is searched for.
+//!
+//! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
+//! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens, whether or not a law
+//! names them. It becomes the near word that the searched range says most often, weighed against how likely the slip is
+//! (`slip`); or, if it is two words run together, those. Citations, numbers, phrases and exclusions stay as they were typed,
+//! and so do words of fewer than four letters. What is corrected depends on query and range alone.
+
+mod slip;
+
+use std::ops::Range;
+
+use hornbook_corpus::embed::embedder;
+use hornbook_corpus::ranges::OrdinalRanges;
+use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
+
+use super::engine::Engine;
+use super::error::SearchError;
+use super::understand::{Understood, is_quote, is_stop_word, term_of};
+use slip::cost_of_slip;
+
+/// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50 microseconds.
+const LOOKED_UP_MAX: usize = 8;
+
+/// A word that the corpus has may be misspelt only if it stands in no more than one document of so many.
+const RARE_ONE_IN: u32 = 50_000;
+
+/// And only if the word that is meant is found so many times as often.
+const RARE_RATIO: u32 = 500;
+
+/// Of the words near to a misspelt one so many are looked up in the range.
+const CHOICES_MAX: usize = 12;
+
+/// Documents are counted up to here; a word that more have is common enough.
+const COUNTED_MAX: u32 = 1 << 12;
+
+/// A slip that costs more than this must lead to a word that several documents have.
+const EASY_SLIP: f32 = 1.0;
+const HARD_SLIP_DOCUMENTS: u32 = 3;
+
+/// What one letter wrong takes from the likelihood of a word, against the logarithm of how often it is found.
+const SLIP_WEIGHT: f32 = 5.0;
+
+/// Each half of two words run together has so many letters.
+const HALF_LETTERS_MIN: usize = 3;
+
+impl Engine {
+    /// The query with its misspelt words corrected; none if it has none.
+    pub(super) fn corrected(
+        &self,
+        query: &str,
+        understood: &Understood,
+        ranges: &OrdinalRanges,
+    ) -> Result<Option<String>, SearchError> {
+        let words = words_in(query, &understood.plain);
+        if !words.iter().any(|place| self.may_be_misspelt(&query[place.clone()].to_ascii_lowercase())) {
+            return Ok(None);
+        }
+        let grammar = self.snapshot().grammar();
+        if grammar.parse_popular(query).is_some() || grammar.parse_container(query).is_some() {
+            return Ok(None);
+        }
+        // Also those of law that is not held.
+        let cited = grammar.find_in(query).chain(grammar.acts_in(query));
+        let cited: Vec<Range<usize>> = cited.map(|(bytes, _)| bytes).collect();
+        let mut corrected = String::with_capacity(query.len() + 8);
+        let mut copied = 0;
+        let mut looked_up: Vec<(String, Option<String>)> = Vec::new();
+        for place in words {
+            if cited.iter().any(|bytes| bytes.start < place.end && place.start < bytes.end) {
+                continue;
+            }
+            let typed = &query[place.clone()];
+            let word = typed.to_ascii_lowercase();
+            let meant = match looked_up.iter().find(|(known, _)| *known == word) {
+                Some((_, meant)) => meant.clone(),
+                None if looked_up.len() == LOOKED_UP_MAX => break,
+                None if !self.may_be_misspelt(&word) => None,
+                None => {
+                    let meant = self.meant_by(&word, ranges)?;
+                    looked_up.push((word, meant.clone()));
+                    meant
+                }
+            };
+            if let Some(meant) = meant {
+                corrected.push_str(&query[copied..place.start]);
+                corrected.push_str(&in_case_of(typed, meant));
+                copied = place.end;
+            }
+        }
+        corrected.push_str(&query[copied..]);
+        Ok((copied > 0).then_some(corrected))
+    }
+
+    /// In how many documents a misspelt word may stand.
+    fn rare_documents(&self) -> u32 {
+        self.snapshot().outline.len() / RARE_ONE_IN
+    }
+
+    fn may_be_misspelt(&self, word: &str) -> bool {
+        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word)
+    }
+
+    /// The word, or the two words, that a misspelt one stands for.
+    fn meant_by(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
+        let spelling = &self.snapshot().spelling;
+        let least = spelling.nodes_with(word).saturating_mul(RARE_RATIO).max(1);
+        // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
+        let is_found = self.keyword.documents_with(&term_of(word))? > self.rare_documents();
+        let mut near = spelling.near(word, if is_found { 1 } else { edits_allowed(word) });
+        // What is only longer than a word of the law is a form of it: `kayaks`.
+        near.retain(|near| near.edits > 0 && near.nodes >= least && !(is_found && word.starts_with(near.word)));
+        let rough = |near: &NearWord<'_>| (near.nodes.max(1) as f32).ln() - SLIP_WEIGHT * f32::from(near.edits);
+        near.sort_by(|a, b| rough(b).total_cmp(&rough(a)));
+        let mut best: Option<(f32, &str)> = None;
+        for NearWord { word: choice, .. } in near.into_iter().take(CHOICES_MAX) {
+            let found = self.keyword.count_in(&term_of(choice), ranges, COUNTED_MAX)?;
+            let cost = cost_of_slip(word, choice);
+            let enough = if cost > EASY_SLIP { least.max(HARD_SLIP_DOCUMENTS) } else { least };
+            let score = likelihood(choice, found, cost);
+            if found >= enough.min(COUNTED_MAX) && best.is_none_or(|(other, _)| score > other) {
+                best = Some((score, choice));
+            }
+        }
+        match best {
+            Some((_, meant)) => Ok(Some(meant.to_owned())),
+            None if least == 1 && !is_found => self.halves_of(word, ranges),
+            None => Ok(None),
+        }
+    }
+
+    /// The two words that were run together, each an English word that the range has; of several pairs the one whose rarer
+    /// word is found most often.
+    fn halves_of(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
+        let mut best: Option<(u32, usize)> = None;
+        for middle in HALF_LETTERS_MIN..word.len().saturating_sub(HALF_LETTERS_MIN - 1) {
+            let halves = word.split_at(middle);
+            if is_english(halves.0) && is_english(halves.1) {
+                let first = self.keyword.count_in(&term_of(halves.0), ranges, COUNTED_MAX)?;
+                let found = first.min(self.keyword.count_in(&term_of(halves.1), ranges, COUNTED_MAX)?);
+                if found > best.map_or(0, |(other, _)| other) {
+                    best = Some((found, middle));
+                }
+            }
+        }
+        Ok(best.map(|(_, middle)| format!("{} {}", &word[..middle], &word[middle..])))
+    }
+}
+
+/// How many letters of a word may be wrong.
+fn edits_allowed(word: &str) -> u8 {
+    if word.len() < LONG_WORD { 1 } else { 2 }
+}
+
+/// From so many letters on a word is corrected at all, and from so many on in two places.
+const SHORT_WORD: usize = 4;
+const LONG_WORD: usize = 8;
+
+/// How likely a word was meant. Of everybody's most frequent words hardly one is what a search is about: they count half.
+fn likelihood(word: &str, found: u32, cost: f32) -> f32 {
+    let frequency = (found.max(1) as f32).ln();
+    let frequency = if is_stop_word(&term_of(word)) { frequency / 2.0 } else { frequency };
+    frequency - SLIP_WEIGHT * cost
+}
+
+/// Whether the embedder has a word in one piece: then it is rightly spelt, and has a meaning to search by.
+fn is_english(word: &str) -> bool {
+    let mut tokens = Vec::with_capacity(4);
+    embedder().tokenize(word, &mut tokens);
+    tokens.len() == 1
+}
+
+/// Where the words stand that may be misspelt: runs of English letters, not too short, in the plain parts of a query. What is
+/// all capitals and short is an abbreviation, and what is behind a quote that was never closed may be meant as it stands.
+fn words_in(query: &str, plain: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    for piece in plain {
+        let text = &query[piece.clone()];
+        if text.contains(is_quote) {
+            continue;
+        }
+        let mut start = 0;
+        for (end, sign) in text.char_indices().chain([(text.len(), ' ')]) {
+            // A possessive ends a word, too: what is left of it is short.
+            if sign.is_alphanumeric() {
+                continue;
+            }
+            let word = &text[start..end];
+            let is_word = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let is_abbreviation = word.len() <= SHORT_WORD + 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+            if is_word && !is_abbreviation && (SHORT_WORD..=WORD_LETTERS_MAX).contains(&word.len()) {
+                words.push(piece.start + start..piece.start + end);
+            }
+            start = end + sign.len_utf8();
+        }
+    }
+    words
+}
+
+/// A word in capitals where the typed one was.
+fn in_case_of(typed: &str, mut meant: String) -> String {
+    if typed.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        meant.make_ascii_uppercase();
+    } else if typed.starts_with(|first: char| first.is_ascii_uppercase()) {
+        meant[..1].make_ascii_uppercase();
+    }
+    meant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_of_letters_are_looked_at() {
+        let words = |query: &str, plain: &[Range<usize>]| -> Vec<String> {
+            words_in(query, plain).into_iter().map(|place| query[place].to_owned()).collect()
+        };
+        let all = |query: &str| words(query, &[0..query.len()]);
+        assert_eq!(all("How do landlrods' 30day b2b depositt (1395w-4, 10b-5)?"), ["landlrods", "depositt"]);
+        assert_eq!(all("façade naïve ERISA HIPAA EVICTION noise-levl"), ["EVICTION", "noise", "levl"]);
+        assert_eq!(all("an \"open quote"), Vec::<String>::new());
+        assert_eq!(words("tenant depositt rent", &[7..15]), ["depositt"]);
+        assert_eq!(all(&"x".repeat(33)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn corrections_keep_capitals() {
+        assert_eq!(in_case_of("landlrod", "landlord".into()), "landlord");
+        assert_eq!(in_case_of("Landlrod", "landlord".into()), "Landlord");
+        assert_eq!(in_case_of("LANDLROD", "landlord".into()), "LANDLORD");
+    }
+
+    #[test]
+    fn the_embedder_tells_words_from_slips() {
+        for word in ["landlord", "kitten", "deposit", "tenant"] {
+            assert!(is_english(word), "{word}");
+        }
+        for word in ["landlrod", "depositt", "evicton", "smokefree"] {
+            assert!(!is_english(word), "{word}");
+        }
+    }
+}

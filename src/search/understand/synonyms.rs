@@ -1,0 +1,121 @@
+//! Legal and lay synonyms: what else a word of a query is called, by the table `synonyms.tsv`.
+//!
+//! A synonym finds what the word finds, but counts less (`synonym_share`). The table names words and short phrases; a phrase
+//! that is meant by a word is looked for by its words, each for its part, and a word that is meant by a phrase stands by
+//! the last of the phrase's words.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::stop_words::is_stop_word;
+use super::words::{QueryWord, row_of};
+
+const TABLE: &str = include_str!("synonyms.tsv");
+
+/// No phrase of the table has more words.
+const PHRASE_WORDS_MAX: usize = 6;
+
+/// The words of a phrase as terms.
+type Terms = Vec<String>;
+
+struct Synonyms {
+    /// By the first term: alternatives that begin with it, and what else each is called.
+    by_first: HashMap<String, Vec<(Terms, Vec<Terms>)>>,
+}
+
+static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(Synonyms::read);
+
+/// Adds to the words of a query what else they are called. `row` has all its terms in a row.
+pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) {
+    if share <= 0.0 {
+        return;
+    }
+    let synonyms = &*SYNONYMS;
+    for (start, first) in row.iter().enumerate() {
+        let Some(alternatives) = synonyms.by_first.get(first) else { continue };
+        for (terms, others) in alternatives {
+            let Some(last) = terms.last().filter(|_| row[start..].starts_with(terms)) else { continue };
+            let Some(word) = words.iter_mut().find(|word| word.parts.contains(last)) else { continue };
+            for other in others {
+                let said = other.iter().filter(|term| !is_stop_word(term));
+                let share = share / said.clone().count().max(1) as f32;
+                said.for_each(|term| word.add(term, share));
+            }
+        }
+    }
+}
+
+impl Synonyms {
+    /// The table is part of the program, so an error in it is a bug and panics.
+    fn read() -> Self {
+        let mut synonyms = Self { by_first: HashMap::new() };
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let (words, source) = line.split_once('\t').unwrap_or_else(|| panic!("the synonyms have the row '{line}'"));
+            assert!(!source.is_empty(), "the synonyms have no source for '{words}'");
+            let terms = |words: &str| -> Vec<Terms> { words.split(';').map(|word| row_of(word.trim())).collect() };
+            match words.split_once('>') {
+                Some((from, to)) => {
+                    let others = terms(to);
+                    terms(from).into_iter().for_each(|own| synonyms.add(own, others.clone()));
+                }
+                None => {
+                    let all = terms(words);
+                    for own in &all {
+                        synonyms.add(own.clone(), all.iter().filter(|other| *other != own).cloned().collect());
+                    }
+                }
+            }
+        }
+        synonyms
+    }
+
+    fn add(&mut self, own: Terms, others: Vec<Terms>) {
+        assert!((1..=PHRASE_WORDS_MAX).contains(&own.len()), "the synonyms have {own:?}");
+        let first = own[0].clone();
+        self.by_first.entry(first).or_default().push((own, others));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_words;
+    use super::*;
+
+    fn synonyms(query: &str) -> Vec<(String, Vec<String>)> {
+        let mut read = read_words(query);
+        add_synonyms(&mut read.words, &read.in_a_row, 0.5);
+        let with = read.words.into_iter().filter(|word| !word.also.is_empty());
+        with.map(|word| (word.parts.join(" "), word.also.into_iter().map(|also| also.term).collect())).collect()
+    }
+
+    fn told(pairs: &[(&str, &[&str])]) -> Vec<(String, Vec<String>)> {
+        pairs
+            .iter()
+            .map(|(word, also)| ((*word).to_owned(), also.iter().map(|&term| term.to_owned()).collect()))
+            .collect()
+    }
+
+    #[test]
+    fn words_and_phrases_find_what_else_they_are_called() {
+        assert_eq!(synonyms("landlord keeps deposit"), told(&[("landlord", &["lessor"])]));
+        assert_eq!(synonyms("DUI penalty"), told(&[("dui", &["dwi", "drive", "intox", "influenc"])]));
+        assert_eq!(synonyms("driving while intoxicated"), told(&[("intox", &["dui", "dwi", "drive", "influenc"])]));
+        assert_eq!(synonyms("limited liability company"), told(&[("compani", &["llc"])]));
+        assert_eq!(synonyms("motor vehicle"), told(&[]), "a car is one, but not every one is a car");
+        assert_eq!(synonyms("company of limited liability"), told(&[]));
+    }
+
+    #[test]
+    fn every_row_can_be_found() {
+        for (first, alternatives) in &SYNONYMS.by_first {
+            for (terms, others) in alternatives {
+                assert!(
+                    terms[0] == *first
+                        && !others.is_empty()
+                        && others.iter().all(|other| !other.is_empty() && other != terms)
+                );
+            }
+        }
+        assert!(SYNONYMS.by_first.len() > 40);
+    }
+}
