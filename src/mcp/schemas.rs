@@ -55,20 +55,18 @@ fn argument(parameter: &Parameter) -> Value {
     schema
 }
 
+/// As short as it says what matters to a model: what is wrong beyond that is refused with the rule.
 fn type_of(kind: Kind) -> Value {
-    let list = |most: usize, item: Value| json!({ "type": "array", "minItems": 1, "maxItems": most, "items": item });
+    let list = |most: usize| json!({ "type": "array", "maxItems": most, "items": { "type": "string" } });
     match kind {
         Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
-        Kind::ShortCode => json!({ "type": "string" }),
-        Kind::Uuids { most } => list(most, type_of(Kind::Uuid)),
-        Kind::ShortCodes { most } => list(most, type_of(Kind::ShortCode)),
-        Kind::Choices { of } => list(of.len(), type_of(Kind::Choice(of))),
-        Kind::Texts { most, chars_max } => list(most, type_of(Kind::Text { chars_max })),
+        Kind::Uuid | Kind::ShortCode => json!({ "type": "string" }),
+        Kind::Uuids { most } | Kind::ShortCodes { most } | Kind::Texts { most, .. } => list(most),
+        Kind::Choices { of } => json!({ "type": "array", "items": type_of(Kind::Choice(of)) }),
     }
 }
 
