@@ -57,16 +57,15 @@ fn argument(parameter: &Parameter) -> Value {
 
 /// As short as it says what matters to a model: what is wrong beyond that is refused with the rule.
 fn type_of(kind: Kind) -> Value {
-    let list = |most: usize| json!({ "type": "array", "maxItems": most, "items": { "type": "string" } });
     match kind {
-        Kind::Text { chars_max } => json!({ "type": "string", "maxLength": chars_max }),
-        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Text { .. } | Kind::Uuid | Kind::ShortCode => json!({ "type": "string" }),
+        Kind::Integer { max, .. } => json!({ "type": "integer", "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Uuid | Kind::ShortCode => json!({ "type": "string" }),
-        Kind::Uuids { most } | Kind::ShortCodes { most } | Kind::Texts { most, .. } => list(most),
-        Kind::Choices { of } => json!({ "type": "array", "items": type_of(Kind::Choice(of)) }),
+        Kind::Uuids { most } => json!({ "type": "array", "maxItems": most, "items": { "type": "string" } }),
+        Kind::ShortCodes { .. } | Kind::Texts { .. } => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Choices { of } => json!({ "type": "array", "items": { "type": "string", "enum": of } }),
     }
 }
 
