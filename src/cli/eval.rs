@@ -1,17 +1,18 @@
 //! `hornbook eval`: measures search quality with judged queries.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
     self, Comparison, Estimate, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
 };
-use hornbook::search::{Engine, Mode, SearchError, Tuning, UnknownMode};
+use hornbook::search::{Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
+use crate::cli::eval_page::{Pair, page};
 use crate::cli::output::{count, print, print_json};
 use crate::cli::search::mode_parser;
 use crate::cli::table::Table;
@@ -28,7 +29,7 @@ pub(crate) struct Eval {
     snapshot: PathBuf,
 
     /// Files of judged queries
-    #[arg(value_name = "JUDGED.jsonl", required_unless_present = "headings")]
+    #[arg(value_name = "JUDGED.jsonl", required_unless_present_any = ["headings", "make"])]
     judged: Vec<PathBuf>,
 
     /// Which part of the queries: 'tune' is for choosing parameters, 'report' for reporting only
@@ -72,6 +73,27 @@ pub(crate) struct Eval {
     /// Also print each query with its measures
     #[arg(long)]
     queries: bool,
+
+    /// Print so many judged queries of each kind made from the snapshot by rule, as JSON Lines, and measure nothing
+    ///
+    /// Kinds are headings, headings of law no longer in force, terms that the law defines, and sentences that cite another
+    /// provision. Each has one answer.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["judged", "headings", "fit", "html"])]
+    make: Option<usize>,
+
+    /// Write a page that shows side by side what is answered without and with --try, or by this snapshot and --against
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+
+    /// The snapshot on the right of --html
+    #[arg(long, value_name = "SNAPSHOT", requires = "html")]
+    against: Option<PathBuf>,
+
+    /// Print the weights of features that order these queries' results best, and measure nothing
+    ///
+    /// They are fitted by pairwise logistic regression, for each kind that a query is taken for. Use the tuning half.
+    #[arg(long)]
+    fit: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -117,6 +139,9 @@ struct Compared {
 impl Eval {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
+        if let Some(count) = self.make {
+            return print(&made(&Engine::new(snapshot)?, count)?);
+        }
         let (as_written, left_out) = self.queries_for(&snapshot)?;
         let queries = self.as_asked(&as_written);
         if queries.is_empty() {
@@ -125,6 +150,12 @@ impl Eval {
         let mut tried = Tuning::default();
         for (name, value) in &self.tried {
             tried = tried.with(name, value)?;
+        }
+        if self.fit {
+            return print(&fitted(&Engine::tuned(snapshot, tried)?, &queries, &tried)?);
+        }
+        if let Some(path) = &self.html {
+            return self.write_page(path, &snapshot, &queries, tried);
         }
         let mut modes: Vec<Mode> = Vec::new();
         let asked = self.mode.iter().chain(self.compare.iter().flat_map(|(first, second)| [first, second]));
@@ -182,6 +213,45 @@ impl Eval {
             }
         }
         asked
+    }
+
+    /// The queries that both sides can be asked, side by side.
+    fn write_page(
+        &self,
+        path: &Path,
+        snapshot: &Arc<Snapshot>,
+        queries: &[ReadyQuery],
+        tried: Tuning,
+    ) -> CommandResult {
+        let mode = self.mode.first().copied().unwrap_or_default();
+        let first = Engine::new(Arc::clone(snapshot))?;
+        let (second, others) = match &self.against {
+            None => (Engine::tuned(Arc::clone(snapshot), tried)?, queries.to_vec()),
+            Some(path) => {
+                let other = Arc::new(Snapshot::open(path)?);
+                let (others, _) = self.queries_for(&other)?;
+                (Engine::tuned(other, tried)?, others)
+            }
+        };
+        let mut pairs = Vec::with_capacity(queries.len());
+        for query in queries {
+            let Some(other) = others.iter().find(|other| other.id == query.id) else { continue };
+            pairs.push(Pair {
+                query: query.query.clone(),
+                kind: query.kind.clone(),
+                first: evaluate::side(&first, query, mode)?,
+                second: evaluate::side(&second, other, mode)?,
+            });
+        }
+        let settings: Vec<String> = self.tried.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let right = match &self.against {
+            Some(path) => format!("{} {}", path.display(), settings.join(" ")),
+            None if settings.is_empty() => return Err("--html shows two sides: add --try or --against".into()),
+            None => settings.join(" "),
+        };
+        std::fs::write(path, page([&self.snapshot.display().to_string(), right.trim()], pairs))
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        print(&format!("wrote {}\n", path.display()))
     }
 
     fn measure_all(&self, engine: &Engine, queries: &[ReadyQuery], modes: &[Mode]) -> Result<Vec<Run>, SearchError> {
@@ -263,6 +333,31 @@ impl Eval {
             "leftOut": left_out,
         })
     }
+}
+
+fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Error>> {
+    let mut out = String::new();
+    for query in evaluate::make(engine, count)? {
+        out += &serde_json::to_string(&query)?;
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// The weights for each kind of query, as `--try` reads them.
+fn fitted(engine: &Engine, queries: &[ReadyQuery], start: &Tuning) -> Result<String, SearchError> {
+    let lessons = evaluate::lessons(engine, queries)?;
+    let mut out = String::new();
+    for kind in [QueryKind::Question, QueryKind::Topic, QueryKind::Phrase] {
+        let of_kind = lessons.iter().filter(|lesson| lesson.kind == kind);
+        let lessons = of_kind.clone().count() as u64;
+        let weights = evaluate::fit(of_kind, start.weights(kind));
+        out += &format!("# {}, fitted to {}\n", kind.as_str(), count(lessons, "query", "queries"));
+        for feature in Feature::ALL.into_iter().filter(|&feature| feature != Feature::Similarity) {
+            out += &format!("--try {}.{}={:.3}\n", kind.as_str(), feature.as_str(), weights.get(feature));
+        }
+    }
+    Ok(out)
 }
 
 fn scores_of(

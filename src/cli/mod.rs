@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod config;
 mod eval;
+mod eval_page;
 mod fetch;
 mod filters;
 mod healthcheck;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    Engine, Facets, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
+    Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
 };
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
@@ -187,6 +187,12 @@ fn explained(explain: &HitExplain) -> String {
     let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
     parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
     parts.push(format!("fused {:.3}", explain.fused));
+    if let Some(shares) = &explain.shares {
+        let shown = Feature::ALL.into_iter().filter(|&feature| shares.get(feature) >= 0.0005);
+        let shown: Vec<String> =
+            shown.map(|feature| format!("{} {:.3}", feature.as_str(), shares.get(feature))).collect();
+        parts.push(format!("of {}", shown.join(" + ")));
+    }
     parts.extend(explain.relation.map(|relation| relation.as_str().to_owned()));
     parts.extend((explain.cited && explain.relation.is_none()).then(|| "cited".to_owned()));
     parts.extend(explain.in_a_row.then(|| "in a row".to_owned()));

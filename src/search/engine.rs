@@ -10,6 +10,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use super::around::Around;
 use super::error::SearchError;
 use super::facets;
+use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
@@ -20,10 +21,13 @@ use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
-use super::understand::{Apart, QueryWord, Understood, check_query, number_of, understand};
+use super::understand::{Apart, QueryKind, QueryWord, Understood, check_query, number_of, understand};
 
 /// Among how many of the best keyword matches words in a row are looked for.
 const IN_A_ROW_CHECKED: usize = 48;
+
+/// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
+const DEAD_ONE_OF: usize = 3;
 
 /// A section number that more provisions bear cites none of them.
 const NUMBER_BEARERS_MAX: usize = 4;
@@ -48,11 +52,22 @@ impl fmt::Debug for Engine {
     }
 }
 
+/// The head of a search, to train with.
+#[derive(Clone, Debug)]
+pub struct Candidates {
+    pub kind: QueryKind,
+    /// Of the features, the keyword score counts as much as the words cover of the query.
+    pub found: Vec<(NodeOrdinal, Features)>,
+}
+
 /// The words of a query as the index has them, and what they require of a match.
 struct Terms {
     known: Vec<KnownWord>,
     constraints: Constraints,
 }
+
+/// A query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
+type Read = (Understood, Vec<KnownWord>, Option<String>);
 
 /// A search whose order is known.
 struct Ranked {
@@ -102,22 +117,50 @@ impl Engine {
         if understood.is_citation_alone && !understood.cited.is_empty() {
             return self.look_around(request, &scope, &page, understood, watch);
         }
-        let (mut understood, known, corrected) = self.read(request, understood, &scope)?;
+        let read = self.read(request, understood, &scope)?;
         watch.end(Stage::Understand);
         request.abandoned.check()?;
+        let ranked = self.find(request, &scope, &page, read, &mut watch)?;
+        self.respond(request, ranked, watch)
+    }
 
-        let terms = self.constrain(&understood, known, &scope)?;
+    /// The candidates of the head of a search with what is known of each, best first: what a model of their order can be
+    /// trained with. What the query cites is none of them.
+    pub fn candidates(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
+        check_query(request.query)?;
+        let scope = Scope::of(&self.snapshot, request.filter);
+        let read = self.read(request, self.understand(request, request.query)?, &scope)?;
+        let ranked = self.find(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
+        let coverage = ranked.keyword.coverage().powf(self.tuning.coverage_power);
+        let head = ranked.ranking.head().iter().map(|candidate| {
+            let mut features = candidate.features;
+            features.set(Feature::Keyword, coverage * features.get(Feature::Keyword));
+            (candidate.node, features)
+        });
+        Ok(Candidates { kind: ranked.understood.kind, found: head.collect() })
+    }
+
+    /// Asks the legs and puts what they find in order. Each step is timed.
+    fn find(
+        &self,
+        request: &SearchRequest<'_>,
+        scope: &Scope<'_>,
+        page: &Page,
+        (mut understood, known, corrected): Read,
+        watch: &mut Stopwatch,
+    ) -> Result<Ranked, SearchError> {
+        let terms = self.constrain(&understood, known, scope)?;
         watch.end(Stage::Keyword);
         let vector = query_vector(request.mode, &understood);
         watch.end(Stage::Embed);
         let nearest = vector.as_ref().map_or_else(Vec::new, |vector| {
             let nearness = self.nearness(request.mode, &understood, &terms);
-            semantic::candidates(&self.snapshot, vector, &scope, &terms.constraints, nearness)
+            semantic::candidates(&self.snapshot, vector, scope, &terms.constraints, nearness)
         });
         watch.end(Stage::Vector);
         request.abandoned.check()?;
 
-        let keyword = self.matches(request, &scope, &terms, page.end, &watched(&understood.cited, &nearest))?;
+        let keyword = self.matches(request, scope, &terms, page.end, &watched(&understood.cited, &nearest))?;
         request.abandoned.check()?;
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
@@ -137,9 +180,9 @@ impl Engine {
 
         let mut ranking = self.rank(request.mode, &mut understood, head, &keyword);
         ranking.keep_from(request.filter.min_score, &keyword);
-        let hits = ranking.page(&page);
+        let hits = ranking.page(page);
         watch.end(Stage::Fuse);
-        self.respond(request, Ranked { understood, corrected, terms, keyword, ranking, hits }, watch)
+        Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
     }
 
     /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
@@ -148,7 +191,7 @@ impl Engine {
         request: &SearchRequest<'_>,
         mut understood: Understood,
         scope: &Scope<'_>,
-    ) -> Result<(Understood, Vec<KnownWord>, Option<String>), SearchError> {
+    ) -> Result<Read, SearchError> {
         let corrected = match request.exact {
             true => None,
             false => self.corrected(request.query, &understood, &scope.ranges)?,
@@ -288,9 +331,10 @@ impl Engine {
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
             understood.kind = understood.kind.without_its_words();
         }
-        fuse(&mut head, Weights::of(mode, understood.kind, &self.tuning, keyword.coverage()));
+        let weights = Weights::of(mode, understood.kind, &self.tuning, keyword.coverage());
+        fuse(&mut head, &weights);
         set_back_repeated_texts(&self.snapshot, &mut head);
-        Ranking::new(&understood.cited, head, keyword, &self.dead)
+        Ranking::new(&understood.cited, head, keyword, weights)
     }
 
     /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.
@@ -324,25 +368,33 @@ impl Engine {
                 vector_rank: Some(rank),
                 chunk: Some(found.chunk),
                 keyword: matched.map(|place| keyword.watched[place].score),
-                ..Candidate::new(found.node, self.dead.has(found.node.0))
+                ..self.candidate(found.node)
             });
         }
         head.sort_unstable_by_key(|candidate| candidate.node);
         let known = head.len();
-        for list in [&keyword.living, &keyword.dead] {
-            for (rank, scored) in (1..).zip(list.iter().take(from_words)) {
+        for (list, most) in [(&keyword.living, from_words), (&keyword.dead, from_words / DEAD_ONE_OF)] {
+            for (rank, scored) in (1..).zip(list.iter().take(most)) {
                 match head[..known].binary_search_by_key(&scored.doc, |candidate| candidate.node.0) {
                     Ok(place) => head[place].keyword_rank = Some(rank),
                     Err(_) => head.push(Candidate {
                         keyword: Some(scored.score),
                         keyword_rank: Some(rank),
-                        ..Candidate::new(NodeOrdinal(scored.doc), self.dead.has(scored.doc))
+                        ..self.candidate(NodeOrdinal(scored.doc))
                     }),
                 }
             }
         }
         head.retain(|candidate| !understood.cited.contains(&candidate.node));
         head
+    }
+
+    /// A provision with what the snapshot knows of it, whatever the query.
+    fn candidate(&self, node: NodeOrdinal) -> Candidate {
+        Candidate {
+            cited_by: self.snapshot.references.incoming(node).len(),
+            ..Candidate::new(node, self.dead.has(node.0))
+        }
     }
 
     /// Notes which of the best keyword matches have the words of the query in a row.
@@ -353,7 +405,9 @@ impl Engine {
         head: &mut [Candidate],
     ) -> Result<(), SearchError> {
         let Some(row) = &understood.in_a_row else { return Ok(()) };
-        let mut docs: Vec<u32> = keyword.living.iter().take(IN_A_ROW_CHECKED).map(|scored| scored.doc).collect();
+        let living = keyword.living.iter().take(IN_A_ROW_CHECKED);
+        let best = living.chain(keyword.dead.iter().take(IN_A_ROW_CHECKED / DEAD_ONE_OF));
+        let mut docs: Vec<u32> = best.map(|scored| scored.doc).collect();
         docs.sort_unstable();
         let found = self.keyword.having_in_a_row(row, &docs)?;
         for candidate in head {
@@ -363,12 +417,10 @@ impl Engine {
     }
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
-        // The dead stand last, whatever they say.
-        let living = |candidate: &&Candidate| !candidate.is_dead;
-        let passages: Vec<_> = head.iter().filter(living).map(|candidate| (candidate.node, candidate.chunk)).collect();
+        let passages: Vec<_> = head.iter().map(|candidate| (candidate.node, candidate.chunk)).collect();
         let sets = &self.snapshot.token_sets;
         let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
-        for (candidate, score) in head.iter_mut().filter(|candidate| !candidate.is_dead).zip(scores) {
+        for (candidate, score) in head.iter_mut().zip(scores) {
             candidate.interaction = score;
         }
     }
@@ -396,7 +448,8 @@ impl Engine {
         for hit in hits {
             let matched_terms = self.keyword.terms_in(&understood.words, hit.node.0)?;
             let is_cited = understood.cited.contains(&hit.node);
-            hit.explain = Some(HitExplain::of(hit, ranking.candidate(hit.node), is_cited, matched_terms));
+            let candidate = ranking.candidate(hit.node).map(|candidate| (candidate, ranking.shares(candidate)));
+            hit.explain = Some(HitExplain::of(hit, candidate, is_cited, matched_terms));
         }
         Ok(())
     }

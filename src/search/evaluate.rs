@@ -2,20 +2,26 @@
 //!
 //! Quality and time are measured separately: quality from one search to rank 100, time from a page as users request it.
 
+mod fit;
 mod judged;
+mod make;
 mod measures;
 mod misspell;
+mod side;
 mod statistics;
 
 use std::time::Instant;
 
 use serde::Serialize;
 
+pub use fit::{Lesson, fit, lessons};
 pub use judged::{
     JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read, without_errors,
 };
+pub use make::make;
 pub use measures::Measure;
 pub use misspell::misspelt;
+pub use side::{Listed, Side, side};
 pub use statistics::{Estimate, Paired, percentile};
 
 use super::{Engine, Filter, Mode, SearchError, SearchRequest};

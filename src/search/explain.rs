@@ -1,5 +1,6 @@
 //! Explains the rank of a provision, and the time of each stage.
 
+use super::feature::Features;
 use super::fuse::Candidate;
 use super::keyword::KeywordFound;
 use super::relation::Relation;
@@ -30,7 +31,14 @@ fn synonyms_of(word: &QueryWord) -> String {
 }
 
 impl HitExplain {
-    pub(super) fn of(hit: &Hit, candidate: Option<&Candidate>, cited: bool, matched_terms: Vec<String>) -> Self {
+    /// The candidate comes with what each of its features adds to its score.
+    pub(super) fn of(
+        hit: &Hit,
+        candidate: Option<(&Candidate, Features)>,
+        cited: bool,
+        matched_terms: Vec<String>,
+    ) -> Self {
+        let (candidate, shares) = candidate.unzip();
         let leg = |score: Option<f32>, rank| score.map(|score| LegExplain { rank, score });
         Self {
             cited,
@@ -40,6 +48,7 @@ impl HitExplain {
             interaction: candidate.map(|candidate| candidate.interaction),
             in_a_row: candidate.is_some_and(|candidate| candidate.in_a_row),
             fused: candidate.map_or(hit.score, |candidate| candidate.fused),
+            shares,
             matched_terms,
             chunk: hit.chunk,
         }

@@ -1,8 +1,9 @@
-//! Fusion: one order from the results of both legs.
+//! Fusion: one order from the results of both legs and from what else is known of a candidate.
 //!
-//! Each leg's scores are divided by its best score, weighted and summed. Fusing by ranks alone lets the weaker leg
-//! worsen the better one, and a scale from the worst candidate to the best depends on the number of candidates. The
-//! weight of the keyword leg depends on the kind of query, and on how much of the query its best match has.
+//! Each leg's scores are divided by its best score; with the other features they are weighted and summed (`feature`). Fusing
+//! by ranks alone lets the weaker leg worsen the better one, and a scale from the worst candidate to the best depends on the
+//! number of candidates. The weight of the keyword leg depends on the kind of query, and on how much of the query its best
+//! match has. Law that is no longer in force counts a part of what it would.
 //! The head of the result, everything that a leg ranks high, is fused once and is the same for every page. The other
 //! keyword matches follow by their scores.
 
@@ -10,38 +11,49 @@ use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::Span;
 
+use super::feature::{Feature, Features};
 use super::request::Mode;
-use super::tuning::{KindTuning, Tuning};
+use super::tuning::Tuning;
 use super::understand::QueryKind;
 
-/// How much each leg is worth.
+/// Whatever is cited by so many provisions is cited as often as can be.
+const CITED_BY_MAX: f32 = 1000.0;
+
+/// How much each feature is worth, and law that is no longer in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
-    pub keyword: f32,
-    pub semantic: f32,
-    /// What is added where the words stand in a row as they were typed.
-    pub in_a_row: f32,
-    /// How much of the semantic score is late interaction.
-    pub interaction: f32,
+    pub features: Features,
+    pub dead: f32,
 }
 
 impl Weights {
     /// `coverage` is how much of what the query asks the best keyword match has: whoever types the law's own words is
     /// answered by them, whoever types other words by their meaning.
     pub(super) fn of(mode: Mode, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
-        let &KindTuning { keyword, interaction, in_a_row, .. } = tuning.of(kind);
+        let all = tuning.weights(kind);
+        let mut features = match mode {
+            Mode::Hybrid => all,
+            Mode::Keyword => all.only(&[Feature::InARow]),
+            Mode::Semantic => all.only(&[Feature::Similarity, Feature::Interaction]),
+        };
         match mode {
             Mode::Hybrid => {
-                let keyword = keyword * coverage.powf(tuning.coverage_power);
-                Self { keyword, semantic: 1.0, in_a_row, interaction }
+                features.set(Feature::Keyword, all.get(Feature::Keyword) * coverage.powf(tuning.coverage_power));
             }
-            Mode::Keyword => Self { keyword: 1.0, semantic: 0.0, in_a_row, interaction },
-            Mode::Semantic => Self { keyword: 0.0, semantic: 1.0, in_a_row: 0.0, interaction },
+            Mode::Keyword => features.set(Feature::Keyword, 1.0),
+            Mode::Semantic => {}
         }
+        Self { features, dead: tuning.dead }
+    }
+
+    fn score(&self, candidate: &Candidate) -> f32 {
+        // Rounded, the parts of one may have a sum a hair above it.
+        let sum = candidate.features.weighted(&self.features).sum().min(1.0);
+        if candidate.is_dead { self.dead * sum } else { sum }
     }
 }
 
-/// A provision of the head, with what each leg says of it.
+/// A provision of the head, with what is known of it.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub node: NodeOrdinal,
@@ -53,6 +65,9 @@ pub(super) struct Candidate {
     pub chunk: Option<ChunkOrdinal>,
     pub interaction: f32,
     pub in_a_row: bool,
+    /// How many provisions cite it.
+    pub cited_by: usize,
+    pub features: Features,
     pub fused: f32,
 }
 
@@ -68,13 +83,15 @@ impl Candidate {
             chunk: None,
             interaction: 0.0,
             in_a_row: false,
+            cited_by: 0,
+            features: Features::default(),
             fused: 0.0,
         }
     }
 }
 
-/// Scores the candidates and puts them in order: the living before the dead, the best first, equal ones by ordinal.
-pub(super) fn fuse(candidates: &mut [Candidate], weights: Weights) {
+/// Scores the candidates and puts them in order: the best first, equal ones by ordinal.
+pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
     let keyword_max_of = |is_dead: bool| {
         let scores = candidates.iter().filter(|candidate| candidate.is_dead == is_dead).filter_map(|c| c.keyword);
         scores.fold(0.0_f32, f32::max)
@@ -84,19 +101,23 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: Weights) {
     for candidate in candidates.iter_mut() {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
         let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity / similarity_max).max(0.0));
-        let semantic = (1.0 - weights.interaction) * similarity + weights.interaction * candidate.interaction;
-        let in_a_row = if candidate.in_a_row { weights.in_a_row } else { 0.0 };
-        let sum = weights.keyword * keyword + weights.semantic * semantic + in_a_row;
-        candidate.fused = sum / (weights.keyword + weights.semantic + weights.in_a_row);
+        let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0);
+        let features = &mut candidate.features;
+        features.set(Feature::Keyword, keyword);
+        features.set(Feature::Similarity, similarity);
+        features.set(Feature::Interaction, candidate.interaction);
+        features.set(Feature::InARow, f32::from(u8::from(candidate.in_a_row)));
+        features.set(Feature::CitedBy, cited_by);
+        candidate.fused = weights.score(candidate);
     }
-    candidates.sort_by(|a, b| a.is_dead.cmp(&b.is_dead).then(b.fused.total_cmp(&a.fused)).then(a.node.cmp(&b.node)));
+    candidates.sort_unstable_by(|a, b| b.fused.total_cmp(&a.fused).then(a.node.cmp(&b.node)));
 }
 
-/// Moves living candidates whose text is another's, word for word, behind all other living ones, in their order.
+/// Moves candidates in force whose text is another's, word for word, behind all others, in their order.
 pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Candidate]) {
-    let living = candidates.partition_point(|candidate| !candidate.is_dead);
-    let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(living);
-    for (place, candidate) in candidates[..living].iter().enumerate() {
+    let mut spans: Vec<(u32, usize, Span)> = Vec::with_capacity(candidates.len());
+    // What was repealed together often has one remark as its text.
+    for (place, candidate) in candidates.iter().enumerate().filter(|(_, candidate)| !candidate.is_dead) {
         let text = snapshot.cards.text(candidate.node).unwrap_or_default();
         if text.length > 0 {
             spans.push((text.length, place, text));
@@ -104,7 +125,7 @@ pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Can
     }
     // Only texts of one length need to be compared.
     spans.sort_unstable_by_key(|&(length, place, _)| (length, place));
-    let mut repeats = vec![false; living];
+    let mut repeats = vec![false; candidates.len()];
     for equally_long in spans.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
         let mut firsts: Vec<&[u8]> = Vec::new();
         for &(_, place, span) in equally_long {
@@ -116,9 +137,7 @@ pub(super) fn set_back_repeated_texts(snapshot: &Snapshot, candidates: &mut [Can
         }
     }
     if repeats.contains(&true) {
-        let mut repeats = repeats.into_iter();
-        let keyed = candidates[..living].iter().map(|candidate| (repeats.next().unwrap_or(false), candidate.clone()));
-        let mut keyed: Vec<(bool, Candidate)> = keyed.collect();
+        let mut keyed: Vec<(bool, Candidate)> = repeats.into_iter().zip(candidates.iter().cloned()).collect();
         keyed.sort_by_key(|&(repeats, _)| repeats);
         for (place, (_, candidate)) in keyed.into_iter().enumerate() {
             candidates[place] = candidate;
@@ -137,16 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_stand_behind_the_living_and_ties_fall_to_the_ordinal() {
+    fn law_no_longer_in_force_counts_less_and_ties_fall_to_the_ordinal() {
         let mut candidates = [
-            candidate(9, true, Some(50.0), Some(0.9)),
+            candidate(9, true, Some(6.0), Some(0.9)),
             candidate(7, false, Some(3.0), None),
             candidate(3, false, Some(3.0), None),
-            candidate(5, false, Some(6.0), None),
+            candidate(5, false, Some(6.0), Some(0.9)),
         ];
-        fuse(&mut candidates, Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default(), 0.8));
-        assert_eq!(candidates.iter().map(|c| c.node.0).collect::<Vec<_>>(), [5, 3, 7, 9]);
+        fuse(&mut candidates, &Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default(), 0.8));
+        assert_eq!(candidates[0].node.0, 5);
         assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
+        let score = |node: u32| candidates.iter().find(|c| c.node.0 == node).unwrap().fused;
+        assert!((score(9) - Tuning::default().dead * score(5)).abs() < 1e-6);
+        let place = |node: u32| candidates.iter().position(|c| c.node.0 == node).unwrap();
+        assert!(place(3) + 1 == place(7), "{candidates:?}");
     }
 
     fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
@@ -179,16 +202,15 @@ mod tests {
             bettered in any::<prop::sample::Index>(),
         ) {
             let order = |mut candidates: Vec<Candidate>| {
-                fuse(&mut candidates, weights);
+                fuse(&mut candidates, &weights);
                 candidates
             };
             let fused = order(candidates.clone());
-            // Complete, the living before the dead, the best first, equal ones by ordinal, scores within bounds.
+            // Complete, the best first, equal ones by ordinal, scores within bounds.
             prop_assert_eq!(fused.len(), candidates.len());
             for pair in fused.windows(2) {
-                let rank = |c: &Candidate| (c.is_dead, std::cmp::Reverse((c.fused * 1e6) as i64), c.node);
-                prop_assert!(rank(&pair[0]) < rank(&pair[1]) || pair[0].fused > pair[1].fused);
-                prop_assert!(pair[0].is_dead <= pair[1].is_dead);
+                let is_before = pair[0].fused > pair[1].fused || pair[0].node < pair[1].node;
+                prop_assert!(pair[0].fused >= pair[1].fused && is_before);
             }
             prop_assert!(fused.iter().all(|c| (0.0..=1.0).contains(&c.fused)), "{:?}", fused);
             // In whatever order they come.
@@ -214,7 +236,7 @@ mod tests {
                 candidate(1, false, Some(10.0), Some(0.2)),
                 Candidate { interaction: 0.9, ..candidate(2, false, Some(2.0), Some(0.8)) },
             ];
-            fuse(&mut candidates, Weights::of(mode, kind, &Tuning::default(), coverage));
+            fuse(&mut candidates, &Weights::of(mode, kind, &Tuning::default(), coverage));
             candidates[0].node.0
         };
         assert_eq!(leader(Mode::Hybrid, QueryKind::Question, 0.4), 2);

@@ -28,6 +28,7 @@ use hornbook_corpus::ranges::OrdinalRanges;
 use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 use collect::Collector;
+pub(super) use collect::by_rank;
 pub(super) use found::{Bits, Constraints, KeywordFound, KeywordQuery, Scored};
 pub(super) use known::KnownWord;
 pub(super) use leg::KeywordLeg;

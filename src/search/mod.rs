@@ -4,9 +4,10 @@
 //! an order that depends on nothing but query, mode and filter:
 //!
 //! 1. the provisions that the query cites,
-//! 2. the living provisions of the head (what a leg ranks high), fused; texts that repeat another's word for word last,
-//! 3. the other living keyword matches by keyword score,
-//! 4. the dead ones: those of the head, then the other keyword matches.
+//! 2. the head (what a leg ranks high), fused; texts that repeat another's word for word last,
+//! 3. the other keyword matches by keyword score.
+//!
+//! Law that is no longer in force keeps a part of its score in both.
 //!
 //! A query that is nothing but a citation has an order of its own (`around`): the provision, what cites it, what it cites,
 //! its neighbours.
@@ -23,6 +24,7 @@ mod error;
 pub mod evaluate;
 mod explain;
 mod facets;
+mod feature;
 mod filter;
 mod fuse;
 mod hydrate;
@@ -42,9 +44,10 @@ mod tuning;
 mod understand;
 
 pub use abandoned::Abandoned;
-pub use engine::Engine;
+pub use engine::{Candidates, Engine};
 pub use error::{QueryError, SearchError};
 pub use facets::{FacetCount, Facets};
+pub use feature::{Feature, Features};
 pub use filter::Filter;
 pub use hydrate::HydratedHit;
 pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};

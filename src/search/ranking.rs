@@ -3,8 +3,9 @@
 use hornbook_corpus::ids::NodeOrdinal;
 
 use super::error::SearchError;
-use super::fuse::Candidate;
-use super::keyword::{Bits, KeywordFound, Scored};
+use super::feature::Features;
+use super::fuse::{Candidate, Weights};
+use super::keyword::{KeywordFound, Scored, by_rank};
 use super::limits::RESULTS_MAX;
 use super::request::{Hit, SearchRequest};
 
@@ -26,48 +27,40 @@ impl Page {
 /// The whole order, as far as it may be asked for.
 pub(super) struct Ranking {
     cited: Vec<NodeOrdinal>,
-    /// The living first, then the dead.
     head: Vec<Candidate>,
-    head_living: usize,
     /// Matches of the keyword leg that are neither cited nor in the head, best first, as many as the page needs.
-    tail_living: Vec<Scored>,
-    tail_living_total: usize,
-    tail_dead: Vec<Scored>,
+    tail: Vec<Scored>,
     /// Of the cited and the head, how many are keyword matches.
     keyword_matches: u32,
-    /// The score of the last living candidate, and the keyword score that stands for it.
+    /// The lowest score of the head, and the keyword score that stands for it.
     floor: (f32, f32),
+    weights: Weights,
     /// All hits of at least the score that is asked for, where one is.
     kept: Option<Vec<Hit>>,
 }
 
 impl Ranking {
-    pub(super) fn new(cited: &[NodeOrdinal], head: Vec<Candidate>, keyword: &KeywordFound, dead: &Bits) -> Self {
-        let head_living = head.partition_point(|candidate| !candidate.is_dead);
+    /// The head is sorted by these weights.
+    pub(super) fn new(cited: &[NodeOrdinal], head: Vec<Candidate>, keyword: &KeywordFound, weights: Weights) -> Self {
         let mut placed: Vec<u32> =
             cited.iter().map(|node| node.0).chain(head.iter().map(|candidate| candidate.node.0)).collect();
         placed.sort_unstable();
-        let rest = |found: &[Scored]| -> Vec<Scored> {
-            found.iter().copied().filter(|scored| placed.binary_search(&scored.doc).is_err()).collect()
-        };
+        let of_dead = keyword.dead.iter().map(|&Scored { doc, score }| Scored { doc, score: weights.dead * score });
+        let mut tail: Vec<Scored> = keyword.living.iter().copied().chain(of_dead).collect();
+        tail.retain(|scored| placed.binary_search(&scored.doc).is_err());
+        tail.sort_unstable_by(by_rank);
         let is_match = |node: &&NodeOrdinal| keyword.watched.binary_search_by_key(&node.0, |scored| scored.doc).is_ok();
         let cited_matches = cited.iter().filter(is_match).count();
-        let cited_living = cited.iter().filter(is_match).filter(|node| !dead.has(node.0)).count();
-        let head_matches = head.iter().filter(|candidate| candidate.keyword.is_some());
-        let living_matches = head[..head_living].iter().filter(|candidate| candidate.keyword.is_some()).count();
-        let keyword_matches = (cited_matches + head_matches.count()) as u32;
-        let tail_living = rest(&keyword.living);
-        let floor_fused = head[..head_living].iter().map(|candidate| candidate.fused).fold(1.0, f32::min);
-        let floor_keyword = tail_living.first().map_or(1.0, |scored| scored.score);
+        let head_matches = head.iter().filter(|candidate| candidate.keyword.is_some()).count();
+        let floor_fused = head.iter().map(|candidate| candidate.fused).fold(1.0, f32::min);
+        let floor_keyword = tail.first().map_or(1.0, |scored| scored.score);
         Self {
             cited: cited.to_vec(),
-            head_living,
-            tail_living_total: (keyword.living_total as usize).saturating_sub(living_matches + cited_living),
-            tail_living,
-            tail_dead: rest(&keyword.dead),
-            keyword_matches,
+            keyword_matches: (cited_matches + head_matches) as u32,
             floor: (floor_fused, floor_keyword.max(1e-6)),
+            tail,
             head,
+            weights,
             kept: None,
         }
     }
@@ -78,6 +71,15 @@ impl Ranking {
             let all = (0..self.total(keyword) as usize).map_while(|place| self.hit(place));
             self.kept = Some(all.filter(|hit| hit.score >= min_score).collect());
         }
+    }
+
+    pub(super) fn head(&self) -> &[Candidate] {
+        &self.head
+    }
+
+    /// What each feature of a candidate adds to its score, before the part that law no longer in force loses.
+    pub(super) fn shares(&self, candidate: &Candidate) -> Features {
+        candidate.features.weighted(&self.weights.features)
     }
 
     pub(super) fn total(&self, keyword: &KeywordFound) -> u32 {
@@ -118,21 +120,11 @@ impl Ranking {
             return hit(node, 1.0, None);
         }
         place -= self.cited.len();
-        if place < self.head_living {
-            let candidate = &self.head[place];
+        if let Some(candidate) = self.head.get(place) {
             return hit(candidate.node, candidate.fused, candidate.chunk);
         }
-        place -= self.head_living;
-        if place < self.tail_living_total {
-            let scored = self.tail_living.get(place)?;
-            return hit(NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1, None);
-        }
-        place -= self.tail_living_total;
-        if let Some(candidate) = self.head.get(self.head_living + place) {
-            return hit(candidate.node, 0.0, candidate.chunk);
-        }
-        place -= self.head.len() - self.head_living;
-        let scored = self.tail_dead.get(place)?;
-        hit(NodeOrdinal(scored.doc), 0.0, None)
+        place -= self.head.len();
+        let scored = self.tail.get(place)?;
+        hit(NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1, None)
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::abandoned::Abandoned;
 use super::facets::Facets;
+use super::feature::Features;
 use super::filter::Filter;
 use super::relation::Relation;
 use super::stages::StageMicros;
@@ -134,7 +135,7 @@ pub(super) struct Searched {
 #[derive(Clone, Debug)]
 pub struct Hit {
     pub node: NodeOrdinal,
-    /// From 1 for what is cited or could not be better down to 0 for what is no longer law.
+    /// From 1 for what is cited or could not be better down to 0.
     pub score: f32,
     /// The passage whose meaning is nearest, where the semantic leg found it.
     pub chunk: Option<ChunkOrdinal>,
@@ -187,6 +188,8 @@ pub struct HitExplain {
     /// The words of the query stand in it as they were typed.
     pub in_a_row: bool,
     pub fused: f32,
+    /// What each feature adds to that; law that is no longer in force keeps a part of the sum.
+    pub shares: Option<Features>,
     pub matched_terms: Vec<String>,
     #[serde(skip)]
     pub chunk: Option<ChunkOrdinal>,

@@ -69,9 +69,9 @@ pub(super) fn candidates(
     found
 }
 
-/// Compares also those living with the query that another leg found: what is not among the nearest is not without meaning.
+/// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
 pub(super) fn complete(snapshot: &Snapshot, vector: &Vector, head: &mut [Candidate]) {
-    let is_missing = |candidate: &Candidate| candidate.similarity.is_none() && !candidate.is_dead;
+    let is_missing = |candidate: &Candidate| candidate.similarity.is_none();
     let missing = head.iter().filter(|candidate| is_missing(candidate));
     let ranges: Vec<OrdinalRange> = missing.map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
     let mut best = snapshot.vectors.best_of_each(&vector.0, &ranges).into_iter();

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::feature::{Feature, Features};
 use super::understand::QueryKind;
 
 /// How a search weighs what it finds.
@@ -32,6 +33,8 @@ pub struct Tuning {
     pub likeness_floor: f32,
     /// Likeness is raised to this power.
     pub likeness_power: f32,
+    /// What part of its score law that is no longer in force keeps.
+    pub dead: f32,
     /// The keyword leg counts as much as this power of the part of the query that its best match has.
     pub coverage_power: f32,
     /// What a synonym of a word counts against the word itself; 0 turns synonyms off.
@@ -59,6 +62,8 @@ pub struct KindTuning {
     pub interaction: f32,
     /// What is added where the words stand in a row as they were typed.
     pub in_a_row: f32,
+    /// What being cited by others is worth.
+    pub cited_by: f32,
     /// How many chunks the semantic leg looks at in hybrid mode: fewer where the keyword leg finds what is further down.
     pub chunk_candidates: usize,
 }
@@ -71,6 +76,18 @@ impl Tuning {
             QueryKind::Topic => &self.topic,
             QueryKind::Phrase => &self.phrase,
         }
+    }
+
+    /// What each feature is worth for a kind of query whose words are all covered.
+    pub fn weights(&self, kind: QueryKind) -> Features {
+        let &KindTuning { keyword, interaction, in_a_row, cited_by, .. } = self.of(kind);
+        let mut weights = Features::default();
+        weights.set(Feature::Keyword, keyword);
+        weights.set(Feature::Similarity, 1.0 - interaction);
+        weights.set(Feature::Interaction, interaction);
+        weights.set(Feature::InARow, in_a_row);
+        weights.set(Feature::CitedBy, cited_by);
+        weights
     }
 
     /// What measured best.
@@ -87,11 +104,12 @@ impl Tuning {
         keyword_candidates: 96,
         likeness_floor: 0.4,
         likeness_power: 1.5,
+        dead: 0.85,
         coverage_power: 4.0,
         synonym_share: 0.25,
-        question: KindTuning { keyword: 0.2, interaction: 0.3, in_a_row: 0.0, chunk_candidates: 160 },
-        topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, chunk_candidates: 64 },
-        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, chunk_candidates: 64 },
+        question: KindTuning { keyword: 0.2, interaction: 0.35, in_a_row: 0.0, cited_by: 0.12, chunk_candidates: 160 },
+        topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, cited_by: 0.06, chunk_candidates: 64 },
+        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, cited_by: 0.0, chunk_candidates: 64 },
     };
 }
 

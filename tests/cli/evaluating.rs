@@ -112,3 +112,36 @@ fn what_cannot_be_measured_is_told_in_one_line() {
     let output = eval(&out, &dir.path().join("none.jsonl"), &[]);
     assert!(stderr(&output).contains("cannot read judged queries"), "{}", stderr(&output));
 }
+
+#[test]
+fn queries_are_made_from_a_snapshot_fitted_and_shown_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, judged, page) =
+        (dir.path().join("snapshot"), dir.path().join("made.jsonl"), dir.path().join("page.html"));
+    built(&sample_plan(), &out);
+    let make = || stdout(&hornbook().arg("eval").arg(&out).args(["--make", "8"]).output().unwrap());
+    let made = make();
+    assert_eq!(made, make(), "the same law gives the same queries");
+    for kind in ["heading", "repealed", "definition", "reference"] {
+        let count = made.matches(&format!("\"kind\":\"{kind}\"")).count();
+        assert!((1..=8).contains(&count), "{count} of {kind}");
+    }
+    fs::write(&judged, &made).unwrap();
+
+    let told: Value =
+        serde_json::from_str(&stdout(&eval(&out, &judged, &["--json", "--mode", "hybrid", "--rounds", "0"]))).unwrap();
+    assert_eq!(told["leftOut"]["queries"].as_array().unwrap().len(), 0, "all of them can be asked");
+    let headings = told["runs"][0]["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "heading").unwrap();
+    assert!(headings["measures"]["MRR@10"]["mean"].as_f64().unwrap() > 0.9, "{headings}");
+
+    let fitted = stdout(&eval(&out, &judged, &["--fit"]));
+    assert!(fitted.contains("--try topic.citedBy=") && fitted.contains("# phrase, fitted to"), "{fitted}");
+
+    let arguments = ["--html", page.to_str().unwrap(), "--try", "topic.keyword=0.01"];
+    assert!(eval(&out, &judged, &arguments).status.success());
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("Right: topic.keyword=0.01"), "{html}");
+    assert!(html.contains("class=\"mark\"") && !html.contains("<script"), "{html}");
+    let one_side = eval(&out, &judged, &["--html", page.to_str().unwrap()]);
+    assert!(stderr(&one_side).contains("add --try or --against"), "{}", stderr(&one_side));
+}

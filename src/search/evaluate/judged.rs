@@ -20,7 +20,7 @@ pub enum Split {
 }
 
 /// A line of a file of judged queries; `tests/quality/README.md` describes it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JudgedQuery {
     pub id: String,
@@ -28,13 +28,13 @@ pub struct JudgedQuery {
     pub split: Split,
     pub query: String,
     /// The same query without typing errors.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clean: Option<String>,
     pub jurisdiction: Option<ShortCode>,
     pub relevant: Vec<Judgement>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
     pub citation: String,
@@ -46,7 +46,7 @@ pub struct Judgement {
 }
 
 /// The best grade.
-const GRADE_MAX: u8 = 3;
+pub(super) const GRADE_MAX: u8 = 3;
 
 /// Why a file of judged queries cannot be used.
 #[derive(Debug)]

@@ -77,7 +77,6 @@ impl<'q> Collector<'q> {
 
     fn count(&mut self, doc: u32) {
         self.found.total += 1;
-        self.found.living_total += u32::from(!self.query.dead.has(doc));
         if self.query.list_matches {
             self.found.matches.push(doc);
         }
@@ -136,6 +135,6 @@ impl Best {
     }
 }
 
-pub(super) fn by_rank(a: &Scored, b: &Scored) -> std::cmp::Ordering {
+pub(in crate::search) fn by_rank(a: &Scored, b: &Scored) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc))
 }

@@ -42,7 +42,6 @@ pub(in crate::search) struct KeywordFound {
     pub total: u32,
     /// What a provision would score that could not say the words more often.
     pub possible: f32,
-    pub living_total: u32,
     /// Best first, equal scores by ordinal.
     pub living: Vec<Scored>,
     pub dead: Vec<Scored>,
@@ -53,9 +52,9 @@ pub(in crate::search) struct KeywordFound {
 }
 
 impl KeywordFound {
-    /// How near the best living match comes to what is possible, from 0 to 1.
+    /// How near the best match comes to what is possible, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
-        let best = self.living.first().or(self.dead.first()).map_or(0.0, |scored| scored.score);
+        let best = self.living.first().into_iter().chain(self.dead.first()).fold(0.0_f32, |best, s| best.max(s.score));
         if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
     }
 }

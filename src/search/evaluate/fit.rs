@@ -1,0 +1,114 @@
+//! Fits what features are worth to judged queries, by pairwise logistic regression: of two candidates, the one with the
+//! better grade should have the higher score. A pair counts as much as nDCG changes if the two change places.
+//!
+//! Weights stay at least 0 and near those that they start from, and nothing is random: the same lessons give the same
+//! weights.
+
+use super::judged::ReadyQuery;
+use crate::search::{Candidates, Engine, Feature, Features, Filter, QueryKind, SearchError, SearchRequest};
+
+/// Candidates beyond this rank change no measure.
+const DEPTH: usize = 100;
+
+/// A difference of scores of one over this is a clear one.
+const SHARPNESS: f32 = 20.0;
+
+/// How strongly the weights are held where they start.
+const HOLD: f32 = 0.02;
+
+const STEPS: usize = 600;
+
+const STEP: f32 = 0.05;
+
+/// What one query teaches: pairs of candidates by the difference of their features, better minus worse, with its weight.
+#[derive(Clone, Debug)]
+pub struct Lesson {
+    pub kind: QueryKind,
+    pairs: Vec<([f32; Feature::COUNT], f32)>,
+}
+
+/// The lessons of those queries for which a judged provision is among the candidates.
+pub fn lessons(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<Lesson>, SearchError> {
+    let mut lessons = Vec::with_capacity(queries.len());
+    for query in queries {
+        let filter = Filter::within(query.range);
+        let request = SearchRequest { filter: &filter, ..SearchRequest::new(&query.query) };
+        let Candidates { kind, found } = engine.candidates(&request)?;
+        let graded: Vec<(u8, Features)> =
+            found.into_iter().take(DEPTH).map(|(node, features)| (query.grade(node), features)).collect();
+        let pairs = pairs_of(&graded);
+        if !pairs.is_empty() {
+            lessons.push(Lesson { kind, pairs });
+        }
+    }
+    Ok(lessons)
+}
+
+fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
+    let gain = |grade: u8| f32::from(grade).exp2() - 1.0;
+    let discount = |place: usize| 1.0 / (place as f32 + 2.0).log2();
+    let mut pairs = Vec::new();
+    for (place, &(grade, better)) in graded.iter().enumerate().filter(|(_, graded)| graded.0 > 0) {
+        for (other, &(_, worse)) in graded.iter().enumerate().filter(|(_, other)| other.0 < grade) {
+            let change = (gain(grade) - gain(graded[other].0)) * (discount(place) - discount(other)).abs();
+            pairs.push((std::array::from_fn(|feature| better.0[feature] - worse.0[feature]), change));
+        }
+    }
+    // Each query counts as much as any other.
+    let total: f32 = pairs.iter().map(|(_, change)| change).sum();
+    pairs.iter_mut().for_each(|(_, change)| *change /= total.max(f32::MIN_POSITIVE));
+    pairs
+}
+
+/// The weights that order the lessons' pairs best, in the scale in which likeness and interaction have a sum of 1.
+pub fn fit<'l>(lessons: impl Iterator<Item = &'l Lesson> + Clone, start: Features) -> Features {
+    let count = lessons.clone().count().max(1) as f32;
+    let mut weights = start;
+    for _ in 0..STEPS {
+        let mut slope: [f32; Feature::COUNT] = std::array::from_fn(|f| HOLD * (start.0[f] - weights.0[f]));
+        for (difference, weight) in lessons.clone().flat_map(|lesson| &lesson.pairs) {
+            let margin: f32 = difference.iter().zip(&weights.0).map(|(a, b)| a * b).sum();
+            let pull = SHARPNESS * weight / (1.0 + (SHARPNESS * margin).exp()) / count;
+            slope.iter_mut().zip(difference).for_each(|(slope, difference)| *slope += pull * difference);
+        }
+        weights.0.iter_mut().zip(slope).for_each(|(weight, slope)| *weight = (*weight + STEP * slope).max(0.0));
+    }
+    let semantic = weights.get(Feature::Similarity) + weights.get(Feature::Interaction);
+    Features(weights.0.map(|weight| weight / semantic.max(1e-3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn features(similarity: f32, interaction: f32, cited_by: f32) -> Features {
+        let mut features = Features::default();
+        features.0[Feature::Similarity as usize] = similarity;
+        features.0[Feature::Interaction as usize] = interaction;
+        features.0[Feature::CitedBy as usize] = cited_by;
+        features
+    }
+
+    #[test]
+    fn what_tells_good_from_bad_gains_weight_and_what_misleads_loses_it() {
+        let graded = [(0, features(0.9, 0.2, 0.1)), (3, features(0.8, 0.2, 0.9)), (0, features(0.7, 0.8, 0.0))];
+        let lesson = Lesson { kind: QueryKind::Topic, pairs: pairs_of(&graded) };
+        let start = features(0.6, 0.4, 0.0);
+        let fitted = fit(std::iter::once(&lesson), start);
+        assert!(fitted.get(Feature::CitedBy) > 0.1, "{fitted:?}");
+        assert!(fitted.get(Feature::Interaction) < 0.4, "{fitted:?}");
+        assert!(fitted.0.iter().all(|&weight| weight >= 0.0), "{fitted:?}");
+        let score = |of: &Features| of.0.iter().zip(&fitted.0).map(|(a, b)| a * b).sum::<f32>();
+        assert!(
+            graded[1..].iter().chain(&graded[..1]).map(|(_, of)| score(of)).fold(0.0, f32::max) == score(&graded[1].1)
+        );
+    }
+
+    #[test]
+    fn a_query_without_an_answer_among_its_candidates_teaches_nothing() {
+        assert!(pairs_of(&[(0, features(0.9, 0.2, 0.1)), (0, features(0.1, 0.2, 0.1))]).is_empty());
+        let start = features(0.6, 0.4, 0.25);
+        let kept = fit(std::iter::empty(), start);
+        assert!(kept.0.iter().zip(start.0).all(|(a, b)| (a - b).abs() < 1e-5), "{kept:?}");
+    }
+}

@@ -1,0 +1,45 @@
+//! What a setting answers to a judged query, to be shown next to what another answers.
+
+use hornbook_corpus::ids::NodeId;
+
+use super::judged::ReadyQuery;
+use super::measures::Measure;
+use crate::search::{Engine, Filter, Mode, SearchError, SearchRequest};
+
+/// So many results are shown; nDCG@10 looks no further.
+const SHOWN: u32 = 10;
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct Side {
+    pub ndcg: f64,
+    pub listed: Vec<Listed>,
+}
+
+/// A result as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The same in every snapshot of the law.
+    pub id: NodeId,
+    pub citation: String,
+    pub heading: String,
+    pub is_living: bool,
+    /// 0 if it is not judged.
+    pub grade: u8,
+}
+
+/// What an engine answers.
+pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, SearchError> {
+    let filter = Filter::within(query.range);
+    let request = SearchRequest { mode, limit: SHOWN, filter: &filter, ..SearchRequest::new(&query.query) };
+    let response = engine.search(&request)?;
+    let found: Vec<u8> = response.hits.iter().map(|hit| query.grade(hit.node)).collect();
+    let judged: Vec<u8> = query.grades.iter().map(|&(_, grade)| grade).collect();
+    let mut listed = Vec::with_capacity(found.len());
+    for (hit, grade) in response.hits.iter().zip(&found) {
+        let shown = engine.hydrate(hit)?;
+        let (citation, heading) = (shown.citation.to_owned(), shown.heading.to_owned());
+        listed.push(Listed { id: shown.id, citation, heading, is_living: shown.status.is_living(), grade: *grade });
+    }
+    Ok(Side { ndcg: Measure::Ndcg10.of(&found, &judged), listed })
+}
