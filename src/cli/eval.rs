@@ -349,10 +349,9 @@ fn fitted(engine: &Engine, queries: &[ReadyQuery], start: &Tuning) -> Result<Str
     let lessons = evaluate::lessons(engine, queries)?;
     let mut out = String::new();
     for kind in [QueryKind::Question, QueryKind::Topic, QueryKind::Phrase] {
-        let of_kind = lessons.iter().filter(|lesson| lesson.kind == kind);
-        let lessons = of_kind.clone().count() as u64;
-        let weights = evaluate::fit(of_kind, start.weights(kind));
-        out += &format!("# {}, fitted to {}\n", kind.as_str(), count(lessons, "query", "queries"));
+        let of_kind: Vec<_> = lessons.iter().filter(|lesson| lesson.kind == kind).collect();
+        let weights = evaluate::fit(&of_kind, start.weights(kind));
+        out += &format!("# {}, fitted to {}\n", kind.as_str(), count(of_kind.len() as u64, "query", "queries"));
         for feature in Feature::ALL.into_iter().filter(|&feature| feature != Feature::Similarity) {
             out += &format!("--try {}.{}={:.3}\n", kind.as_str(), feature.as_str(), weights.get(feature));
         }

@@ -61,12 +61,12 @@ fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
 }
 
 /// The weights that order the lessons' pairs best, in the scale in which likeness and interaction have a sum of 1.
-pub fn fit<'l>(lessons: impl Iterator<Item = &'l Lesson> + Clone, start: Features) -> Features {
-    let count = lessons.clone().count().max(1) as f32;
+pub fn fit(lessons: &[&Lesson], start: Features) -> Features {
+    let count = lessons.len().max(1) as f32;
     let mut weights = start;
     for _ in 0..STEPS {
         let mut slope: [f32; Feature::COUNT] = std::array::from_fn(|f| HOLD * (start.0[f] - weights.0[f]));
-        for (difference, weight) in lessons.clone().flat_map(|lesson| &lesson.pairs) {
+        for (difference, weight) in lessons.iter().flat_map(|lesson| &lesson.pairs) {
             let margin: f32 = difference.iter().zip(&weights.0).map(|(a, b)| a * b).sum();
             let pull = SHARPNESS * weight / (1.0 + (SHARPNESS * margin).exp()) / count;
             slope.iter_mut().zip(difference).for_each(|(slope, difference)| *slope += pull * difference);
@@ -94,7 +94,7 @@ mod tests {
         let graded = [(0, features(0.9, 0.2, 0.1)), (3, features(0.8, 0.2, 0.9)), (0, features(0.7, 0.8, 0.0))];
         let lesson = Lesson { kind: QueryKind::Topic, pairs: pairs_of(&graded) };
         let start = features(0.6, 0.4, 0.0);
-        let fitted = fit(std::iter::once(&lesson), start);
+        let fitted = fit(&[&lesson], start);
         assert!(fitted.get(Feature::CitedBy) > 0.1, "{fitted:?}");
         assert!(fitted.get(Feature::Interaction) < 0.4, "{fitted:?}");
         assert!(fitted.0.iter().all(|&weight| weight >= 0.0), "{fitted:?}");
@@ -108,7 +108,7 @@ mod tests {
     fn a_query_without_an_answer_among_its_candidates_teaches_nothing() {
         assert!(pairs_of(&[(0, features(0.9, 0.2, 0.1)), (0, features(0.1, 0.2, 0.1))]).is_empty());
         let start = features(0.6, 0.4, 0.25);
-        let kept = fit(std::iter::empty(), start);
+        let kept = fit(&[], start);
         assert!(kept.0.iter().zip(start.0).all(|(a, b)| (a - b).abs() < 1e-5), "{kept:?}");
     }
 }
