@@ -38,11 +38,13 @@ pub(crate) struct Reconciled {
 pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
     members.sort_by_cached_key(|member| {
         let content = &member.content;
-        // The wording that is law longest goes first; then as the source orders them; then by the words themselves.
+        // The wording that is law longest goes first; then one with a text; then as the source orders them; then by the
+        // words themselves.
         let ends = ends_soon(content);
         (
             member.is_wording,
             ends,
+            content.text.as_deref() == Some(""),
             SortKey::of_citation(&content.reference),
             content.reference.clone(),
             content.heading.clone(),
@@ -76,7 +78,12 @@ fn is_repeat(head: &Member, other: &Member) -> bool {
     head.parent == other.parent
         && is_same_citation(&head.content.citation, &other.content.citation)
         && head.content.heading == other.content.heading
-        && head.content.text == other.content.text
+        && (head.content.text == other.content.text || says_nothing_more(&other.content))
+}
+
+/// A heading alone, whose text stands elsewhere.
+fn says_nothing_more(content: &Content) -> bool {
+    content.text.as_deref() == Some("") && content.notes.is_empty() && content.source_credit.is_none()
 }
 
 fn is_wording(head: &Member, other: &Member) -> bool {
@@ -199,6 +206,14 @@ mod tests {
         // It stays a wording even if it says the same.
         let same = Member { is_wording: true, ..own() };
         assert_eq!(reconciled(vec![own(), Member { node: 3, ..same }]).0, [(1, vec![3])]);
+    }
+
+    #[test]
+    fn a_heading_without_its_text_repeats_the_section_that_has_it() {
+        let bare = || member(1, "c", "Refilings.", "");
+        let whole = || member(2, "c", "Refilings.", "A.");
+        assert_eq!(reconciled(vec![bare(), whole()]), (vec![(2, vec![])], vec![(1, 2)]));
+        assert_eq!(reconciled(vec![whole(), bare()]), (vec![(2, vec![])], vec![(1, 2)]));
     }
 
     #[test]
