@@ -117,7 +117,7 @@ mod tests {
         let all = Coding::PREFERRED;
         for (accept, expected) in [
             ("gzip, deflate, br, zstd", Coding::Zstd),
-            ("gzip, deflate, br", Coding::Brotli),
+            ("gzip, deflate, br", Coding::Gzip),
             ("gzip", Coding::Gzip),
             ("x-gzip", Coding::Gzip),
             ("GZIP;Q=0.2", Coding::Gzip),
@@ -125,7 +125,7 @@ mod tests {
             ("zstd;q=0.4, br;q=0.9, gzip;q=0.5", Coding::Brotli),
             ("gzip;q=1, *;q=0.5", Coding::Gzip),
             ("*", Coding::Zstd),
-            ("*, zstd;q=0", Coding::Brotli),
+            ("*, zstd;q=0", Coding::Gzip),
             ("identity", Coding::Identity),
             ("identity, gzip;q=0.5", Coding::Identity),
             ("identity;q=0.5, gzip;q=0.5", Coding::Gzip),

@@ -26,13 +26,13 @@ pub(in crate::api) const SUBTREE: Param<Option<NodeId>> =
     Param::optional("subtree", "id of a title, chapter or other node: only what lies in it");
 
 pub(in crate::api) const TAGS: Param<Option<Texts<FILTER_VALUES_MAX, 100>>> =
-    Param::optional("tag", "up to 10 subjects, as facets name them; a result has one of them");
+    Param::optional("tag", "up to 10 subjects, as facets name them");
 
 pub(in crate::api) const STATUSES: Param<Option<AnyOf<StatusChoice>>> =
-    Param::optional("status", "the statuses that a result may have; current is short for in force");
+    Param::optional("status", "statuses of results; current is short for in force");
 
 pub(in crate::api) const MIN_SCORE: Param<Option<Share>> =
-    Param::optional("minScore", "the least score of a result; total and facets count only such results");
+    Param::optional("minScore", "least score of results, of total and facets too");
 
 /// A status by its name, or `current`.
 pub(in crate::api) struct StatusChoice(Status);

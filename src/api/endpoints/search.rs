@@ -33,7 +33,7 @@ pub(in crate::api) const FACETS: Param<bool> =
 pub(in crate::api) const EXACT: Param<bool> = Param::with_default(
     "exact",
     "false",
-    "true: search for the words as they are typed; otherwise misspelt ones are corrected, and the answer says so",
+    "true: do not correct misspelt words; otherwise correctedQuery names what was searched",
 );
 
 #[derive(Debug, Serialize, JsonSchema)]
