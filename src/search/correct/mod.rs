@@ -108,6 +108,11 @@ impl Engine {
         // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
         let is_found = self.keyword.documents_with(&term_of(word))? > self.rare_documents();
         let mut near = spelling.near(word, if is_found { 1 } else { edits_allowed(word) });
+        let verb = self.verb_of(word);
+        // Who asks for a renter means nobody's rented home, but who asks for an inspecter means an inspector.
+        near.retain(|near| {
+            verb.is_none_or(|verb| near.word.strip_prefix(verb).is_some_and(|end| end.starts_with("or")))
+        });
         // What is only longer than a word of the law is a form of it: `kayaks`.
         near.retain(|near| near.edits > 0 && near.nodes >= least && !(is_found && word.starts_with(near.word)));
         let rough = |near: &NearWord<'_>| (near.nodes.max(1) as f32).ln() - SLIP_WEIGHT * f32::from(near.edits);
@@ -124,9 +129,16 @@ impl Engine {
         }
         match best {
             Some((_, meant)) => Ok(Some(meant.to_owned())),
-            None if least == 1 && !is_found => self.halves_of(word, ranges),
+            None if least == 1 && !is_found && verb.is_none() => self.halves_of(word, ranges),
             None => Ok(None),
         }
+    }
+
+    /// The word of the corpus whose doer a word names, as `renter` is made of `rent`: it is rightly spelt, though no law has it.
+    fn verb_of<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let verb = word.strip_suffix('s').unwrap_or(word).strip_suffix("er")?;
+        let is_known = || self.snapshot().spelling.nodes_with(verb) > self.rare_documents() && is_english(verb);
+        (verb.len() >= SHORT_WORD && !verb.ends_with('e') && is_known()).then_some(verb)
     }
 
     /// The two words that were run together, each an English word that the range has; of several pairs the one whose rarer
