@@ -4,58 +4,18 @@
 //! are never followed, and every message names the archive and the entry.
 
 mod archives;
+mod file;
 mod lines;
 
-use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::receipt::is_kept_by_downloads;
 pub(crate) use archives::{Bounded, unpack};
+use file::READ_BUFFER_BYTES;
+pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
-
-const READ_BUFFER_BYTES: usize = 1 << 18;
-
-/// Why a source could not be read.
-#[derive(Debug)]
-pub enum SourceError {
-    Io { place: String, doing: &'static str, source: io::Error },
-    Missing { path: PathBuf },
-    Refused { place: String, what: String },
-    Empty { path: PathBuf },
-}
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { place, doing, source } => write!(f, "{place}: cannot {doing}: {source}"),
-            Self::Missing { path } => write!(
-                f,
-                "{}: there is no such file or folder; paths are relative to the plan, or to --sources DIR",
-                path.display()
-            ),
-            Self::Refused { place, what } => write!(f, "{place}: {what}"),
-            Self::Empty { path } => write!(f, "{}: the folder has no files", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for SourceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-/// One file of a source: its name in messages, and its unpacked bytes.
-pub struct SourceFile<'a> {
-    /// The path, and within an archive `archive!entry`.
-    pub place: String,
-    pub reader: &'a mut dyn BufRead,
-}
 
 /// The files on disk that a source consists of, by name.
 pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-use super::{READ_BUFFER_BYTES, SourceError, SourceFile};
+use super::file::{READ_BUFFER_BYTES, SourceError, SourceFile};
 
 /// No single source file is larger than this when unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use rayon::prelude::*;
 
-use super::{SourceError, SourceFile};
+use super::file::{SourceError, SourceFile};
 
 /// What is parsed at a time.
 const BATCH_LINES_MAX: usize = 4_096;
