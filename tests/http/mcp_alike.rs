@@ -37,10 +37,11 @@ fn figures(answered: &Answered) -> Vec<&str> {
     FIGURES.iter().map(|name| answered.header(name)).collect()
 }
 
-/// The JSON of an answer without what differs between two calls: the time that it took, and what it made anew.
+/// The JSON of an answer without what differs between two calls: the time that it took, what it made anew, and whether its
+/// own debit is in the ledger yet.
 fn timeless(mut body: Value) -> Value {
     if let Some(members) = body.as_object_mut() {
-        for name in ["tookMs", "reviewUrl", "expiresAt"] {
+        for name in ["tookMs", "reviewUrl", "expiresAt", "ledger"] {
             members.remove(name);
         }
     }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::house::{House, generous, wait_until};
+use crate::house::{Answered, House, generous, wait_until};
 
 #[test]
 fn paths_and_methods_that_are_unknown_are_refused_in_words() {
@@ -123,6 +123,7 @@ fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
     // Of one address a sixth of 64 MB may be on its way: 170 of the largest bodies.
     let hold = || -> Vec<TcpStream> { (0..170).map(|_| post(64 << 10)).collect() };
     let (mut waiting, mut began) = (hold(), Instant::now());
+    let mut refusal = Vec::new();
     wait_until("every head to be read", || {
         // On a busy machine the first may have been given up before the last was read.
         if began.elapsed() > Duration::from_secs(5) {
@@ -132,14 +133,16 @@ fn bodies_that_never_come_are_bounded_and_leave_everything_else_alone() {
         next.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut answer = [0; 12];
         let is_refused = next.read_exact(&mut answer).is_ok();
-        assert!(!is_refused || answer == *b"HTTP/1.1 503", "{:?}", String::from_utf8_lossy(&answer));
+        if is_refused {
+            next.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+            refusal = answer.to_vec();
+            next.read_to_end(&mut refusal).unwrap();
+        }
         is_refused
     });
     let bearer = format!("Bearer {key}");
     assert_eq!(house.get("/api/v1/search?q=a", &key).status, 200, "what has no body needs no room");
-    let refused = house.raw(&format!(
-        "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nAuthorization: {bearer}\r\nContent-Length: 65536\r\n\r\n"
-    ));
+    let refused = Answered::read(&refusal);
     refused.error(503, "overloaded");
     assert_eq!(refused.header("retry-after"), "1");
     waiting.clear();

@@ -30,11 +30,8 @@ pub(in crate::api) const MODE: Param<Mode> =
 pub(in crate::api) const FACETS: Param<bool> =
     Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
-pub(in crate::api) const EXACT: Param<bool> = Param::with_default(
-    "exact",
-    "false",
-    "true: do not correct misspelt words; otherwise correctedQuery names what was searched",
-);
+pub(in crate::api) const EXACT: Param<bool> =
+    Param::with_default("exact", "false", "true: do not correct misspelt words");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
