@@ -84,7 +84,7 @@ fn industries_under(code: &str) -> Vec<&'static Industry> {
 const WORDS_MAX: usize = 32;
 
 /// For so many unknown words of a query, the first ones, similar words are looked for, which takes some 12 us each.
-const UNKNOWN_MAX: usize = 12;
+const UNKNOWN_MAX: usize = 10;
 
 /// How the parts of a score are weighed. Chosen on `tests/naics/dev.jsonl` and on plain phrases that were held back.
 #[derive(Clone, Copy, Debug)]
