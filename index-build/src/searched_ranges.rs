@@ -9,7 +9,7 @@ use hornbook_corpus::section_file::SectionFileError;
 
 use crate::compile::Compiled;
 
-/// Those of the snapshot in `dir`, in no order, some more than once.
+/// Those of the snapshot in `dir`, unordered, with duplicates.
 pub(crate) fn searched_ranges(dir: &Path, compiled: &Compiled) -> Result<Vec<OrdinalRange>, SectionFileError> {
     let (outline, chunks) = (Outline::open(dir)?, ChunkTable::open(dir)?);
     let jurisdictions = compiled.jurisdictions.iter().map(|jurisdiction| jurisdiction.subtree);

@@ -81,7 +81,7 @@ fn is_repeat(head: &Member, other: &Member) -> bool {
         && (head.content.text == other.content.text || says_nothing_more(&other.content))
 }
 
-/// A heading alone, whose text stands elsewhere.
+/// Only a heading; another record has the text.
 fn says_nothing_more(content: &Content) -> bool {
     content.text.as_deref() == Some("") && content.notes.is_empty() && content.source_credit.is_none()
 }

@@ -13,7 +13,7 @@ use hornbook_corpus::zoning::tiles::address::TileAddress;
 /// Of one generation.
 const BYTES_MAX: usize = 24 << 20;
 
-/// What an entry costs beside its bytes, so that empty tiles are bounded too.
+/// What an entry costs in addition to its bytes, so that empty tiles are bounded too.
 const ENTRY_BYTES: usize = 256;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -66,7 +66,7 @@ fn compared(pair: &Pair) -> Markup {
     }
 }
 
-/// One side's results. Those that the other side lacks are marked, the others by how many places they stand elsewhere there.
+/// The results of one side. Those missing on the other side are marked; the others show by how many places their rank differs.
 fn listing(side: &Side, other: &Side, lacking: &str) -> Markup {
     html! {
         ol {

@@ -213,7 +213,7 @@ impl Engine {
         Ok(understood)
     }
 
-    /// Only what lies in the scope is cited; if nothing is, a number that stands alone may cite.
+    /// Only provisions within the scope are cited. If there are none, a bare section number may cite one.
     fn stay_within(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {

@@ -75,7 +75,7 @@ impl Kind {
         self.read(&[text]).is_some()
     }
 
-    /// Only a list is given more than once.
+    /// Only a list may occur more than once.
     pub(super) fn read<'c>(self, given: &[&'c str]) -> Option<Value<'c>> {
         let text = *given.first()?;
         match self {

@@ -99,7 +99,7 @@ impl Setting<'_> {
             }
             p #map-keys .remark hidden {
                 "Arrows move the map, " kbd { "+" } " and " kbd { "−" } " zoom, " kbd { "Home" } " shows all, " kbd { "Enter" }
-                " chooses the zone in the middle, " kbd { "Esc" } " lets go of it. The table below has the same zones."
+                " chooses the zone in the middle, " kbd { "Esc" } " clears the choice. The table below has the same zones."
             }
             p #map-said .unseen role="status" {}
             noscript {
