@@ -2,40 +2,14 @@
 // every page is checked for accessibility and for complaints of the browser.
 // Usage: people.mjs BASE LINK SHOTS: a server that takes sign-ups with approval, the file with its operator's link, a folder.
 import { strict as assert } from "node:assert";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { readFileSync } from "node:fs";
+import { LOOKS, PHONE, finish, keepPicturesIn, shoot as any, tell, visitor } from "./browser.mjs";
 
 const PASSWORD = "correct horse";
 const [base, linkFile, shots] = process.argv.slice(2);
-mkdirSync(shots, { recursive: true });
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
-const complaints = [];
+keepPicturesIn(shots);
 
-async function visitor(options) {
-  const page = await (await browser.newContext(options)).newPage();
-  page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error}`));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(base)) complaints.push(`a request left the host: ${request.url()}`);
-  });
-  return page;
-}
-
-/** Keeps a picture of a page, and checks that it is accessible and not too wide. */
-async function shoot(page, name) {
-  await page.screenshot({ path: `${shots}/people-${name}.png`, fullPage: true });
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-  for (const fault of found.violations) {
-    complaints.push(`${name}: ${fault.id}: ${fault.help}: ${fault.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
-  }
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  if (over > 0) complaints.push(`${name}: ${over} pixels too wide`);
-}
+const shoot = (page, name) => any(page, `people-${name}`);
 
 async function seen(page, text) {
   const body = await page.textContent("main");
@@ -43,7 +17,7 @@ async function seen(page, text) {
 }
 
 const link = readFileSync(linkFile, "utf8").trim();
-const operator = await visitor({ colorScheme: "dark", viewport: { width: 1280, height: 900 } });
+const operator = await visitor(base, LOOKS.dark);
 await operator.goto(base + new URL(link).pathname);
 await shoot(operator, "link");
 await seen(operator, "Make the operator");
@@ -52,7 +26,7 @@ await operator.fill("#new-password", PASSWORD);
 await operator.click("main button");
 await seen(operator, "Your account");
 
-const person = await visitor({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+const person = await visitor(base, PHONE);
 await person.goto(base + "/settings");
 await shoot(person, "sign-in");
 await person.click("main >> text=Sign up");
@@ -143,7 +117,7 @@ await seen(person, "filing");
 await shoot(person, "tracking");
 
 // By keyboard alone, with scripts off: signing in, a key, signing out.
-const plain = await visitor({ javaScriptEnabled: false });
+const plain = await visitor(base, { javaScriptEnabled: false });
 const tabTo = async (selector) => {
   for (let turn = 0; turn < 200; turn++) {
     await plain.keyboard.press("Tab");
@@ -171,10 +145,5 @@ await plain.waitForURL(/sign-in/);
 
 const cookies = await person.context().cookies();
 assert.deepEqual(cookies.map(({ name, secure, httpOnly, sameSite }) => [name, secure, httpOnly, sameSite]), [["__Host-hornbook-session", true, true, "Strict"]]);
-await browser.close();
-if (complaints.length) {
-  console.error(`${complaints.length} complaints:\n${[...new Set(complaints)].join("\n")}`);
-  process.exitCode = 1;
-} else {
-  console.log("ok a person signs up, is approved, makes a key, buys a pack and forms a company");
-}
+tell("ok a person signs up, is approved, makes a key, buys a pack and forms a company");
+await finish();

@@ -2,76 +2,20 @@
 // checked for accessibility, for requests that leave the host, for cookies, and for complaints of the browser.
 // Usage: walk.mjs OPEN USUAL SHOTS: a server on which everybody may search, one as it comes, a folder for screenshots.
 import { strict as assert } from "node:assert";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { rmSync } from "node:fs";
+import { LOOKS, close, finish, keepPicturesIn, picture, shoot, tell, test, visitor as any } from "./browser.mjs";
 
 const [open, usual, shots] = process.argv.slice(2);
 rmSync(shots, { recursive: true, force: true });
-mkdirSync(shots, { recursive: true });
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+keepPicturesIn(shots);
 
-const LOOKS = {
-  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
-  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
-};
-
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
-const complaints = [];
-
-/** A browser that notes everything it should not have to say. */
-async function visitor(base, options = {}) {
-  const context = await browser.newContext({ baseURL: base, ...options });
-  await context.route("**/*", (route) => {
-    const url = new URL(route.request().url());
-    if (url.origin !== new URL(base).origin) complaints.push(`a request left the host: ${url}`);
-    return route.continue();
-  });
-  const page = await context.newPage();
-  page.on("console", (message) => {
-    // What a page says of its own status is expected where the test asks for it.
-    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error}`));
-  return page;
-}
-
-async function close(page) {
-  assert.deepEqual(await page.context().cookies(), [], "readers get no cookies");
-  await page.context().close();
-}
-
-async function accessible(page, where) {
-  // Past the policy of the page, which lets no script in: run by the debugger, not by the page.
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-  const told = found.violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary?.slice(0, 200)}`).slice(0, 3).join(" | ")}`);
-  if (told.length) complaints.push(`${where}: ${told.join("\n  ")}`);
-}
-
-/** Nothing sticks out of the page sideways. */
-async function fits(page, where) {
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  if (over > 0) complaints.push(`${where}: ${over} pixels too wide`);
-}
+/** One that is refused in several tests, on purpose. */
+const visitor = (base, options) => any(base, { ...options, mayBeRefused: true });
 
 async function text(page, path) {
   const answer = await page.request.get(path);
   assert.equal(answer.status(), 200, path);
   return answer.text();
-}
-
-const results = [];
-async function test(name, run) {
-  const began = Date.now();
-  try {
-    await run();
-    results.push(`ok ${name} (${Date.now() - began} ms)`);
-  } catch (error) {
-    results.push(`FAILED ${name}: ${error.stack}`);
-    process.exitCode = 1;
-  }
 }
 
 /** The pages by name. */
@@ -85,6 +29,8 @@ async function places() {
   const container = await page.locator("main .links a").first().getAttribute("href");
   await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-207"));
   const citing = new URL(page.url()).pathname;
+  await page.goto("/law/cite/" + encodeURIComponent("Arden Rev. Stat. § 18-2-202"));
+  const cited = new URL(page.url()).pathname;
   await close(page);
   return {
     citing,
@@ -95,7 +41,7 @@ async function places() {
     nothing: "/?q=" + encodeURIComponent('"zyzzyva quux"') + "&mode=keyword",
     bad: "/?q=" + encodeURIComponent("-nothing"),
     provision,
-    references: provision + "/references?direction=in",
+    references: cited + "/references?direction=in",
     contents: "/browse",
     code: body,
     container,
@@ -114,9 +60,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
       const page = await visitor(open, options);
       const answer = await page.goto(path);
       assert.ok(answer.headers()["content-security-policy"]?.includes("default-src 'none'"), "it has the policy");
-      await page.screenshot({ path: `${shots}/${name}-${look}.png`, fullPage: true });
-      await accessible(page, `${name} in ${look}`);
-      await fits(page, `${name} in ${look}`);
+      await shoot(page, `${name}-${look}`);
       await close(page);
     });
   }
@@ -132,7 +76,7 @@ await test("a citation alone leads to its provision, and a subdivision is marked
   assert.match(await target.textContent(), /^\(b\)/);
   const colour = await target.evaluate((place) => getComputedStyle(place).backgroundColor);
   assert.notEqual(colour, "rgba(0, 0, 0, 0)");
-  await page.screenshot({ path: `${shots}/target.png` });
+  await picture(page, "target", false);
   await close(page);
 });
 
@@ -149,8 +93,7 @@ await test("by keyboard alone: suggestions, results, a provision, the next one",
   await page.waitForSelector("#suggestions li");
   await page.keyboard.press("ArrowDown");
   assert.equal(await page.getAttribute("#suggestions li >> nth=0", "aria-selected"), "true");
-  await page.screenshot({ path: `${shots}/suggestions.png` });
-  await accessible(page, "suggestions");
+  await shoot(page, "suggestions", false);
   await page.keyboard.press("Escape");
   assert.equal(await page.locator("#suggestions").count(), 0);
   await page.keyboard.type("ity deposit");
@@ -197,9 +140,7 @@ await test("the contents open level by level where they stand, by keyboard alone
   assert.notEqual(title, body, "it goes into the level that is open");
   await page.keyboard.press("ArrowRight");
   await page.waitForSelector(".tree .tree .tree");
-  await page.screenshot({ path: `${shots}/tree.png`, fullPage: true });
-  await accessible(page, "the tree");
-  await fits(page, "the tree");
+  await shoot(page, "tree");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowLeft");
   assert.equal(await focused(), title, "and back");
@@ -258,7 +199,7 @@ await test("a preview of a reference shows what it leads to", async () => {
   await page.locator(".text a.ref").first().hover();
   await page.waitForSelector("#preview");
   assert.ok((await page.locator("#preview").textContent()).length > 20);
-  await page.screenshot({ path: `${shots}/preview.png` });
+  await picture(page, "preview", false);
   await close(page);
 });
 
@@ -275,8 +216,7 @@ await test("a server as it comes: reading and samples, no free search", async ()
   const page = await visitor(usual);
   await page.goto("/?q=" + encodeURIComponent("something of my own"));
   assert.match(await page.locator(".banner").textContent(), /needs an account/);
-  await page.screenshot({ path: `${shots}/no-account.png`, fullPage: true });
-  await accessible(page, "without an account");
+  await shoot(page, "no-account");
   await page.locator(".samples a").first().click();
   await page.locator(".hit").first().waitFor();
   assert.ok((await page.locator(".hit").count()) > 0);
@@ -310,7 +250,7 @@ await test("printed, a provision is its text alone", async () => {
   assert.ok(!(await page.locator("header.site").isVisible()));
   const text = page.locator("article.law .text p").first();
   assert.equal(await text.evaluate((place) => getComputedStyle(place).color), "rgb(0, 0, 0)", "black, however dark the screen is");
-  await page.screenshot({ path: `${shots}/print.png`, fullPage: true });
+  await picture(page, "print");
   await close(page);
 });
 
@@ -322,7 +262,7 @@ await test("a search page and everything it loads are under 60 KB", async () => 
   session.on("Network.loadingFinished", (event) => { bytes += event.encodedDataLength; });
   await page.goto(pages.results, { waitUntil: "networkidle" });
   assert.ok(bytes > 5_000 && bytes < 60 * 1024, `${bytes} bytes`);
-  results.push(`   ${bytes} bytes in all`);
+  tell(`${bytes} bytes in all`);
   await close(page);
 });
 
@@ -337,15 +277,10 @@ await test("the first paint is measured with a processor four times slower (targ
     await page.goto(pages.results, { waitUntil: "networkidle" });
     paint = Math.min(paint, await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity));
   }
-  results.push(`   first paint after ${Math.round(paint)} ms`);
+  tell(`first paint after ${Math.round(paint)} ms`);
   // A figure, not a limit: how fast a page is painted depends on what else the machine does.
   assert.ok(Number.isFinite(paint));
   await close(page);
 });
 
-await browser.close();
-console.log(results.join("\n"));
-if (complaints.length) {
-  console.error(`${complaints.length} complaints:\n${[...new Set(complaints)].join("\n")}`);
-  process.exitCode = 1;
-}
+await finish();
