@@ -1,0 +1,378 @@
+//! Writes one made code: titles, chapters and sections in the native form, until it has its chunks.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hornbook::random::SplitMix64;
+use hornbook_corpus::chunks::{Chunker, sentence_ends};
+use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::outline::Status;
+use serde::Serialize;
+use zstd::stream::write::{AutoFinishEncoder, Encoder};
+
+use crate::law::{Group, Law};
+use crate::places::Code;
+use crate::vary::Varied;
+
+/// Chapters of a title, of which large titles have more than small ones.
+const CHAPTERS: [usize; 8] = [8, 12, 18, 25, 35, 50, 80, 120];
+const SECTIONS_MIN: usize = 4;
+const SECTIONS_MAX: usize = 70;
+/// A longer chapter is divided into parts of so many sections.
+const PART_SECTIONS: usize = 24;
+/// Of the titles of a state, so many are made of federal law: no real state has law of every subject here.
+const FOREIGN_TITLES: f64 = 0.3;
+/// A sentence of the provision that gives a section its form is kept so often; else another one of its subject is taken.
+const OWN_SENTENCES: f64 = 0.5;
+/// Of the sentences taken, so many come from the subject next to it.
+const NEXT_SUBJECT: f64 = 0.12;
+const LEFT_OUT: f64 = 0.07;
+const ADDED: f64 = 0.07;
+/// Of provisions that are not in force, so many are taken.
+const DEAD_TAKEN: f64 = 0.4;
+/// No section becomes longer.
+const TEXT_BYTES_MAX: usize = 40_000;
+/// Every so many sections are cut into chunks as the builder does; the chunks of the others are estimated.
+const CUT_ONE_IN: u64 = 16;
+/// About the length of a chunk.
+const CHUNK_BYTES: u64 = 900;
+
+/// A line of the native form.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    level: &'a str,
+    number: &'a str,
+    heading: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_credit: Option<String>,
+}
+
+/// What was written of a code.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) provisions: u64,
+    pub(crate) chunks: u64,
+    pub(crate) text_bytes: u64,
+    /// A hash of each text.
+    pub(crate) texts: Vec<u64>,
+}
+
+pub(crate) struct Writer<'a> {
+    code: &'a Code,
+    varied: Varied<'a>,
+    out: AutoFinishEncoder<'static, File>,
+    /// How many sections each chapter of each title has.
+    sections: Vec<Vec<u16>>,
+    estimate: Estimate,
+    chunker: Chunker,
+    written: Written,
+    progress: &'a AtomicU64,
+}
+
+/// How many chunks there are: exact for some sections, and from their lengths for all.
+#[derive(Default)]
+struct Estimate {
+    by_length: u64,
+    cut: u64,
+    cut_by_length: u64,
+}
+
+impl Estimate {
+    fn chunks(&self) -> u64 {
+        let ratio = if self.cut_by_length < 64 { 1.0 } else { self.cut as f64 / self.cut_by_length as f64 };
+        (self.by_length as f64 * ratio) as u64
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn create(
+        code: &'a Code,
+        folder: &Path,
+        varied: Varied<'a>,
+        progress: &'a AtomicU64,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            code,
+            varied,
+            out: Encoder::new(File::create_new(folder.join(code.file()))?, 1)?.auto_finish(),
+            sections: Vec::new(),
+            estimate: Estimate::default(),
+            chunker: Chunker::new(),
+            written: Written::default(),
+            progress,
+        })
+    }
+
+    /// Writes titles until the code has its chunks.
+    pub(crate) fn write(mut self) -> io::Result<Written> {
+        while !self.is_full() {
+            self.title()?;
+        }
+        self.out.flush()?;
+        self.written.chunks = self.estimate.chunks();
+        Ok(self.written)
+    }
+
+    fn is_full(&self) -> bool {
+        self.estimate.chunks() >= self.code.chunks
+    }
+
+    /// A title takes its chapters from subjects that follow each other in a real code.
+    fn title(&mut self) -> io::Result<()> {
+        let law = self.varied.law;
+        let is_federal = self.code.level == Level::Federal;
+        let is_foreign = !is_federal && self.varied.chance(FOREIGN_TITLES);
+        let groups = law.groups_for(self.code.kind, is_federal || is_foreign);
+        let mut subject = self.varied.random.index(groups.len());
+        let title = self.sections.len() + 1;
+        self.sections.push(Vec::new());
+        let key = format!("t{title}");
+        let heading = self.heading_of_container(groups[subject], 0);
+        self.line(&Line {
+            key: &key,
+            parent: None,
+            level: "title",
+            number: &title.to_string(),
+            heading: &heading,
+            text: None,
+            status: None,
+            source_credit: None,
+        })?;
+        // At least eight titles, even in a small code.
+        let most = self.varied.random.index(CHAPTERS.len());
+        let room = self.code.chunks / 8;
+        let begun = self.estimate.chunks();
+        for _ in 0..CHAPTERS[most] {
+            let next = (subject + 1) % groups.len();
+            self.chapter(&key, groups[subject], groups[next])?;
+            if self.is_full() || self.estimate.chunks() - begun > room {
+                break;
+            }
+            subject = (subject + 1 + self.varied.random.index(2)) % groups.len();
+        }
+        Ok(())
+    }
+
+    fn chapter(&mut self, title_key: &str, group: &Group, next: &Group) -> io::Result<()> {
+        let title = self.sections.len();
+        let chapter = self.sections[title - 1].len() + 1;
+        let real = group.provisions.len();
+        let count = (real / 2 + self.varied.random.index(real + 1)).clamp(SECTIONS_MIN, SECTIONS_MAX);
+        self.sections[title - 1].push(count as u16);
+        let key = format!("{title_key}/c{chapter}");
+        let heading = self.heading_of_container(group, 1);
+        self.line(&Line {
+            key: &key,
+            parent: Some(title_key),
+            level: "chapter",
+            number: &chapter.to_string(),
+            heading: &heading,
+            text: None,
+            status: None,
+            source_credit: None,
+        })?;
+        let first = self.varied.random.index(real);
+        let mut parent = key.clone();
+        for section in 1..=count {
+            if count > PART_SECTIONS && section % PART_SECTIONS == 1 {
+                let part = section / PART_SECTIONS + 1;
+                parent = format!("{key}/p{part}");
+                let heading = self.heading(group);
+                self.line(&Line {
+                    key: &parent,
+                    parent: Some(&key),
+                    level: "part",
+                    number: &part.to_string(),
+                    heading: &heading,
+                    text: None,
+                    status: None,
+                    source_credit: None,
+                })?;
+            }
+            self.section(&parent, [title, chapter, section], first, group, next)?;
+            if self.is_full() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn section(
+        &mut self,
+        parent: &str,
+        [title, chapter, section]: [usize; 3],
+        first: usize,
+        group: &Group,
+        next: &Group,
+    ) -> io::Result<()> {
+        let law = self.varied.law;
+        let real = group.provisions.len();
+        let mut form = group.provisions[(first + section) % real];
+        if !law.status(form).is_living() && !self.varied.chance(DEAD_TAKEN) {
+            form = group.provisions[self.varied.random.index(real)];
+        }
+        let number = self.code.number(title, chapter, section);
+        let own_heading = self.varied.chance(0.5);
+        let heading = if own_heading { self.altered(law.heading(form), group) } else { self.heading(group) };
+        let text = self.text(law.text(form), group, next);
+        let status = law.status(form);
+        let credit = format!(
+            "Acts {}, ch. {}, § {}.",
+            1850 + self.varied.random.index(176),
+            1 + self.varied.random.index(900),
+            1 + self.varied.random.index(40)
+        );
+        self.count(&text);
+        self.line(&Line {
+            key: &format!("{parent}/s{}", number.to_ascii_lowercase()),
+            parent: Some(parent),
+            level: "section",
+            number: &number,
+            heading: &heading,
+            text: Some(&text),
+            status: (!status.is_living()).then_some(status),
+            source_credit: Some(credit),
+        })
+    }
+
+    fn count(&mut self, text: &str) {
+        let by_length = (text.len() as u64).div_ceil(CHUNK_BYTES).max(1);
+        self.estimate.by_length += by_length;
+        if self.written.provisions.is_multiple_of(CUT_ONE_IN) {
+            self.estimate.cut_by_length += by_length;
+            self.estimate.cut += self.chunker.chunk(text).len().max(1) as u64;
+        }
+        self.written.provisions += 1;
+        self.written.text_bytes += text.len() as u64;
+        self.written.texts.push(crate::vary::hash(text));
+        self.progress.fetch_add(by_length, Ordering::Relaxed);
+    }
+
+    /// The lines of the real text, each with its own sentences or others of its subject, all altered.
+    fn text(&mut self, form: &str, group: &Group, next: &Group) -> String {
+        let law = self.varied.law;
+        let mut out = String::with_capacity(form.len() + form.len() / 4);
+        for line in form.lines() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            let (label, body) = line.split_at(label_len(line));
+            out.push_str(label);
+            let (mut from, written) = (0, out.len());
+            for to in sentence_ends(body) {
+                let own = body[from..to].trim();
+                from = to;
+                let is_needed = out.len() == written;
+                if own.is_empty() || !is_needed && self.varied.chance(LEFT_OUT) {
+                    continue;
+                }
+                self.sentence(own, group, next, &mut out);
+                if own.len() > 40 && self.varied.chance(ADDED) {
+                    let added = law.some_sentence(group, &mut self.varied.random);
+                    self.altered_after(added, group, &mut out);
+                }
+            }
+            if out.len() > TEXT_BYTES_MAX {
+                break;
+            }
+        }
+        out
+    }
+
+    fn sentence(&mut self, own: &str, group: &Group, next: &Group, out: &mut String) {
+        let law: &Law = self.varied.law;
+        // Short runs are labels and forms, not sentences.
+        let stays = own.len() <= 40 || self.varied.chance(OWN_SENTENCES);
+        if stays {
+            return self.altered_after(own, group, out);
+        }
+        let from = if self.varied.chance(NEXT_SUBJECT) { next } else { group };
+        let taken = law.some_sentence(from, &mut self.varied.random);
+        let taken = taken[label_len(taken)..].trim();
+        self.altered_after(if taken.len() > 40 { taken } else { own }, from, out);
+    }
+
+    fn altered_after(&mut self, sentence: &str, group: &Group, out: &mut String) {
+        if !out.is_empty() && !out.ends_with(['\n', ' ']) {
+            out.push(' ');
+        }
+        let (code, sections) = (self.code, &self.sections);
+        let mut cite = |random: &mut SplitMix64, out: &mut String| out.push_str(&cited(code, sections, random));
+        self.varied.push(sentence, group, &mut cite, out);
+    }
+
+    fn altered(&mut self, text: &str, group: &Group) -> String {
+        let mut out = String::with_capacity(text.len() + 16);
+        self.altered_after(text, group, &mut out);
+        out
+    }
+
+    /// A heading for something in the group: one of its own, or two joined.
+    fn heading(&mut self, group: &Group) -> String {
+        let law = self.varied.law;
+        let some = |random: &mut SplitMix64| law.heading(group.provisions[random.index(group.provisions.len())]);
+        let mut heading = some(&mut self.varied.random).to_owned();
+        if heading.len() < 60 && self.varied.chance(0.3) {
+            let second = some(&mut self.varied.random);
+            heading = format!("{}; {second}", heading.trim_end_matches('.'));
+        }
+        let altered = self.altered(&heading, group);
+        if altered.trim().is_empty() { "General".to_owned() } else { altered }
+    }
+
+    fn heading_of_container(&mut self, group: &Group, level: usize) -> String {
+        let above = self.varied.law.headings_above(group);
+        let own = if level == 0 { above.first() } else { above.last() };
+        match own {
+            Some(heading) if !heading.trim().is_empty() => {
+                let heading = (*heading).to_owned();
+                self.altered(&heading, group)
+            }
+            _ => self.heading(group),
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")
+    }
+}
+
+/// The number of some provision: of the same chapter most often, else of the title, else of the code.
+fn cited(code: &Code, sections: &[Vec<u16>], random: &mut SplitMix64) -> String {
+    let near = random.below(10);
+    let title = if near < 8 { sections.len() - 1 } else { random.index(sections.len()) };
+    let chapters = &sections[title];
+    let Some(last) = chapters.len().checked_sub(1) else { return code.number(title + 1, 1, 1) };
+    let chapter = if near < 6 { last } else { random.index(chapters.len()) };
+    let section = 1 + random.index(usize::from(chapters[chapter]));
+    code.number(title + 1, chapter + 1, section)
+}
+
+/// The length of the label that begins a line: `(a)(1) `, `A. `, `12. `.
+fn label_len(line: &str) -> usize {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while bytes.get(at) == Some(&b'(') {
+        let Some(end) = line[at..].find(')').filter(|&end| end <= 6) else { break };
+        at += end + 1;
+    }
+    if at == 0 {
+        let end = line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(0);
+        if end == 0 || end > 3 || !line[end..].starts_with(". ") {
+            return 0;
+        }
+        at = end + 1;
+    }
+    at + bytes[at..].iter().take_while(|&&byte| byte == b' ').count()
+}

@@ -1,0 +1,158 @@
+//! The jurisdictions of the made country, their codes, and how large each is.
+
+use hornbook_corpus::jurisdictions::{INVENTORY, Level};
+
+/// What a code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Statute,
+    Regulation,
+    Municipal,
+}
+
+impl Kind {
+    pub(crate) const fn tag(self) -> &'static str {
+        match self {
+            Self::Statute => "statute",
+            Self::Regulation => "regulation",
+            Self::Municipal => "municipal",
+        }
+    }
+}
+
+/// A city that the inventory does not have.
+pub(crate) struct City {
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) parent: &'static str,
+}
+
+/// With the 57 of the inventory they make 60.
+pub(crate) const CITIES: [City; 3] = [
+    City { code: "CA-MADE-BAY", name: "City of Made Bay", parent: "CA" },
+    City { code: "IL-MADE-LAKE", name: "City of Made Lake", parent: "IL" },
+    City { code: "NY-MADE-HARBOR", name: "City of Made Harbor", parent: "NY" },
+];
+
+/// The share of federal law: about that of the United States Code and the Code of Federal Regulations.
+const FEDERAL_SHARE: f64 = 0.11;
+/// A territory has so much of the smallest state's law, a city so much of a territory's.
+const TERRITORY_SHARE: f64 = 0.3;
+const CITY_SHARE: f64 = 0.5;
+/// Of a jurisdiction with statutes and regulations, the part that is statutes.
+const STATUTE_SHARE: f64 = 0.58;
+
+/// One code to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    pub(crate) jurisdiction: &'static str,
+    pub(crate) place: &'static str,
+    pub(crate) level: Level,
+    pub(crate) kind: Kind,
+    /// How many chunks it is to have.
+    pub(crate) chunks: u64,
+}
+
+impl Code {
+    pub(crate) fn key(&self) -> String {
+        format!("{}/made-{}", self.jurisdiction.to_ascii_lowercase(), self.kind.tag())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        let what = match self.kind {
+            Kind::Statute => "Made Statutes",
+            Kind::Regulation => "Made Regulations",
+            Kind::Municipal => "Made Ordinances",
+        };
+        format!("{} of {}", what, self.place)
+    }
+
+    /// How its provisions are cited.
+    pub(crate) fn citation(&self) -> String {
+        let what = match self.kind {
+            Kind::Statute => "Made Stat.",
+            Kind::Regulation => "Made Regs.",
+            Kind::Municipal => "Made Ord.",
+        };
+        format!("{} {what} § {{number}}", self.place)
+    }
+
+    pub(crate) fn file(&self) -> String {
+        format!("{}.jsonl.zst", self.key().replace('/', "-"))
+    }
+
+    /// A number of its provisions: `12-3-104`, or `12.03.04` of regulations.
+    pub(crate) fn number(&self, title: usize, chapter: usize, section: usize) -> String {
+        match self.kind {
+            Kind::Regulation => format!("{title:02}.{chapter:02}.{section:02}"),
+            Kind::Statute | Kind::Municipal => format!("{title}-{chapter}-{}", 100 + section),
+        }
+    }
+}
+
+/// The codes of all sixty jurisdictions; together they have so many chunks.
+pub(crate) fn codes(chunks: u64) -> Vec<Code> {
+    let mut weighed = Vec::new();
+    let mut states = 0;
+    let mut smallest = 1.0;
+    for place in &INVENTORY {
+        let weight = match place.level {
+            Level::Federal => 0.0,
+            Level::State | Level::District => {
+                // Some are five times as large as others; which ones does not follow the alphabet.
+                let rank = (states * 23 + 7) % 51;
+                states += 1;
+                let weight = f64::from(rank + 6).powf(-0.6);
+                smallest = f64::min(smallest, weight);
+                weight
+            }
+            Level::Territory | Level::County | Level::City => smallest * TERRITORY_SHARE,
+        };
+        weighed.push((place.code, place.name, place.level, weight));
+    }
+    for city in &CITIES {
+        weighed.push((city.code, city.name, Level::City, smallest * TERRITORY_SHARE * CITY_SHARE));
+    }
+    let total: f64 = weighed.iter().map(|(.., weight)| weight).sum();
+    let mut codes = Vec::new();
+    for (jurisdiction, place, level, weight) in weighed {
+        let share = if level == Level::Federal { FEDERAL_SHARE } else { weight / total * (1.0 - FEDERAL_SHARE) };
+        let kinds: &[(Kind, f64)] = match level {
+            Level::City | Level::County => &[(Kind::Municipal, 1.0)],
+            _ => &[(Kind::Statute, STATUTE_SHARE), (Kind::Regulation, 1.0 - STATUTE_SHARE)],
+        };
+        for &(kind, part) in kinds {
+            let chunks = ((chunks as f64 * share * part).round() as u64).max(1);
+            codes.push(Code { jurisdiction, place, level, kind, chunks });
+        }
+    }
+    codes
+}
+
+/// The plan that builds them.
+pub(crate) fn plan(codes: &[Code], seed: u64) -> String {
+    let mut plan = format!(
+        "# Made law: sentences of real law, mixed and altered by seed {seed}. It is nobody's law and serves measuring.\n\
+         name = \"Made law of sixty jurisdictions\"\n"
+    );
+    for City { code, name, parent } in &CITIES {
+        plan += &format!(
+            "\n[[jurisdiction]]\ncode = \"{code}\"\nname = \"{name}\"\nlevel = \"city\"\nparent = \"{parent}\"\n"
+        );
+    }
+    for code in codes {
+        plan += &format!(
+            "\n[[source]]\nformat = \"native\"\npath = \"{}\"\njurisdiction = \"{}\"\ncode_body = \"{}\"\nkey = \"{}\"\n\
+             citation = \"{}\"\npublisher = \"hornbook, benches/country\"\nedition = \"seed {seed}\"\n\
+             retrieved = \"2026-11-01\"\nlicense = \"as the law it was made of\"\nurl = \"https://example.org/made\"\n\
+             tags = [\"{}\"]\n",
+            code.file(),
+            code.jurisdiction,
+            code.name(),
+            code.key(),
+            code.citation(),
+            code.kind.tag(),
+        );
+    }
+    plan
+}
