@@ -8,7 +8,7 @@ use std::path::Path;
 use hornbook_corpus::chunks::ChunkTable;
 use hornbook_corpus::citation::CitationKey;
 use hornbook_corpus::citation_index::CitationIndex;
-use hornbook_corpus::embed::Embedder;
+use hornbook_corpus::embed::{Embedder, TokenId};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Outline;
 use hornbook_corpus::references::References;
@@ -28,6 +28,10 @@ pub(crate) fn walk(snapshot: &Snapshot) {
     walk_outline(&snapshot.outline);
     walk_chunks(&snapshot.chunks, &snapshot.texts);
     walk_vectors(&snapshot.vectors);
+    if let Some(encoded) = &snapshot.encoded {
+        walk_vectors(encoded.vectors());
+        std::hint::black_box(encoded.query(&[TokenId(7), TokenId(u16::MAX)]));
+    }
     for node in (0..snapshot.outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
         std::hint::black_box((snapshot.tags.of(node).len(), snapshot.token_sets.of_context(node).len()));
         std::hint::black_box(snapshot.code_body_of(node).is_some());

@@ -19,7 +19,7 @@ use crate::embed::{Embedder, embedder};
 use crate::ids::{NodeId, NodeOrdinal};
 use crate::keyword::{self, KeywordError, KeywordIndex};
 use crate::layout::Layouts;
-use crate::manifest::{Fingerprint, Manifest, ManifestError};
+use crate::manifest::{self, Fingerprint, Manifest, ManifestError};
 use crate::nodes::{Nodes, NodesError};
 use crate::outline::Outline;
 use crate::references::References;
@@ -29,7 +29,7 @@ use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::Texts;
 use crate::token_sets::TokenSets;
-use crate::vectors::{SpaceName, VectorIndex};
+use crate::vectors::{EncodedSpace, InvalidSpaceName, SpaceName, VectorIndex};
 use crate::zoning;
 use crate::zoning::catalogue::{CatalogueError as ZoningError, ZoningLayers};
 
@@ -145,6 +145,8 @@ pub struct Snapshot {
     pub chunks: ChunkTable,
     pub token_sets: TokenSets,
     pub vectors: VectorIndex,
+    /// The passages as a sentence encoder embedded them, if the plan named one.
+    pub encoded: Option<EncodedSpace>,
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,
     pub suggestions: Suggestions,
@@ -176,6 +178,7 @@ impl Snapshot {
             chunks: ChunkTable::open(dir)?,
             token_sets: TokenSets::open(dir)?,
             vectors: VectorIndex::open(dir, &embedding_space())?,
+            encoded: open_encoded(dir, &manifest)?,
             keyword: KeywordIndex::open(&dir.join(keyword::DIRECTORY_NAME), node_count)?,
             citations: CitationIndex::open(dir)?,
             suggestions: Suggestions::open(dir)?,
@@ -211,6 +214,7 @@ impl Snapshot {
     fn check_counts(&self) -> Result<(), SnapshotError> {
         let nodes = u64::from(self.outline.len());
         let chunks = u64::from(self.chunks.chunk_count());
+        let encoded = self.encoded.as_ref().map_or(chunks, |encoded| u64::from(encoded.rows().chunk_count()));
         let checks = [
             (crate::nodes::FILE_NAME, self.nodes.count()?, nodes),
             (crate::cards::FILE_NAME, self.cards.node_count() as u64, nodes),
@@ -220,6 +224,7 @@ impl Snapshot {
             (crate::references::FILE_NAME, self.references.node_count() as u64, nodes),
             (crate::token_sets::FILE_NAME, self.token_sets.chunk_count() as u64, chunks),
             ("the vectors file", u64::from(self.vectors.rows().chunk_count()), chunks),
+            ("the vectors file of the sentence encoder", encoded, chunks),
         ];
         match checks.into_iter().find(|(_, found, expected)| found != expected) {
             Some((file, found, expected)) => {
@@ -270,6 +275,19 @@ impl Snapshot {
     pub fn ordinal(&self, id: NodeId) -> Option<NodeOrdinal> {
         self.outline.ordinal(id)
     }
+}
+
+/// The embedder of the manifest that is not this program's is a sentence encoder. Its passages are in the snapshot, and so
+/// is what embeds queries for them.
+fn open_encoded(dir: &Path, manifest: &Manifest) -> Result<Option<EncodedSpace>, SnapshotError> {
+    let own = embedder_fingerprint();
+    let Some(Fingerprint { id, hash }) = manifest.embedders.iter().find(|embedder| **embedder != own) else {
+        return Ok(None);
+    };
+    let damaged = |what: String| ManifestError::Damaged { path: dir.join(manifest::FILE_NAME), what };
+    let space: SpaceName = id.parse().map_err(|error: InvalidSpaceName| damaged(error.to_string()))?;
+    let encoder = blake3::Hash::from_hex(hash).map_err(|error| damaged(format!("the hash of {space}: {error}")))?;
+    Ok(Some(EncodedSpace::open(dir, &space, encoder.as_bytes())?))
 }
 
 fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotError> {

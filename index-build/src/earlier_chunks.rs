@@ -48,7 +48,7 @@ impl EarlierChunks {
         let manifest = Manifest::open(dir).ok()?;
         let is_ours = manifest.builder == env!("CARGO_PKG_VERSION")
             && manifest.format == FORMAT
-            && manifest.embedders == [embedder_fingerprint()];
+            && manifest.embedders.contains(&embedder_fingerprint());
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
         if !is_ours || report.index_headings != Some(index_headings) {
             return None;

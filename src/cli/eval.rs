@@ -152,7 +152,7 @@ impl Eval {
             tried = tried.with(name, value)?;
         }
         if self.fit {
-            return print(&fitted(&Engine::tuned(snapshot, tried)?, &queries, &tried)?);
+            return print(&fitted(&Engine::tuned(snapshot, tried)?, &queries)?);
         }
         if let Some(path) = &self.html {
             return self.write_page(path, &snapshot, &queries, tried);
@@ -345,12 +345,12 @@ fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Err
 }
 
 /// The weights for each kind of query, as `--try` reads them.
-fn fitted(engine: &Engine, queries: &[ReadyQuery], start: &Tuning) -> Result<String, SearchError> {
+fn fitted(engine: &Engine, queries: &[ReadyQuery]) -> Result<String, SearchError> {
     let lessons = evaluate::lessons(engine, queries)?;
     let mut out = String::new();
     for kind in [QueryKind::Question, QueryKind::Topic, QueryKind::Phrase] {
         let of_kind: Vec<_> = lessons.iter().filter(|lesson| lesson.kind == kind).collect();
-        let weights = evaluate::fit(&of_kind, start.weights(kind));
+        let weights = evaluate::fit(&of_kind, engine.tuning().weights(kind));
         out += &format!("# {}, fitted to {}\n", kind.as_str(), count(of_kind.len() as u64, "query", "queries"));
         for feature in Feature::ALL.into_iter().filter(|&feature| feature != Feature::Similarity) {
             out += &format!("--try {}.{}={:.3}\n", kind.as_str(), feature.as_str(), weights.get(feature));

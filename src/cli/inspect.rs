@@ -161,6 +161,9 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
         counts.references,
         bytes(counts.text_bytes)
     );
+    if let Some(encoded) = &snapshot.encoded {
+        out += &format!("second space, by a sentence encoder: {}\n\n", encoded.rows().space());
+    }
     let mut bodies = Table::new(["jurisdiction", "code body", "nodes", "provisions", "chunks"]);
     for body in &snapshot.catalogue.code_bodies {
         let cells = [

@@ -185,6 +185,7 @@ fn explained(explain: &HitExplain) -> String {
         Some(LegExplain { rank: None, score }) => format!("{name} {score:.3}"),
     };
     let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
+    parts.extend(explain.encoded.map(|encoded| leg("encoded", Some(encoded))));
     parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
     parts.push(format!("fused {:.3}", explain.fused));
     if let Some(shares) = &explain.shares {

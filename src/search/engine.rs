@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hornbook_corpus::embed::Vector;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
@@ -18,7 +17,7 @@ use super::ranking::{Page, Ranking};
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::tables::ResolveTables;
-use super::semantic::{self, Nearness, SemanticCandidate};
+use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
 use super::understand::{Apart, QueryKind, QueryWord, Understood, check_query, number_of, understand};
@@ -93,12 +92,18 @@ impl Engine {
         let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
+        let tuning = tuning.for_spaces(snapshot.encoded.is_some());
         let likeness = Likeness::of(&tuning);
         Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, resolve_tables: ResolveTables::default() })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    /// What it weighs with; a space that the snapshot does not have counts nothing.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
     }
 
     /// All nodes, where no filter is set.
@@ -151,11 +156,11 @@ impl Engine {
     ) -> Result<Ranked, SearchError> {
         let terms = self.constrain(&understood, known, scope)?;
         watch.end(Stage::Keyword);
-        let vector = query_vector(request.mode, &understood);
+        let vectors = self.query_vectors(request.mode, &understood);
         watch.end(Stage::Embed);
-        let nearest = vector.as_ref().map_or_else(Vec::new, |vector| {
+        let nearest = vectors.as_ref().map_or_else(Vec::new, |vectors| {
             let nearness = self.nearness(request.mode, &understood, &terms);
-            semantic::candidates(&self.snapshot, vector, scope, &terms.constraints, nearness)
+            semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness)
         });
         watch.end(Stage::Vector);
         request.abandoned.check()?;
@@ -169,8 +174,8 @@ impl Engine {
         watch.end(Stage::Keyword);
         request.abandoned.check()?;
 
-        if let Some(vector) = &vector {
-            semantic::complete(&self.snapshot, vector, &mut head);
+        if let Some(vectors) = &vectors {
+            semantic::complete(&self.snapshot, vectors, &mut head);
         }
         if request.mode != Mode::Keyword {
             self.rerank(&understood, &mut head);
@@ -280,17 +285,23 @@ impl Engine {
         Ok(Terms { known, constraints })
     }
 
+    /// The vectors of a query, where the mode needs them.
+    fn query_vectors(&self, mode: Mode, understood: &Understood) -> Option<QueryVectors> {
+        let weights = self.tuning.weights(understood.kind);
+        (mode != Mode::Keyword).then(|| QueryVectors::of(&self.snapshot, &understood.meaning, &weights))
+    }
+
     /// How many chunks are looked at, and how like the query they must be: more where none of its words is known.
     fn nearness(&self, mode: Mode, understood: &Understood, terms: &Terms) -> Nearness {
-        let floor = match terms.known.iter().any(|word| word.weight().is_some()) {
-            true => self.tuning.similarity_floor,
-            false => self.tuning.similarity_floor_without_words,
+        let (floor, encoded_floor) = match terms.known.iter().any(|word| word.weight().is_some()) {
+            true => (self.tuning.similarity_floor, self.tuning.encoded_floor),
+            false => (self.tuning.similarity_floor_without_words, self.tuning.encoded_floor_without_words),
         };
         let count = match mode {
             Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
             Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
         };
-        Nearness { count, floor }
+        Nearness { count, floor, encoded_floor }
     }
 
     /// What the keyword leg finds: at least `wanted` provisions, and the scores of those that are watched.
@@ -361,11 +372,11 @@ impl Engine {
     fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
         let from_words = self.tuning.keyword_candidates;
         let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * from_words);
-        for (rank, found) in (1..).zip(nearest) {
+        for found in nearest {
             let matched = keyword.watched.binary_search_by_key(&found.node.0, |scored| scored.doc).ok();
             head.push(Candidate {
-                similarity: Some(found.similarity),
-                vector_rank: Some(rank),
+                near: found.near,
+                encoded: found.encoded,
                 chunk: Some(found.chunk),
                 keyword: matched.map(|place| keyword.watched[place].score),
                 ..self.candidate(found.node)
@@ -452,14 +463,6 @@ impl Engine {
             hit.explain = Some(HitExplain::of(hit, candidate, is_cited, matched_terms));
         }
         Ok(())
-    }
-}
-
-/// The vector of a query, where the mode needs one and a word of it is known.
-fn query_vector(mode: Mode, understood: &Understood) -> Option<Vector> {
-    match mode {
-        Mode::Keyword => None,
-        Mode::Hybrid | Mode::Semantic => semantic::query_vector(&understood.meaning),
     }
 }
 

@@ -5,6 +5,7 @@ use super::fuse::Candidate;
 use super::keyword::KeywordFound;
 use super::relation::Relation;
 use super::request::{Hit, HitExplain, LegExplain, Mode, QueryExplain};
+use super::semantic::Near;
 use super::understand::{Also, QueryWord, Understood};
 
 impl QueryExplain {
@@ -40,11 +41,13 @@ impl HitExplain {
     ) -> Self {
         let (candidate, shares) = candidate.unzip();
         let leg = |score: Option<f32>, rank| score.map(|score| LegExplain { rank, score });
+        let space = |near: Option<Near>| near.map(|Near { similarity, rank }| LegExplain { rank, score: similarity });
         Self {
             cited,
             relation: None,
             keyword: candidate.and_then(|candidate| leg(candidate.keyword, candidate.keyword_rank)),
-            vector: candidate.and_then(|candidate| leg(candidate.similarity, candidate.vector_rank)),
+            vector: candidate.and_then(|candidate| space(candidate.near)),
+            encoded: candidate.and_then(|candidate| space(candidate.encoded)),
             interaction: candidate.map(|candidate| candidate.interaction),
             in_a_row: candidate.is_some_and(|candidate| candidate.in_a_row),
             fused: candidate.map_or(hit.score, |candidate| candidate.fused),

@@ -12,6 +12,8 @@ pub enum Feature {
     Keyword,
     /// The likeness of its nearest passage over the best one.
     Similarity,
+    /// The same in the second space, whose passages a sentence encoder embedded; 0 if the snapshot has none.
+    Encoded,
     /// Late interaction with that passage, its heading and the headings above.
     Interaction,
     /// The words stand in it as they were typed.
@@ -21,15 +23,16 @@ pub enum Feature {
 }
 
 impl Feature {
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 
     pub const ALL: [Self; Self::COUNT] =
-        [Self::Keyword, Self::Similarity, Self::Interaction, Self::InARow, Self::CitedBy];
+        [Self::Keyword, Self::Similarity, Self::Encoded, Self::Interaction, Self::InARow, Self::CitedBy];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Keyword => "keyword",
             Self::Similarity => "similarity",
+            Self::Encoded => "encoded",
             Self::Interaction => "interaction",
             Self::InARow => "inARow",
             Self::CitedBy => "citedBy",

@@ -13,6 +13,7 @@ use hornbook_corpus::texts::Span;
 
 use super::feature::{Feature, Features};
 use super::request::Mode;
+use super::semantic::Near;
 use super::tuning::Tuning;
 use super::understand::QueryKind;
 
@@ -34,7 +35,7 @@ impl Weights {
         let mut features = match mode {
             Mode::Hybrid => all,
             Mode::Keyword => all.only(&[Feature::InARow]),
-            Mode::Semantic => all.only(&[Feature::Similarity, Feature::Interaction]),
+            Mode::Semantic => all.only(&[Feature::Similarity, Feature::Encoded, Feature::Interaction]),
         };
         match mode {
             Mode::Hybrid => {
@@ -60,8 +61,9 @@ pub(super) struct Candidate {
     pub is_dead: bool,
     pub keyword: Option<f32>,
     pub keyword_rank: Option<u32>,
-    pub similarity: Option<f32>,
-    pub vector_rank: Option<u32>,
+    pub near: Option<Near>,
+    /// In the second space, if there is one.
+    pub encoded: Option<Near>,
     pub chunk: Option<ChunkOrdinal>,
     pub interaction: f32,
     pub in_a_row: bool,
@@ -78,8 +80,8 @@ impl Candidate {
             is_dead,
             keyword: None,
             keyword_rank: None,
-            similarity: None,
-            vector_rank: None,
+            near: None,
+            encoded: None,
             chunk: None,
             interaction: 0.0,
             in_a_row: false,
@@ -97,14 +99,18 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
         scores.fold(0.0_f32, f32::max)
     };
     let keyword_max = Some(keyword_max_of(false)).filter(|&max| max > 0.0).unwrap_or_else(|| keyword_max_of(true));
-    let similarity_max = candidates.iter().filter_map(|candidate| candidate.similarity).fold(1e-6, f32::max);
+    let best = |of: fn(&Candidate) -> Option<Near>| {
+        candidates.iter().filter_map(of).map(|near| near.similarity).fold(1e-6, f32::max)
+    };
+    let (near_max, encoded_max) = (best(|candidate| candidate.near), best(|candidate| candidate.encoded));
+    let over = |near: Option<Near>, max: f32| near.map_or(0.0, |near| (near.similarity / max).max(0.0));
     for candidate in candidates.iter_mut() {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
-        let similarity = candidate.similarity.map_or(0.0, |similarity| (similarity / similarity_max).max(0.0));
         let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0);
         let features = &mut candidate.features;
         features.set(Feature::Keyword, keyword);
-        features.set(Feature::Similarity, similarity);
+        features.set(Feature::Similarity, over(candidate.near, near_max));
+        features.set(Feature::Encoded, over(candidate.encoded, encoded_max));
         features.set(Feature::Interaction, candidate.interaction);
         features.set(Feature::InARow, f32::from(u8::from(candidate.in_a_row)));
         features.set(Feature::CitedBy, cited_by);
@@ -152,7 +158,8 @@ mod tests {
     use super::*;
 
     fn candidate(node: u32, is_dead: bool, keyword: Option<f32>, similarity: Option<f32>) -> Candidate {
-        Candidate { keyword, similarity, ..Candidate::new(NodeOrdinal(node), is_dead) }
+        let near = similarity.map(|similarity| Near { similarity, rank: None });
+        Candidate { keyword, near, ..Candidate::new(NodeOrdinal(node), is_dead) }
     }
 
     #[test]

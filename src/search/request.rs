@@ -183,6 +183,9 @@ pub struct HitExplain {
     pub relation: Option<Relation>,
     pub keyword: Option<LegExplain>,
     pub vector: Option<LegExplain>,
+    /// In the space of the sentence encoder, if the snapshot has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoded: Option<LegExplain>,
     /// Late interaction, from 0 to 1.
     pub interaction: Option<f32>,
     /// The words of the query stand in it as they were typed.

@@ -1,84 +1,166 @@
 //! The semantic leg: the provisions whose passages are nearest in meaning to the query.
 //!
 //! It always considers the same number of chunks, whatever the page or limit, and keeps the best chunk of each
-//! provision.
+//! provision. If the snapshot has a second space, whose passages a sentence encoder embedded, both are searched, and what
+//! either finds is a candidate.
 
-use hornbook_corpus::embed::{Vector, embedder};
+use hornbook_corpus::embed::embedder;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_corpus::vectors::{Effort, Within};
+use hornbook_corpus::vectors::{Effort, VectorIndex, Within};
 
+use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::Candidate;
 use super::keyword::Constraints;
 
-/// A provision, by its best chunk.
+/// What a space says of a provision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Near {
+    pub similarity: f32,
+    /// From 1, if it is among the nearest of its space.
+    pub rank: Option<u32>,
+}
+
+/// A provision with what each space says of it, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SemanticCandidate {
     pub node: NodeOrdinal,
     pub chunk: ChunkOrdinal,
-    pub similarity: f32,
+    pub near: Option<Near>,
+    pub encoded: Option<Near>,
 }
 
 /// Which chunks are near enough.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nearness {
-    /// How many chunks are looked at.
+    /// How many chunks of each space are looked at.
     pub count: usize,
     /// The least similarity.
     pub floor: f32,
+    /// The same in the second space.
+    pub encoded_floor: f32,
 }
 
-/// The vector of a query; nothing if no word of it is known.
-pub(super) fn query_vector(meaning: &str) -> Option<Vector> {
-    let vector = embedder().embed(meaning);
-    (!vector.is_zero()).then_some(vector)
+/// A query in the spaces of a snapshot, none where the space is not searched or no word of the query is known.
+pub(super) struct QueryVectors {
+    first: Option<Vec<f32>>,
+    second: Option<Vec<f32>>,
 }
 
-/// The provisions of the nearest `count` chunks, most similar first, equal ones by chunk.
+impl QueryVectors {
+    /// A space that counts nothing is not searched.
+    pub(super) fn of(snapshot: &Snapshot, meaning: &str, weights: &Features) -> Self {
+        let mut tokens = Vec::new();
+        embedder().tokenize(meaning, &mut tokens);
+        let counts = |feature| weights.get(feature) > 0.0;
+        let first = counts(Feature::Similarity).then(|| embedder().embed_tokens(&tokens));
+        let first = first.filter(|vector| !vector.is_zero());
+        let second = snapshot.encoded.as_ref().filter(|_| counts(Feature::Encoded));
+        Self { first: first.map(|vector| vector.0.to_vec()), second: second.and_then(|encoded| encoded.query(&tokens)) }
+    }
+}
+
+/// The provisions of the nearest chunks of each space, those of the first most similar first, then those that only the
+/// second has.
 pub(super) fn candidates(
     snapshot: &Snapshot,
-    vector: &Vector,
+    query: &QueryVectors,
     scope: &Scope<'_>,
     constraints: &Constraints,
-    Nearness { count, floor }: Nearness,
+    Nearness { count, floor, encoded_floor }: Nearness,
 ) -> Vec<SemanticCandidate> {
-    let ranges: Vec<OrdinalRange> =
-        scope.ranges.as_slice().iter().map(|&nodes| snapshot.chunks.chunk_range(nodes)).collect();
-    let admits = |chunk| {
-        let admitted = |node| scope.admission.as_ref().is_none_or(|admission| admission.admits(node));
-        snapshot.chunks.node_of(chunk).is_some_and(admitted)
+    let search = Search { snapshot, scope, constraints, count };
+    let mut found = match &query.first {
+        Some(vector) => search.nearest(&snapshot.vectors, vector, floor),
+        None => Vec::new(),
     };
-    let within = Within { ranges: &ranges, admits: scope.admission.is_some().then_some(&admits) };
-    let nearest = snapshot.vectors.nearest_within(&vector.0, &within, count, Effort::default());
-    let mut seen = Vec::with_capacity(nearest.len());
-    let mut found = Vec::with_capacity(nearest.len());
-    for neighbour in nearest.into_iter().take_while(|neighbour| neighbour.score >= floor) {
-        let Some(node) = snapshot.chunks.node_of(neighbour.chunk) else { continue };
-        seen.push((node, found.len()));
-        found.push(SemanticCandidate { node, chunk: neighbour.chunk, similarity: neighbour.score });
+    if let (Some(encoded), Some(vector)) = (&snapshot.encoded, &query.second) {
+        let second = search.nearest(encoded.vectors(), vector, encoded_floor);
+        join(&mut found, second);
     }
-    // The first chunk of a provision is its best.
-    seen.sort_unstable();
-    let mut is_first = vec![false; found.len()];
-    for (place, &(node, at)) in seen.iter().enumerate() {
-        is_first[at] = (place == 0 || seen[place - 1].0 != node) && constraints.admit(node.0);
-    }
-    let mut is_first = is_first.into_iter();
-    found.retain(|_| is_first.next().unwrap_or(false));
     found
 }
 
+/// Both spaces number their chunks alike, so a provision that both have keeps the chunk of the first.
+fn join(found: &mut Vec<SemanticCandidate>, second: Vec<SemanticCandidate>) {
+    let mut known: Vec<(NodeOrdinal, usize)> =
+        found.iter().enumerate().map(|(place, candidate)| (candidate.node, place)).collect();
+    known.sort_unstable();
+    for candidate in second {
+        match known.binary_search_by_key(&candidate.node, |&(node, _)| node) {
+            Ok(at) => found[known[at].1].encoded = candidate.near,
+            Err(_) => found.push(SemanticCandidate { near: None, encoded: candidate.near, ..candidate }),
+        }
+    }
+}
+
+/// A search of any space.
+struct Search<'a> {
+    snapshot: &'a Snapshot,
+    scope: &'a Scope<'a>,
+    constraints: &'a Constraints,
+    count: usize,
+}
+
+impl Search<'_> {
+    /// The provisions of the nearest `count` chunks, most similar first, equal ones by chunk.
+    fn nearest(&self, index: &VectorIndex, vector: &[f32], floor: f32) -> Vec<SemanticCandidate> {
+        let Self { snapshot, scope, constraints, count } = *self;
+        let ranges: Vec<OrdinalRange> =
+            scope.ranges.as_slice().iter().map(|&nodes| snapshot.chunks.chunk_range(nodes)).collect();
+        let admits = |chunk| {
+            let admitted = |node| scope.admission.as_ref().is_none_or(|admission| admission.admits(node));
+            snapshot.chunks.node_of(chunk).is_some_and(admitted)
+        };
+        let within = Within { ranges: &ranges, admits: scope.admission.is_some().then_some(&admits) };
+        let nearest = index.nearest_within(vector, &within, count, Effort::default());
+        let mut seen = Vec::with_capacity(nearest.len());
+        let mut found = Vec::with_capacity(nearest.len());
+        for neighbour in nearest.into_iter().take_while(|neighbour| neighbour.score >= floor) {
+            let Some(node) = snapshot.chunks.node_of(neighbour.chunk) else { continue };
+            seen.push((node, found.len()));
+            let near = Near { similarity: neighbour.score, rank: None };
+            found.push(SemanticCandidate { node, chunk: neighbour.chunk, near: Some(near), encoded: None });
+        }
+        // The first chunk of a provision is its best.
+        seen.sort_unstable();
+        let mut is_first = vec![false; found.len()];
+        for (place, &(node, at)) in seen.iter().enumerate() {
+            is_first[at] = (place == 0 || seen[place - 1].0 != node) && constraints.admit(node.0);
+        }
+        let mut is_first = is_first.into_iter();
+        found.retain(|_| is_first.next().unwrap_or(false));
+        for (rank, candidate) in (1..).zip(&mut found) {
+            candidate.near.iter_mut().for_each(|near| near.rank = Some(rank));
+        }
+        found
+    }
+}
+
 /// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
-pub(super) fn complete(snapshot: &Snapshot, vector: &Vector, head: &mut [Candidate]) {
-    let is_missing = |candidate: &Candidate| candidate.similarity.is_none();
-    let missing = head.iter().filter(|candidate| is_missing(candidate));
-    let ranges: Vec<OrdinalRange> = missing.map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
-    let mut best = snapshot.vectors.best_of_each(&vector.0, &ranges).into_iter();
-    for candidate in head.iter_mut().filter(|candidate| is_missing(candidate)) {
-        if let Some(found) = best.next().flatten() {
-            candidate.similarity = Some(found.score);
-            candidate.chunk = Some(found.chunk);
+pub(super) fn complete(snapshot: &Snapshot, query: &QueryVectors, head: &mut [Candidate]) {
+    if let Some(vector) = &query.first {
+        complete_in(snapshot, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);
+    }
+    if let (Some(encoded), Some(vector)) = (&snapshot.encoded, &query.second) {
+        complete_in(snapshot, encoded.vectors(), vector, head, |candidate| &mut candidate.encoded);
+    }
+}
+
+fn complete_in(
+    snapshot: &Snapshot,
+    index: &VectorIndex,
+    vector: &[f32],
+    head: &mut [Candidate],
+    near: impl Fn(&mut Candidate) -> &mut Option<Near>,
+) {
+    let mut missing: Vec<&mut Candidate> = head.iter_mut().filter_map(|c| near(c).is_none().then_some(c)).collect();
+    let ranges: Vec<OrdinalRange> = missing.iter().map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
+    for (candidate, found) in missing.iter_mut().zip(index.best_of_each(vector, &ranges)) {
+        if let Some(found) = found {
+            *near(candidate) = Some(Near { similarity: found.score, rank: None });
+            candidate.chunk = candidate.chunk.or(Some(found.chunk));
         }
     }
 }

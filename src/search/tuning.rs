@@ -27,6 +27,9 @@ pub struct Tuning {
     /// nearest passage too: random letters reach 0.48, random digits and letters 0.62 over the US Code, and words that
     /// the law does not have (vaping, dashcam) reach 0.37 with passages about something else, misspelt words 0.39.
     pub similarity_floor_without_words: f32,
+    /// `similarity_floor` and `similarity_floor_without_words` of the second space, if the snapshot has one.
+    pub encoded_floor: f32,
+    pub encoded_floor_without_words: f32,
     /// How many of the best living and of the best dead keyword matches are fused with what the semantic leg found.
     pub keyword_candidates: usize,
     /// Likeness of tokens below this counts nothing in late interaction.
@@ -60,6 +63,9 @@ pub struct KindTuning {
     pub keyword: f32,
     /// What part of the semantic score is late interaction.
     pub interaction: f32,
+    /// What part of the semantic score is likeness in the second space, if the snapshot has one. What neither this nor late
+    /// interaction takes is likeness in the first. A space that counts nothing is not searched.
+    pub encoded: f32,
     /// What is added where the words stand in a row as they were typed.
     pub in_a_row: f32,
     /// What being cited by others is worth.
@@ -78,12 +84,19 @@ impl Tuning {
         }
     }
 
+    /// The same for a snapshot with a second space or without one.
+    pub(super) fn for_spaces(self, has_second: bool) -> Self {
+        let kind = |kind: KindTuning| KindTuning { encoded: if has_second { kind.encoded } else { 0.0 }, ..kind };
+        Self { question: kind(self.question), topic: kind(self.topic), phrase: kind(self.phrase), ..self }
+    }
+
     /// What each feature is worth for a kind of query whose words are all covered.
     pub fn weights(&self, kind: QueryKind) -> Features {
-        let &KindTuning { keyword, interaction, in_a_row, cited_by, .. } = self.of(kind);
+        let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(kind);
         let mut weights = Features::default();
         weights.set(Feature::Keyword, keyword);
-        weights.set(Feature::Similarity, 1.0 - interaction);
+        weights.set(Feature::Similarity, (1.0 - interaction - encoded).max(0.0));
+        weights.set(Feature::Encoded, encoded);
         weights.set(Feature::Interaction, interaction);
         weights.set(Feature::InARow, in_a_row);
         weights.set(Feature::CitedBy, cited_by);
@@ -101,15 +114,38 @@ impl Tuning {
         chunk_candidates: 160,
         similarity_floor: 0.25,
         similarity_floor_without_words: 0.65,
+        encoded_floor: 0.2,
+        encoded_floor_without_words: 0.65,
         keyword_candidates: 96,
         likeness_floor: 0.4,
         likeness_power: 1.5,
         dead: 0.85,
         coverage_power: 4.0,
         synonym_share: 0.25,
-        question: KindTuning { keyword: 0.2, interaction: 0.35, in_a_row: 0.0, cited_by: 0.12, chunk_candidates: 160 },
-        topic: KindTuning { keyword: 2.0, interaction: 0.4, in_a_row: 0.3, cited_by: 0.06, chunk_candidates: 64 },
-        phrase: KindTuning { keyword: 2.0, interaction: 0.45, in_a_row: 0.6, cited_by: 0.0, chunk_candidates: 64 },
+        question: KindTuning {
+            keyword: 0.2,
+            interaction: 0.35,
+            encoded: 0.3,
+            in_a_row: 0.0,
+            cited_by: 0.12,
+            chunk_candidates: 160,
+        },
+        topic: KindTuning {
+            keyword: 2.0,
+            interaction: 0.4,
+            encoded: 0.3,
+            in_a_row: 0.3,
+            cited_by: 0.06,
+            chunk_candidates: 64,
+        },
+        phrase: KindTuning {
+            keyword: 2.0,
+            interaction: 0.45,
+            encoded: 0.3,
+            in_a_row: 0.6,
+            cited_by: 0.0,
+            chunk_candidates: 64,
+        },
     };
 }
 

@@ -11,10 +11,16 @@ use hornbook_index_build::progress::Progress;
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("snapshot");
+    build_at(&out);
+    // The files stay mapped after the folder is gone.
+    Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
+});
+
+pub(crate) fn build_at(out: &Path) {
     build(&BuildOptions {
         plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
         sources: None,
-        destination: Destination::Folder(out.clone()),
+        destination: Destination::Folder(out.to_owned()),
         strict: false,
         replace: false,
         accept_loss: false,
@@ -22,6 +28,4 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         progress: Progress::Silent,
     })
     .unwrap();
-    // The files stay mapped after the folder is gone.
-    Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap()
-});
+}

@@ -2,13 +2,16 @@
 //!
 //! `VectorWriter` and `GraphWriter` write the two files of an embedding space. `VectorIndex` opens both and answers
 //! `nearest`. Scores are dot products with the stored twelve-bit vectors and equal on every machine; `quantise` defines
-//! them. The graph is built in `index-build`; this module only searches it.
+//! them. The graph is built in `index-build`; this module only searches it. `QueryTable` embeds the queries of a space
+//! whose passages a sentence encoder embedded.
 
 mod arch;
 mod effort;
+mod encoded;
 mod graph;
 mod plan;
 mod quantise;
+mod queries;
 mod ranked;
 mod rows;
 mod scan;
@@ -24,7 +27,9 @@ use std::path::Path;
 
 pub use arch::Kernel;
 pub use effort::{Effort, Work};
+pub use encoded::EncodedSpace;
 pub use graph::{ChunkLinks, GraphFile, GraphWriteError, GraphWriter};
+pub use queries::{EncoderHash, QueryRows, QueryTable, write_queries};
 pub use ranked::Neighbour;
 pub use rows::{RowsView, StoredRow, VectorRows, VectorWriteError, VectorWriter};
 pub use space::{InvalidSpaceName, SpaceName};

@@ -199,7 +199,7 @@ impl VectorWriter {
     }
 }
 
-fn dims_are_possible(dims: usize) -> bool {
+pub(super) fn dims_are_possible(dims: usize) -> bool {
     dims.is_multiple_of(LANES) && (LANES..=DIMS_MAX).contains(&dims)
 }
 

@@ -42,6 +42,11 @@ impl SpaceName {
         format!("graph-{self}.bin")
     }
 
+    /// The file that holds the rows which queries in this space are made of, if a sentence encoder made its passages.
+    pub fn queries_file(&self) -> String {
+        format!("queries-{self}.bin")
+    }
+
     pub(super) fn padded(&self) -> [u8; NAME_LEN_MAX] {
         let mut bytes = [0; NAME_LEN_MAX];
         bytes[..self.0.len()].copy_from_slice(self.0.as_bytes());

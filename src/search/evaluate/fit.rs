@@ -60,7 +60,7 @@ fn pairs_of(graded: &[(u8, Features)]) -> Vec<([f32; Feature::COUNT], f32)> {
     pairs
 }
 
-/// The weights that order the lessons' pairs best, in the scale in which likeness and interaction have a sum of 1.
+/// The weights that order the lessons' pairs best, in the scale in which likeness in both spaces and interaction have a sum of 1.
 pub fn fit(lessons: &[&Lesson], start: Features) -> Features {
     let count = lessons.len().max(1) as f32;
     let mut weights = start;
@@ -73,7 +73,8 @@ pub fn fit(lessons: &[&Lesson], start: Features) -> Features {
         }
         weights.0.iter_mut().zip(slope).for_each(|(weight, slope)| *weight = (*weight + STEP * slope).max(0.0));
     }
-    let semantic = weights.get(Feature::Similarity) + weights.get(Feature::Interaction);
+    let semantic = [Feature::Similarity, Feature::Encoded, Feature::Interaction].map(|feature| weights.get(feature));
+    let semantic: f32 = semantic.iter().sum();
     Features(weights.0.map(|weight| weight / semantic.max(1e-3)))
 }
 

@@ -1,0 +1,154 @@
+//! A snapshot with a second space. Here the encoder that made it is a table of our own: every passage points somewhere else,
+//! and one rare word points where one passage points.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use hornbook::random::SplitMix64;
+use hornbook::search::{Engine, Feature, Mode, SearchRequest, SearchResponse, Tuning};
+use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
+use hornbook_corpus::manifest::{self, Fingerprint, Manifest};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::vectors::{EncoderHash, QueryRows, SpaceName, VectorRows, VectorWriter, write_queries};
+use hornbook_index_build::graph::{GraphInput, GraphOptions, Probes, build_graph};
+
+use sample::ENGINE;
+
+#[path = "support/sample.rs"]
+mod sample;
+
+const DIMS: usize = 32;
+const ENCODER: EncoderHash = [3; 32];
+/// The sample corpus does not have it, and no passage is near it in the first space.
+const WORD: &str = "octopus";
+
+fn space() -> SpaceName {
+    "test-32".parse().unwrap()
+}
+
+/// The passage that the word points to.
+fn wanted() -> ChunkOrdinal {
+    ChunkOrdinal(ENGINE.snapshot().chunks.chunk_count() / 2)
+}
+
+fn wanted_node() -> NodeOrdinal {
+    ENGINE.snapshot().chunks.node_of(wanted()).unwrap()
+}
+
+fn directions(seed: u64, count: usize) -> Vec<Vec<i8>> {
+    let mut numbers = SplitMix64(seed);
+    (0..count).map(|_| (0..DIMS).map(|_| (numbers.draw() >> 56) as i8).collect()).collect()
+}
+
+fn as_vector(codes: &[i8]) -> Vec<f32> {
+    let length = codes.iter().map(|&code| f32::from(code).powi(2)).sum::<f32>().sqrt();
+    codes.iter().map(|&code| f32::from(code) / length).collect()
+}
+
+/// Adds the second space to a snapshot of the sample corpus.
+fn add_space(dir: &Path, hash: EncoderHash) {
+    let (chunks, space) = (ENGINE.snapshot().chunks.chunk_count(), space());
+    let passages = directions(1, chunks as usize);
+    let mut writer = VectorWriter::create(dir, &space, DIMS).unwrap();
+    passages.iter().for_each(|codes| writer.push(&as_vector(codes)).unwrap());
+    writer.finish().unwrap();
+    let rows = VectorRows::open(dir, &space).unwrap();
+    let input = GraphInput { ranges: &[], probes: &Probes::new(DIMS), earlier: None };
+    build_graph(&rows, &input, &GraphOptions::default(), &mut |_, _| ()).unwrap();
+    let mut tokens = directions(2, TOKEN_COUNT);
+    let mut of_word = Vec::new();
+    embedder().tokenize(WORD, &mut of_word);
+    of_word.iter().for_each(|token| tokens[token.index()].clone_from(&passages[wanted().0 as usize]));
+    let (codes, scales) = (tokens.concat(), vec![0.01; TOKEN_COUNT]);
+    write_queries(dir, &space, &ENCODER, &QueryRows { dims: DIMS, codes: &codes, scales: &scales }).unwrap();
+    let old = Manifest::open(dir).unwrap();
+    let second = Fingerprint { id: space.to_string(), hash: blake3_hex(hash) };
+    let embedders = old.embedders.iter().cloned().chain([second]).collect();
+    for name in [manifest::FILE_NAME, manifest::HASH_FILE_NAME] {
+        fs::remove_file(dir.join(name)).unwrap();
+    }
+    Manifest { embedders, files: Vec::new(), ..old }.seal(dir).unwrap();
+}
+
+fn blake3_hex(hash: EncoderHash) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+static ENCODED: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    sample::build_at(&out);
+    add_space(&out, ENCODER);
+    Arc::new(Snapshot::verify(&out, |_| ()).unwrap())
+});
+
+fn engine(encoded: &str) -> Engine {
+    let kinds = ["question", "topic", "phrase"];
+    let tuned =
+        kinds.iter().fold(Tuning::default(), |tuning, kind| tuning.with(&format!("{kind}.encoded"), encoded).unwrap());
+    Engine::tuned(ENCODED.clone(), tuned).unwrap()
+}
+
+fn explained(engine: &Engine, query: &str, mode: Mode) -> SearchResponse {
+    engine.search(&SearchRequest { mode, explain: true, limit: 50, ..SearchRequest::new(query) }).unwrap()
+}
+
+#[test]
+fn what_only_the_second_space_has_near_is_found() {
+    let engine = Engine::new(ENCODED.clone()).unwrap();
+    for mode in [Mode::Hybrid, Mode::Semantic] {
+        let found = explained(&engine, WORD, mode);
+        assert_eq!(found.hits[0].node, wanted_node(), "{mode:?}");
+        let explain = found.hits[0].explain.as_ref().unwrap();
+        let encoded = explain.encoded.unwrap();
+        assert!(encoded.rank == Some(1) && encoded.score > 0.999, "{encoded:?}");
+        assert_eq!(found.hits[0].chunk, Some(wanted()), "the passage that is shown");
+        assert!(explain.shares.unwrap().get(Feature::Encoded) > 0.0);
+        let without = explained(&ENGINE, WORD, mode);
+        assert!(without.hits.iter().all(|hit| hit.node != wanted_node()), "{mode:?}");
+    }
+    assert!(explained(&engine, WORD, Mode::Keyword).hits.is_empty());
+}
+
+#[test]
+fn candidates_of_either_space_are_compared_in_both() {
+    let engine = Engine::new(ENCODED.clone()).unwrap();
+    let found = explained(&engine, "security deposit of a tenant", Mode::Hybrid);
+    assert!(found.hits.len() > 20);
+    for hit in &found.hits {
+        let explain = hit.explain.as_ref().unwrap();
+        assert!(explain.vector.is_some() && explain.encoded.is_some(), "{explain:?}");
+    }
+}
+
+#[test]
+fn a_space_that_counts_nothing_changes_nothing() {
+    let (without, alone) = (engine("0"), engine("1"));
+    for query in ["how tall may a fence be", "security deposit landlord", "repealed", "harbor dues", WORD] {
+        for mode in Mode::ALL {
+            let (found, expected) = (explained(&without, query, mode), explained(&ENGINE, query, mode));
+            let ranked = |response: &SearchResponse| -> Vec<(NodeOrdinal, f32)> {
+                response.hits.iter().map(|hit| (hit.node, hit.score)).collect()
+            };
+            assert_eq!(ranked(&found), ranked(&expected), "{query}, {mode:?}");
+            assert!(found.hits.iter().all(|hit| hit.explain.as_ref().unwrap().encoded.is_none()));
+            let hits = explained(&alone, query, mode).hits;
+            assert!(hits.iter().all(|hit| hit.explain.as_ref().unwrap().vector.is_none()), "{query}, {mode:?}");
+        }
+    }
+    // A snapshot without a second space ranks as if none were known.
+    assert_eq!(ENGINE.tuning().question.encoded, 0.0);
+    assert_eq!(ENGINE.tuning().weights(hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
+}
+
+#[test]
+fn queries_of_another_encoder_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    sample::build_at(&out);
+    add_space(&out, [4; 32]);
+    let refused = Snapshot::open(&out).unwrap_err().to_string();
+    assert!(refused.contains("queries-test-32.bin") && refused.contains("another sentence encoder"), "{refused}");
+}
