@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod admin;
 pub mod api;
 pub mod bench;
+mod byte_cache;
 pub mod client;
 pub mod clock;
 pub mod config;

@@ -20,6 +20,8 @@ pub struct Metrics {
     errors: Family<&'static str, AtomicU64>,
     connections_refused: Family<&'static str, AtomicU64>,
     reloads: Family<&'static str, AtomicU64>,
+    /// How often an answer was compressed, by coding.
+    compressions: Family<&'static str, AtomicU64>,
     pub connections: Gauge,
     /// Those without a request under way.
     pub connections_waiting: Gauge,
@@ -91,6 +93,10 @@ impl Metrics {
         self.reloads.of(result, |count| count.fetch_add(1, Ordering::Relaxed));
     }
 
+    pub fn compressed(&self, coding: &'static str) {
+        self.compressions.of(coding, |count| count.fetch_add(1, Ordering::Relaxed));
+    }
+
     pub fn failed(&self, failed: Failed) {
         let mut kept = self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == FAILURES_KEPT {
@@ -128,6 +134,7 @@ impl Metrics {
         let refused = &self.connections_refused;
         page.counters("connections_refused_total", "connections closed without a response", "why", refused);
         page.counters("reloads_total", "attempts to load a new snapshot", "result", &self.reloads);
+        page.counters("compressions_total", "responses compressed", "coding", &self.compressions);
         let counted = [
             (
                 "connections_total",

@@ -50,6 +50,14 @@ pub(super) const FORMAT: Param<Option<Format>> =
 /// Few answers are shorter.
 const JSON_BYTES: usize = 256;
 
+/// JSON of about so many bytes.
+pub(super) fn json(value: &impl Serialize, about: usize) -> Result<Bytes, ApiError> {
+    let mut text = Vec::with_capacity(about.max(JSON_BYTES));
+    let written = serde_json::to_writer(&mut text, value);
+    written.map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
+    Ok(text.into())
+}
+
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -64,9 +72,15 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub enum Body {
     Bytes(Bytes),
+    /// Kept by the service, and asked for often: worth packing once. The version of the answer names these very bytes.
+    Kept(Bytes),
     /// Stored ready to send in several encodings.
     Stored(StoredLayer),
 }
+
+/// In a response: its body is [`Body::Kept`].
+#[derive(Clone, Copy, Debug)]
+pub struct PackedOnce;
 
 /// A zoning layer of a snapshot.
 #[derive(Clone, Debug)]
@@ -96,14 +110,16 @@ impl Reply {
 
     /// The same for what has about so many bytes.
     pub fn long_json(value: &impl Serialize, about: usize) -> Result<Self, ApiError> {
-        let mut text = Vec::with_capacity(about.max(JSON_BYTES));
-        let written = serde_json::to_writer(&mut text, value);
-        written.map_err(|error| ApiError::internal(format!("write JSON: {error}")))?;
-        Ok(Self::of(Format::Json, text.into()))
+        Ok(Self::of(Format::Json, json(value, about)?))
     }
 
     pub fn of(format: Format, bytes: Bytes) -> Self {
         Self { format, body: Body::Bytes(bytes), stages: Vec::new(), pages: None }
+    }
+
+    /// JSON that the service keeps.
+    pub fn kept(bytes: Bytes) -> Self {
+        Self { body: Body::Kept(bytes), ..Self::of(Format::Json, Bytes::new()) }
     }
 
     pub fn stored(layer: StoredLayer) -> Self {

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
-use super::packing;
+use super::packing::{self, Packing};
 use super::reply::Reply;
 use super::request_log::Note;
 use super::unread::{OfAccount, SharedBytes};
@@ -25,8 +25,7 @@ use crate::accounts::pace::PaceLeft;
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
-use crate::api::reply::{Body, Format, StoredLayer};
-use crate::api::service::Service;
+use crate::api::reply::{Body, Format, PackedOnce, StoredLayer};
 use crate::door::{DoorAnswer, Methods};
 
 /// The path and the query of a request as they were written, for links to other pages.
@@ -36,6 +35,11 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     let Answer { reply, receipt, version, unread } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
+        Body::Kept(bytes) => {
+            let mut response = respond(StatusCode::OK, content_type(reply.format), bytes);
+            response.extensions_mut().insert(PackedOnce);
+            response
+        }
         Body::Stored(layer) => {
             let coding = AcceptedCodings::of(asked).best(&STORED_CODINGS);
             let body = Bytes::from_owner(EncodedLayer { layer, encoding: stored_encoding(coding) });
@@ -219,13 +223,13 @@ pub(super) fn of_door(answer: DoorAnswer) -> Reply {
 }
 
 /// A document as the client accepts it, or the news that it has it already.
-pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, service: &Service) -> Reply {
+pub(super) async fn document(rendered: &Rendered, asked: &HeaderMap, packing: &Packing) -> Reply {
     let is_held = is_known(rendered.version(), gate::text(asked, "if-none-match"));
     let mut response = match is_held {
         true => not_modified(rendered.version(), asked),
         false => {
             let coding = AcceptedCodings::of(asked).best(&Coding::PREFERRED);
-            let (body, coding) = match rendered.packed(coding, service).await {
+            let (body, coding) = match rendered.packed(coding, packing).await {
                 Some(packed) => (packed, coding),
                 None => (rendered.plain(), Coding::Identity),
             };

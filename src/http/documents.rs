@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::coding::{Coding, Effort};
-use super::packing::packed;
+use super::packing::Packing;
 use crate::api::corpus::Corpus;
 use crate::api::documents::{Document, Examples, Setting};
 use crate::api::error::ApiError;
@@ -94,9 +94,9 @@ impl Rendered {
     }
 
     /// None for plain bytes, and while there is no permit to pack it.
-    pub(super) async fn packed(&self, coding: Coding, service: &Service) -> Option<Bytes> {
+    pub(super) async fn packed(&self, coding: Coding, packing: &Packing) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
-        let pack = || async { packed(self.plain(), coding, Effort::Thorough, service).await.ok_or(()) };
+        let pack = || async { packing.packed(self.plain(), coding, Effort::Thorough).await.ok_or(()) };
         self.packed[place].get_or_try_init(pack).await.ok().cloned()
     }
 }

@@ -67,6 +67,7 @@ use gate::CheckedRequest;
 use guard::Refused;
 use http_date::http_date;
 use open_rate::OpenRate;
+use packing::Packing;
 pub use probe::{ReadinessAnswer, ask_readiness};
 pub use proxies::Proxies;
 use reply::Reply;
@@ -177,6 +178,7 @@ struct App {
     observers: Observers,
     origins: Origins,
     documents: Documents,
+    packing: Packing,
     ids: RequestIds,
     /// None: without a limit.
     open_rate: Option<OpenRate>,
@@ -196,6 +198,7 @@ impl App {
     ) -> Self {
         Self {
             doors,
+            packing: Packing::new(Arc::clone(&service), Arc::clone(&observers.metrics)),
             observers,
             origins: Origins::new(&settings.cross_origins),
             documents: Documents::default(),
@@ -233,7 +236,7 @@ impl App {
             }
         };
         let response = self.for_people(response, &head, &id);
-        let mut response = packing::pack(response, &head.headers, &self.service).await;
+        let mut response = self.packing.pack(response, &head.headers).await;
         let now = self.observers.clock.now().wall;
         self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id, now);
         under_way.answered(&mut response, now);
@@ -335,7 +338,7 @@ impl App {
             Some(Target::Live) => answer::probe(StatusCode::OK, "live"),
             Some(Target::Ready) => self.readiness(),
             Some(Target::Document(document)) => match self.documents.of(&self.service, corpus).await {
-                Ok(documents) => answer::document(documents.get(document), checked.headers, &self.service).await,
+                Ok(documents) => answer::document(documents.get(document), checked.headers, &self.packing).await,
                 Err(error) => answer::failed(&error.into(), id, None),
             },
             Some(Target::Operation(operation, path)) => self.operation(operation, path, checked, asked, corpus).await,

@@ -3,7 +3,9 @@
 //! Whatever is large and not packed yet is packed on its way out, in one place. Packing what is longer than a page is heavy
 //! work: it takes a permit and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time
 //! the answer, which is paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are
-//! packed once.
+//! packed once, and what the service keeps, such as tiles of maps, is kept packed as well.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -13,13 +15,19 @@ use hyper::{HeaderMap, StatusCode};
 use super::accept::AcceptedCodings;
 use super::coding::{Coding, Effort};
 use super::reply::Reply;
+use crate::api::reply::PackedOnce;
 use crate::api::service::Service;
+use crate::byte_cache::ByteCache;
+use crate::metrics::Metrics;
 
 /// Smaller answers fit into a packet or two anyhow.
 const PACK_FROM_BYTES: usize = 2 << 10;
 
 /// A page as most are: to pack it takes a tenth of a millisecond, and less than to wake another thread for it.
 const PACK_HERE_BYTES: usize = 24 << 10;
+
+/// Of one generation of what is kept; there are two.
+const KEPT_BYTES_MAX: usize = 8 << 20;
 
 /// Marks a response whose body is as it is to be sent.
 #[derive(Clone, Copy)]
@@ -33,40 +41,79 @@ pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
     }
 }
 
-/// Packs a large answer, if the client accepts that.
-pub(super) async fn pack(response: Reply, asked: &HeaderMap, service: &Service) -> Reply {
-    let is_done = response.extensions().get::<Packed>().is_some() || response.headers().contains_key(CONTENT_ENCODING);
-    if is_done || response.status() != StatusCode::OK {
-        return response;
-    }
-    let accepted = AcceptedCodings::of(asked);
-    let coding = accepted.best(&Coding::PREFERRED);
-    if coding == Coding::Identity {
-        return response;
-    }
-    let (head, body) = response.into_parts();
-    let plain = whole(body).await;
-    let is_small = plain.len() < PACK_FROM_BYTES && !accepted.refuse_identity();
-    let packed = match plain.len() {
-        _ if is_small => None,
-        ..=PACK_HERE_BYTES if coding != Coding::Brotli => coding.pack(&plain, Effort::Quick),
-        _ => packed(plain.clone(), coding, Effort::Quick, service).await,
-    };
-    let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
-    let mut response = Reply::from_parts(head, Full::new(packed));
-    is_packed(&mut response, coding);
-    weaken_tag(response.headers_mut());
-    response
+/// The strong tag of the plain bytes, and how they are packed.
+type PackedKey = (Box<[u8]>, Coding);
+
+/// Packs answers, and keeps what will be asked for again.
+pub(super) struct Packing {
+    service: Arc<Service>,
+    metrics: Arc<Metrics>,
+    kept: ByteCache<PackedKey>,
 }
 
-/// Nothing where there is no permit for it.
-pub(super) async fn packed(plain: Bytes, coding: Coding, effort: Effort, service: &Service) -> Option<Bytes> {
-    let permit = service.heavy_permit().await.ok()?;
-    let thread = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        coding.pack(&plain, effort)
-    });
-    thread.await.ok().flatten()
+impl Packing {
+    pub(super) fn new(service: Arc<Service>, metrics: Arc<Metrics>) -> Self {
+        Self { service, metrics, kept: ByteCache::new(KEPT_BYTES_MAX) }
+    }
+
+    /// Packs a large answer, if the client accepts that.
+    pub(super) async fn pack(&self, response: Reply, asked: &HeaderMap) -> Reply {
+        let is_done =
+            response.extensions().get::<Packed>().is_some() || response.headers().contains_key(CONTENT_ENCODING);
+        if is_done || response.status() != StatusCode::OK {
+            return response;
+        }
+        let accepted = AcceptedCodings::of(asked);
+        let coding = accepted.best(&Coding::PREFERRED);
+        if coding == Coding::Identity {
+            return response;
+        }
+        let (head, body) = response.into_parts();
+        let plain = whole(body).await;
+        let is_small = plain.len() < PACK_FROM_BYTES && !accepted.refuse_identity();
+        let packed = match head.headers.get(ETAG) {
+            _ if is_small => None,
+            Some(tag) if head.extensions.get::<PackedOnce>().is_some() => {
+                self.packed_once(&plain, (tag.as_bytes().into(), coding)).await
+            }
+            _ => self.packed_quickly(&plain, coding).await,
+        };
+        let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
+        let mut response = Reply::from_parts(head, Full::new(packed));
+        is_packed(&mut response, coding);
+        weaken_tag(response.headers_mut());
+        response
+    }
+
+    async fn packed_once(&self, plain: &Bytes, key: PackedKey) -> Option<Bytes> {
+        if let Some(kept) = self.kept.get(&key) {
+            return Some(kept);
+        }
+        let packed = self.packed_quickly(plain, key.1).await?;
+        self.kept.put(key, packed.clone());
+        Some(packed)
+    }
+
+    async fn packed_quickly(&self, plain: &Bytes, coding: Coding) -> Option<Bytes> {
+        match plain.len() {
+            ..=PACK_HERE_BYTES if coding != Coding::Brotli => {
+                self.metrics.compressed(coding.names()[0]);
+                coding.pack(plain, Effort::Quick)
+            }
+            _ => self.packed(plain.clone(), coding, Effort::Quick).await,
+        }
+    }
+
+    /// Packed on a thread of its own; nothing where there is no permit for it.
+    pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
+        let permit = self.service.heavy_permit().await.ok()?;
+        self.metrics.compressed(coding.names()[0]);
+        let thread = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            coding.pack(&plain, effort)
+        });
+        thread.await.ok().flatten()
+    }
 }
 
 /// The bytes of a body that is whole already.

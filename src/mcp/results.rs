@@ -145,7 +145,7 @@ pub(super) fn of_tool(operation: &Operation, outcome: Outcome, window: Window, c
 pub(super) fn taken(answer: Answer) -> (Vec<u8>, Bill) {
     let Answer { reply: Reply { body, stages, .. }, receipt, unread, .. } = answer;
     let bytes = match body {
-        Body::Bytes(bytes) => Vec::from(bytes),
+        Body::Bytes(bytes) | Body::Kept(bytes) => Vec::from(bytes),
         Body::Stored(layer) => layer.bytes(hornbook_corpus::zoning::catalogue::Encoding::Identity).to_vec(),
     };
     (bytes, Bill { receipt, unread, stages, ..Bill::default() })

@@ -216,7 +216,7 @@ impl Opened<'_> {
         self.receipt = receipt.or_else(|| self.receipt.take());
         self.unread = unread.or_else(|| self.unread.take());
         self.stages.extend(reply.stages);
-        let Body::Bytes(bytes) = reply.body else {
+        let (Body::Bytes(bytes) | Body::Kept(bytes)) = reply.body else {
             return Err(ApiError::internal("a page asked for what is stored packed"));
         };
         Ok(News { bytes, version, pages: reply.pages })

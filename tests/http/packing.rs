@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::house::{Answered, House, generous};
 use crate::sample::ENGINE;
 
-fn unpacked(answered: &Answered) -> Vec<u8> {
+pub(crate) fn unpacked(answered: &Answered) -> Vec<u8> {
     let packed = answered.body.as_slice();
     let mut out = Vec::new();
     match answered.header("content-encoding") {

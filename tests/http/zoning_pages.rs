@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::browser::{Browser, between, open_pages};
 use crate::house::{Answered, House, Opening, generous};
+use crate::packing::unpacked;
 use crate::pages::{BROWSER, build_into, is_page, open, usual, visit, with};
 use crate::sample::ENGINE;
 
@@ -125,6 +126,63 @@ fn tiles_are_those_of_the_operation_and_are_kept_for_good() {
     assert_eq!(visit(&house, &format!("{parts}/3/8/0")).status, 422, "beyond the world");
     assert_eq!(visit(&house, &format!("{parts}/19/0/0")).status, 422);
     assert_eq!(visit(&house, &format!("{parts}/overview/sepia")).status, 404);
+}
+
+fn compressions(house: &House) -> f64 {
+    ["gzip", "br", "zstd"]
+        .iter()
+        .map(|coding| house.metric(&format!("hornbook_compressions_total{{coding=\"{coding}\"}}")))
+        .sum()
+}
+
+#[test]
+fn a_part_of_a_map_is_compressed_once_in_each_coding() {
+    let house = open();
+    let parts = parts(&house, MILLBROOK);
+    let known = zones(&house, &parts);
+    let (key, (x, y)) = (format!("Bearer {}", house.any_key()), middle(&known, 11));
+    let of_api = [BROWSER, ("Authorization", &*key)];
+    for (path, headers, is_first) in [
+        (format!("{parts}/zones"), &[BROWSER][..], true),
+        (format!("{parts}/11/{x}/{y}"), &[BROWSER], true),
+        // The same bytes for programs.
+        ("/api/v1/gis/XA-MILLBROOK/zones".to_owned(), &of_api, false),
+        (format!("/api/v1/gis/XA-MILLBROOK/tiles/11/{x}/{y}"), &of_api, false),
+    ] {
+        let get = |coding: &str| house.get_with(&path, &[headers, &[("Accept-Encoding", coding)]].concat());
+        let plain = get("identity");
+        assert_eq!((plain.status, plain.header("content-encoding")), (200, ""), "{path}");
+        assert!(plain.body.len() > 2048, "{path} has {} bytes", plain.body.len());
+        let strong = plain.header("etag").to_owned();
+        for coding in ["gzip", "br", "zstd"] {
+            let before = compressions(&house);
+            let first = get(coding);
+            assert_eq!(compressions(&house) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}");
+            let again = get(coding);
+            assert_eq!(compressions(&house) - before, if is_first { 1.0 } else { 0.0 }, "{path} {coding}, again");
+            for answered in [first, again] {
+                assert_eq!((answered.status, answered.header("content-encoding")), (200, coding), "{path}");
+                assert_eq!(unpacked(&answered), plain.body, "{path} {coding}");
+                assert_eq!(answered.header("etag"), format!("W/{strong}"));
+                assert_eq!(answered.number("content-length"), answered.body.len() as u64);
+            }
+            for held in [&strong, &format!("W/{strong}")] {
+                let asked = [headers, &[("Accept-Encoding", coding), ("If-None-Match", held)]].concat();
+                let known = house.get_with(&path, &asked);
+                assert_eq!((known.status, known.body.len()), (304, 0), "{path} {coding} {held}");
+            }
+        }
+        assert_eq!(get("identity").body, plain.body, "{path}");
+    }
+    // What is not kept is compressed every time.
+    let before = compressions(&house);
+    for _ in 0..2 {
+        assert_eq!(
+            house.get_with(MILLBROOK, &[BROWSER, ("Accept-Encoding", "gzip")]).header("content-encoding"),
+            "gzip"
+        );
+    }
+    assert_eq!(compressions(&house) - before, 2.0);
 }
 
 /// Every feature lies in the tiles of its layer at every zoom, and is told with its own zone.

@@ -13,6 +13,7 @@ use source::{Source, package, text_of};
 /// Each room of `src` and the rooms it may use. Nothing points back: a row names only rows above it.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("bus_error", &[]),
+    ("byte_cache", &[]),
     ("decimal", &[]),
     ("clock", &["decimal"]),
     ("hex", &[]),
@@ -31,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("notices", &["accounts", "client", "clock", "hex", "tls_client"]),
     ("search", &["random"]),
     ("sources", &["client", "clock", "random", "tls_client"]),
-    ("api", &["accounts", "clock", "formation", "hex", "network", "percent", "rate", "search"]),
+    ("api", &["accounts", "byte_cache", "clock", "formation", "hex", "network", "percent", "rate", "search"]),
     ("door", &["accounts", "api", "formation"]),
     ("mcp", &["accounts", "api", "client", "clock", "door", "network", "rate"]),
     (
@@ -44,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "accounts",
             "api",
+            "byte_cache",
             "clock",
             "decimal",
             "door",

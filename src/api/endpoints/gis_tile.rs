@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
 use hornbook_corpus::zoning::places::LayerPlaces;
@@ -17,7 +18,7 @@ use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Whole};
-use crate::api::reply::{Body, Format, Reply};
+use crate::api::reply::{Reply, json};
 
 /// Tiles of a side of the world at the last zoom.
 const TILES_MAX: u32 = 1 << ZOOM_MAX;
@@ -69,7 +70,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let version = Some(format!("{}-{short_code}-{z}_{x}_{y}", corpus.id()));
     let part = MapPart::Tile(short_code, tile);
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::of(Format::Json, made))) });
+        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
     }
     let work = Prepared::heavy(move |cancellation| {
         let MapPart::Tile(short_code, tile) = &part else { return Err(ApiError::internal("a tile is a tile")) };
@@ -79,11 +80,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         cancellation.check()?;
         let features = cut(places, legend, *tile);
         cancellation.check()?;
-        let reply = written(layer.entry(), places, *tile, &features)?;
-        if let Body::Bytes(bytes) = &reply.body {
-            corpus.maps.put(part, bytes.clone());
-        }
-        Ok(reply)
+        let made = written(layer.entry(), places, *tile, &features)?;
+        corpus.maps.put(part, made.clone());
+        Ok(Reply::kept(made))
     });
     Ok(Prepared { version, ..work })
 }
@@ -98,7 +97,7 @@ fn written(
     places: &LayerPlaces,
     tile: TileAddress,
     features: &[TileFeature],
-) -> Result<Reply, ApiError> {
+) -> Result<Bytes, ApiError> {
     let own_name = |feature: &TileFeature| {
         let name = places.features().get(feature.number)?.zone.zone_name.as_deref()?;
         let is_own = entry.zones.get(feature.zone)?.name.as_deref() != Some(name);
@@ -118,7 +117,7 @@ fn written(
         rings: features.iter().map(|feature| feature.rings.iter().map(steps).collect()).collect(),
         names: features.iter().filter_map(own_name).collect(),
     };
-    Reply::long_json(&reply, 16 * features.len() + 8 * vertices)
+    json(&reply, 16 * features.len() + 8 * vertices)
 }
 
 /// Small numbers take few bytes.

@@ -17,7 +17,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
 use crate::api::operation::{LawCall, Prepared};
-use crate::api::reply::{Body, Format, Reply};
+use crate::api::reply::{Reply, json};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -98,17 +98,15 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let version = Some(format!("{}-{short_code}-zones", corpus.id()));
     let part = MapPart::Zones(short_code.clone());
     if let Some(made) = corpus.maps.get(&part) {
-        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::of(Format::Json, made))) });
+        return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
     }
     let work = Prepared::heavy(move |cancellation| {
         let layer = layer_of(&corpus, &short_code)?;
         let legend = layer.legend().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
         cancellation.check()?;
-        let reply = Reply::json(&zones(&corpus, layer, legend))?;
-        if let Body::Bytes(bytes) = &reply.body {
-            corpus.maps.put(part, bytes.clone());
-        }
-        Ok(reply)
+        let made = json(&zones(&corpus, layer, legend), 0)?;
+        corpus.maps.put(part, made.clone());
+        Ok(Reply::kept(made))
     });
     Ok(Prepared { version, ..work })
 }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use super::overview;
 use crate::api::error::ApiError;
+use crate::api::reply::PackedOnce;
 use crate::api::visitors::Wish;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit};
 use crate::web::errors;
@@ -93,7 +94,7 @@ async fn part(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
     }
 }
 
-/// What an operation answers, as it is.
+/// What an operation answers, as it is. The service keeps it.
 async fn stored(
     mut opened: Opened<'_>,
     operation: &'static str,
@@ -104,7 +105,8 @@ async fn stored(
     let response = match opened.ask(ask).await? {
         Told::Unchanged(version) => response::not_modified(&version, Keep::ForGood),
         Told::News(News { bytes, version, .. }) => {
-            let response = response::text(StatusCode::OK, "application/json", bytes, Keep::ForGood);
+            let mut response = response::text(StatusCode::OK, "application/json", bytes, Keep::ForGood);
+            response.extensions_mut().insert(PackedOnce);
             response::with_version(response, &version.unwrap_or_default())
         }
     };

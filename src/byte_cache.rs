@@ -1,0 +1,93 @@
+//! Bytes that were made already and are asked for again, up to a number of bytes.
+//!
+//! In two generations: what is asked for again moves to the young one, and when that is full it becomes the old one and
+//! what was old is forgotten.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+/// What an entry costs in addition to its bytes, so that empty ones are bounded too.
+const ENTRY_BYTES: usize = 256;
+
+pub(crate) struct ByteCache<K> {
+    /// Of one generation.
+    bytes_max: usize,
+    generations: Mutex<Generations<K>>,
+}
+
+struct Generations<K> {
+    young: HashMap<K, Bytes>,
+    young_bytes: usize,
+    old: HashMap<K, Bytes>,
+}
+
+impl<K: Eq + Hash + Clone> ByteCache<K> {
+    /// Holds at most twice so many bytes, and one entry more.
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        let generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new() };
+        Self { bytes_max, generations: Mutex::new(generations) }
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<Bytes> {
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = generations.young.get(key) {
+            return Some(found.clone());
+        }
+        let found = generations.old.remove(key)?;
+        generations.put(key.clone(), found.clone(), self.bytes_max);
+        Some(found)
+    }
+
+    pub(crate) fn put(&self, key: K, bytes: Bytes) {
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner).put(key, bytes, self.bytes_max);
+    }
+}
+
+impl<K: Eq + Hash> Generations<K> {
+    fn put(&mut self, key: K, bytes: Bytes, bytes_max: usize) {
+        let size = bytes.len() + ENTRY_BYTES;
+        if self.young_bytes + size > bytes_max {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        self.young_bytes += size;
+        if let Some(replaced) = self.young.insert(key, bytes) {
+            self.young_bytes -= replaced.len() + ENTRY_BYTES;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES_MAX: usize = 24 << 20;
+
+    #[test]
+    fn it_stays_within_its_bound_and_keeps_what_is_used() {
+        let cache = ByteCache::new(BYTES_MAX);
+        let bytes = Bytes::from(vec![0; 1 << 20]);
+        cache.put(1_000, Bytes::from_static(b"used with every other"));
+        for key in 0..200 {
+            cache.put(key, bytes.clone());
+            assert!(cache.get(&1_000).is_some());
+            let held = cache.generations.lock().unwrap();
+            let all =
+                held.young.values().chain(held.old.values()).map(|bytes| bytes.len() + ENTRY_BYTES).sum::<usize>();
+            assert!(all <= 2 * BYTES_MAX && held.young_bytes <= BYTES_MAX + bytes.len(), "{all}");
+        }
+        assert!(cache.get(&199).is_some() && cache.get(&0).is_none());
+    }
+
+    #[test]
+    fn putting_the_same_twice_counts_it_once() {
+        let cache = ByteCache::new(BYTES_MAX);
+        for _ in 0..3 {
+            cache.put("tile", Bytes::from_static(b"tile"));
+        }
+        assert_eq!(cache.generations.lock().unwrap().young_bytes, 4 + ENTRY_BYTES);
+    }
+}
