@@ -66,9 +66,9 @@ pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMi
         @if let Some(notes) = &intake.notes { h2 { "Notes" } p { (notes) } }
         (price(content))
         form method="post" {
-            label {
+            label.tick {
                 input type="checkbox" name="confirmed" value="yes" required;
-                "I have read this page, and it is correct."
+                " I have read this page, and it is correct."
             }
             button type="submit" { "Accept and order" }
         }

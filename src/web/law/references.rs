@@ -48,6 +48,9 @@ pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<D
     let main = html! {
         nav.crumbs aria-label="Place in the code" { ol { li { a href=(path(id)) { (Letters(&cited.citation)) " " (Letters(&cited.heading)) } } } }
         h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (grouped(references.total)) } }
+        @if references.nodes.is_empty() {
+            p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
+        }
         ul.links { @for link in &references.nodes { li { (entry(link)) } } }
         @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}&page=", references.direction))) }
     };

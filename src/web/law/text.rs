@@ -147,9 +147,10 @@ impl<'t> LawText<'t> {
         let is_row = |line: &&Line<'_>| matches!(line.kind, LineKind::TableHead | LineKind::TableRow);
         let first = lines.iter().position(|line| is_row(&line)).unwrap_or(lines.len());
         let last = lines.iter().rposition(|line| is_row(&line)).map_or(first, |last| last + 1);
+        let depth = lines.iter().map(|line| line.depth).min().filter(|depth| *depth > 0);
         let columns = lines.iter().filter(is_row).map(|line| line.text.split('\t').count()).max().unwrap_or(1);
         html! {
-            div.table role="group" aria-label="Table" tabindex="0" {
+            div.table data-depth=[depth] role="group" aria-label="Table" tabindex="0" {
                 table {
                     @if first > 0 { caption { @for line in &lines[..first] { (self.whole_line(line)) " " } } }
                     @for rows in lines[first..last].chunk_by(|one, other| one.kind == other.kind) {
@@ -300,5 +301,17 @@ mod tests {
         );
         assert!(html.contains("<a href=\"#note-2\" aria-label=\"Footnote 2\">2</a></sup></p>"), "{html}");
         assert_eq!(set.footnotes(), [4, 2]);
+    }
+
+    #[test]
+    fn a_table_within_a_subdivision_is_as_deep_as_its_paragraphs() {
+        let text = "(a) Fees:\n(1) these:\nYear\tFee\n2024\t$5";
+        let row = |kind| LayoutLine::in_table(kind, 2, 0);
+        let paragraph = |depth| LayoutLine::labelled(LineKind::Paragraph, depth, 3);
+        let lines = vec![paragraph(0), paragraph(1), row(LineKind::TableHead), row(LineKind::TableRow)];
+        let layout = Layout { lines, marks: Vec::new() };
+        assert_eq!(layout.mistake_for(text), None);
+        let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+        assert!(html.contains("<div class=\"table\" data-depth=\"2\" role=\"group\""), "{html}");
     }
 }
