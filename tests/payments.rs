@@ -5,26 +5,89 @@ mod support;
 
 use std::collections::BTreeMap;
 
+use hornbook::accounts::admission::Receipt;
 use hornbook::accounts::changes::{OPEN_PURCHASES_MAX, OpenedPurchase, PaymentReport, PurchaseWish, ReportResult};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
-use hornbook::accounts::ids::{AccountId, CheckoutId, Credits, PurchaseId};
-use hornbook::accounts::records::{DisputeState, PurchaseRecord, PurchaseStatus};
+use hornbook::accounts::ids::{AccountId, CheckoutId, Credits};
+use hornbook::accounts::records::{CheckoutPage, DisputeState, PurchaseRecord, PurchaseStatus};
 use hornbook::accounts::tier::{PackName, Tariff};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::Now;
 use support::disk::{Disk, EIO, ENOSPC, Fault, FaultOn};
 use support::{Customer, act, call, customer, fast_settings, noon, read, start, wait_until_healthy};
 
-fn wish(account: AccountId, pack: PackName, retry: Option<&str>) -> PurchaseWish {
-    PurchaseWish { account, pack, retry: retry.map(str::to_owned), by_card: true }
+/// Accounts with one customer, at one moment.
+struct Shop {
+    disk: Disk,
+    settings: Settings,
+    accounts: Accounts,
+    owner: Customer,
+    now: Now,
 }
 
-fn open(accounts: &Accounts, wish: PurchaseWish, seed: u64, now: Now) -> PurchaseRecord {
-    match accounts.open_purchase(wish, &act(now), &mut SeededEntropy(seed)).unwrap() {
-        OpenedPurchase::New(purchase) | OpenedPurchase::Known(purchase) => *purchase,
-        other => panic!("{other:?}"),
+impl Shop {
+    fn open(settings: Settings) -> Self {
+        let (now, disk) = (read(&noon()), Disk::with_schema());
+        let accounts = start(disk.medium(), settings, now);
+        let owner = customer(&accounts, 0, 1, now);
+        Self { disk, settings, accounts, owner, now }
     }
+
+    /// The shop of a month without free calls.
+    fn without_free_units() -> Self {
+        Self::open(fast_settings(Durability::Strict, 0))
+    }
+
+    fn wish(&self, pack: PackName) -> PurchaseWish {
+        wish(self.owner.account, pack, None)
+    }
+
+    fn buy(&self, pack: PackName, seed: u64) -> PurchaseRecord {
+        self.buy_as(self.wish(pack), seed)
+    }
+
+    fn buy_as(&self, wish: PurchaseWish, seed: u64) -> PurchaseRecord {
+        self.buy_at(wish, seed, self.now)
+    }
+
+    fn buy_at(&self, wish: PurchaseWish, seed: u64, now: Now) -> PurchaseRecord {
+        match self.accounts.open_purchase(wish, &act(now), &mut SeededEntropy(seed)).unwrap() {
+            OpenedPurchase::New(purchase) | OpenedPurchase::Known(purchase) => *purchase,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn report(&self, report: PaymentReport) -> ReportResult {
+        self.accounts.report_payment(report, &act(self.now)).unwrap()
+    }
+
+    fn grant(&self, credits: u32) {
+        self.accounts.grant(self.owner.account, Credits(credits), "test".to_owned(), &act(self.now)).unwrap();
+    }
+
+    fn call(&self, cost: u32) -> Result<Receipt, Refusal> {
+        call(&self.accounts, &self.owner.keys[0], cost, None, self.now)
+    }
+
+    fn wallet(&self) -> i64 {
+        self.accounts.account(self.owner.account, self.now).unwrap().remaining.wallet
+    }
+
+    fn status(&self, purchase: &PurchaseRecord) -> PurchaseStatus {
+        self.accounts.purchases().unwrap().into_iter().find(|one| one.id == purchase.id).unwrap().status
+    }
+
+    /// The next start, at this moment.
+    fn reopened(self, now: Now) -> Self {
+        self.accounts.close();
+        let accounts = start(self.disk.medium(), self.settings, now);
+        Self { accounts, now, ..self }
+    }
+}
+
+fn wish(account: AccountId, pack: PackName, retry: Option<&str>) -> PurchaseWish {
+    PurchaseWish { account, pack, retry: retry.map(str::to_owned), by_card: true }
 }
 
 fn paid(purchase: &PurchaseRecord) -> PaymentReport {
@@ -47,199 +110,162 @@ fn disputed(purchase: &PurchaseRecord, dispute: &str, amount: Option<u64>, state
     PaymentReport::Disputed { payment, dispute: dispute.to_owned(), amount, state }
 }
 
-fn wallet(accounts: &Accounts, account: AccountId, now: Now) -> i64 {
-    accounts.account(account, now).unwrap().remaining.wallet
-}
-
-fn status(accounts: &Accounts, id: PurchaseId) -> PurchaseStatus {
-    accounts.purchases().unwrap().into_iter().find(|purchase| purchase.id == id).unwrap().status
-}
-
 #[test]
 fn a_refund_leaves_a_hole_that_later_credits_fill_first() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), fast_settings(Durability::Strict, 2), now);
-    let owner = customer(&accounts, 0, 1, now);
-    let key = &owner.keys[0];
-    let first = open(&accounts, wish(owner.account, PackName::Starter, None), 1, now);
-    assert_eq!(accounts.report_payment(paid(&first), &act(now)).unwrap(), ReportResult::Applied);
-    assert_eq!(call(&accounts, key, 402, None, now).unwrap().credits_remaining(), 600);
+    let shop = Shop::open(fast_settings(Durability::Strict, 2));
+    let first = shop.buy(PackName::Starter, 1);
+    assert_eq!(shop.report(paid(&first)), ReportResult::Applied);
+    assert_eq!(shop.call(402).unwrap().credits_remaining(), 600);
 
     // Half of the price: half of the credits.
-    accounts.report_payment(refunded(&first, 250), &act(now)).unwrap();
-    assert_eq!(wallet(&accounts, owner.account, now), 100);
-    accounts.report_payment(refunded(&first, 500), &act(now)).unwrap();
-    assert_eq!((wallet(&accounts, owner.account, now), status(&accounts, first.id)), (-400, PurchaseStatus::Refunded));
-    match call(&accounts, key, 1, None, now) {
+    shop.report(refunded(&first, 250));
+    assert_eq!(shop.wallet(), 100);
+    shop.report(refunded(&first, 500));
+    assert_eq!((shop.wallet(), shop.status(&first)), (-400, PurchaseStatus::Refunded));
+    match shop.call(1) {
         Err(Refusal::Credits { remaining, .. }) => assert_eq!(remaining.wallet, -400),
         other => panic!("spent what was not there: {:?}", other.err()),
     }
-    assert!(accounts.adjust(owner.account, -1, "test".to_owned(), &act(now)).is_err());
-    accounts.grant(owner.account, Credits(399), "test".to_owned(), &act(now)).unwrap();
-    assert!(call(&accounts, key, 1, None, now).is_err());
-    accounts.grant(owner.account, Credits(2), "test".to_owned(), &act(now)).unwrap();
-    assert_eq!(call(&accounts, key, 1, None, now).unwrap().credits_remaining(), 0);
-    accounts.verify_ledger().unwrap();
+    assert!(shop.accounts.adjust(shop.owner.account, -1, "test".to_owned(), &act(shop.now)).is_err());
+    shop.grant(399);
+    assert!(shop.call(1).is_err());
+    shop.grant(2);
+    assert_eq!(shop.call(1).unwrap().credits_remaining(), 0);
+    shop.accounts.verify_ledger().unwrap();
 }
 
 #[test]
 fn free_units_can_be_used_while_the_wallet_is_below_zero() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let settings = fast_settings(Durability::Strict, 1000);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, 0, 1, now);
-    let bought = open(&accounts, wish(owner.account, PackName::Starter, None), 1, now);
-    accounts.report_payment(paid(&bought), &act(now)).unwrap();
-    call(&accounts, &owner.keys[0], 1500, None, now).unwrap();
-    accounts.report_payment(refunded(&bought, 500), &act(now)).unwrap();
-    assert_eq!(wallet(&accounts, owner.account, now), -500);
+    let mut shop = Shop::open(fast_settings(Durability::Strict, 1000));
+    let bought = shop.buy(PackName::Starter, 1);
+    shop.report(paid(&bought));
+    shop.call(1500).unwrap();
+    shop.report(refunded(&bought, 500));
+    assert_eq!(shop.wallet(), -500);
     // The next month begins.
-    let next = Now { wall: now.wall.plus_millis(31 * 86_400_000), ..now };
-    let receipt = call(&accounts, &owner.keys[0], 7, None, next).unwrap();
+    shop.now.wall = shop.now.wall.plus_millis(31 * 86_400_000);
+    let receipt = shop.call(7).unwrap();
     assert_eq!((receipt.credits_remaining(), receipt.allotment_remaining()), (0, 993));
-    accounts.verify_ledger().unwrap();
-    accounts.close();
-    let again = start(disk.medium(), settings, next);
-    assert_eq!(wallet(&again, owner.account, next), -500);
-    again.verify_ledger().unwrap();
+    shop.accounts.verify_ledger().unwrap();
+    let next = shop.now;
+    let again = shop.reopened(next);
+    assert_eq!(again.wallet(), -500);
+    again.accounts.verify_ledger().unwrap();
 }
 
 #[test]
 fn a_dispute_takes_the_credits_until_it_is_won() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let owner = customer(&accounts, 0, 1, now);
-    let bought = open(&accounts, wish(owner.account, PackName::Pro, None), 1, now);
-    let report = |report: PaymentReport| accounts.report_payment(report, &act(now)).unwrap();
-    report(paid(&bought));
+    let shop = Shop::open(Settings::default());
+    let bought = shop.buy(PackName::Pro, 1);
+    shop.report(paid(&bought));
     for (state, left) in [(DisputeState::Open, 0), (DisputeState::Won, 5000)] {
-        assert_eq!(report(disputed(&bought, "dp_1", None, state)), ReportResult::Applied);
-        assert_eq!(report(disputed(&bought, "dp_1", None, state)), ReportResult::Known);
-        assert_eq!(wallet(&accounts, owner.account, now), left, "{state:?}");
+        assert_eq!(shop.report(disputed(&bought, "dp_1", None, state)), ReportResult::Applied);
+        assert_eq!(shop.report(disputed(&bought, "dp_1", None, state)), ReportResult::Known);
+        assert_eq!(shop.wallet(), left, "{state:?}");
     }
-    assert_eq!(report(disputed(&bought, "dp_1", None, DisputeState::Open)), ReportResult::Known, "it has ended");
+    let reopened = shop.report(disputed(&bought, "dp_1", None, DisputeState::Open));
+    assert_eq!(reopened, ReportResult::Known, "it has ended");
     // The end is reported without the beginning, of a part.
-    report(disputed(&bought, "dp_2", Some(1000), DisputeState::Lost));
-    assert_eq!(wallet(&accounts, owner.account, now), 2500);
+    shop.report(disputed(&bought, "dp_2", Some(1000), DisputeState::Lost));
+    assert_eq!(shop.wallet(), 2500);
     // What went back already is not taken twice.
-    report(refunded(&bought, 2000));
-    assert_eq!(wallet(&accounts, owner.account, now), 0);
-    accounts.verify_ledger().unwrap();
+    shop.report(refunded(&bought, 2000));
+    assert_eq!(shop.wallet(), 0);
+    shop.accounts.verify_ledger().unwrap();
 }
 
 #[test]
 fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let owner = customer(&accounts, 0, 1, now);
+    let shop = Shop::open(Settings::default());
+    let accounts = &shop.accounts;
     let changed = |change: fn(&mut u64, &mut String, &mut String)| {
-        let seed = accounts.purchases().unwrap().len() as u64;
-        let bought = open(&accounts, wish(owner.account, PackName::Starter, None), seed, now);
+        let bought = shop.buy(PackName::Starter, accounts.purchases().unwrap().len() as u64);
         let PaymentReport::Paid { checkout, mut session, payment, mut amount, mut currency } = paid(&bought) else {
             unreachable!("it is paid")
         };
-        accounts
-            .checkout_made(
-                checkout,
-                hornbook::accounts::records::CheckoutPage {
-                    session: session.clone(),
-                    url: "https://pay.example/".to_owned(),
-                },
-            )
-            .unwrap();
+        let page = CheckoutPage { session: session.clone(), url: "https://pay.example/".to_owned() };
+        accounts.checkout_made(checkout, page).unwrap();
         change(&mut amount, &mut currency, &mut session);
         let report = PaymentReport::Paid { checkout, session, payment, amount, currency };
-        let result = accounts.report_payment(report.clone(), &act(now)).unwrap();
+        let result = shop.report(report.clone());
         assert!(matches!(result, ReportResult::Problem(_)), "{result:?}");
-        assert_eq!(accounts.report_payment(report, &act(now)).unwrap(), ReportResult::Known, "told once");
+        assert_eq!(shop.report(report), ReportResult::Known, "told once");
         assert!(accounts.checkout(checkout).unwrap().unwrap().problem.is_some());
-        assert_eq!(status(&accounts, bought.id), PurchaseStatus::Requested);
-        accounts.cancel_purchase(bought.id, &act(now)).unwrap();
+        assert_eq!(shop.status(&bought), PurchaseStatus::Requested);
+        accounts.cancel_purchase(bought.id, &act(shop.now)).unwrap();
     };
     changed(|amount, _, _| *amount = 499);
     changed(|amount, _, _| *amount = 50_000);
     changed(|_, currency, _| *currency = "mxn".to_owned());
     changed(|_, _, session| *session = "cs_other".to_owned());
-    assert_eq!(wallet(&accounts, owner.account, now), 0);
-    let stranger = PaymentReport::NotPaid { checkout: CheckoutId(uuid()), session: "cs".to_owned() };
-    assert_eq!(accounts.report_payment(stranger, &act(now)).unwrap(), ReportResult::Unknown);
+    assert_eq!(shop.wallet(), 0);
+    let stranger = CheckoutId(uuid::Uuid::from_u128(7));
+    let stranger = PaymentReport::NotPaid { checkout: stranger, session: "cs".to_owned() };
+    assert_eq!(shop.report(stranger), ReportResult::Unknown);
 
     // Paid by card after the operator took another payment for it: once is enough.
-    let bought = open(&accounts, wish(owner.account, PackName::Starter, None), 99, now);
-    accounts.pay_purchase(bought.id, Some("cash".to_owned()), &act(now)).unwrap();
-    assert!(matches!(accounts.report_payment(paid(&bought), &act(now)).unwrap(), ReportResult::Problem(_)));
+    let bought = shop.buy(PackName::Starter, 99);
+    accounts.pay_purchase(bought.id, Some("cash".to_owned()), &act(shop.now)).unwrap();
+    assert!(matches!(shop.report(paid(&bought)), ReportResult::Problem(_)));
     // Its refund takes nothing: nothing was given for it.
-    accounts.report_payment(refunded(&bought, 500), &act(now)).unwrap();
-    assert_eq!(wallet(&accounts, owner.account, now), 1000);
+    shop.report(refunded(&bought, 500));
+    assert_eq!(shop.wallet(), 1000);
     accounts.verify_ledger().unwrap();
 }
 
-fn uuid() -> uuid::Uuid {
-    uuid::Uuid::from_u128(7)
+/// What eight threads get that do the same at once.
+fn by_many<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..8).map(|seed| scope.spawn(move || work(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
 }
 
 #[test]
 fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
-    let now = read(&noon());
-    let accounts = start(Disk::with_schema().medium(), Settings::default(), now);
-    let (owner, other) = (customer(&accounts, 0, 1, now), customer(&accounts, 0, 1, now));
-    let first = open(&accounts, wish(owner.account, PackName::Pro, Some("k")), 1, now);
-    let ids: Vec<PurchaseId> = std::thread::scope(|scope| {
-        let buyers: Vec<_> = (0..8)
-            .map(|seed| {
-                let (accounts, owner) = (&accounts, &owner);
-                scope.spawn(move || open(accounts, wish(owner.account, PackName::Pro, Some("k")), seed, now).id)
-            })
-            .collect();
-        buyers.into_iter().map(|buyer| buyer.join().unwrap()).collect()
-    });
+    let shop = Shop::open(Settings::default());
+    let other = customer(&shop.accounts, 0, 1, shop.now).account;
+    let with_key = |account, pack| wish(account, pack, Some("k"));
+    let owner = shop.owner.account;
+    let first = shop.buy_as(with_key(owner, PackName::Pro), 1);
+    let ids = by_many(|seed| shop.buy_as(with_key(owner, PackName::Pro), seed).id);
     assert!(ids.iter().all(|id| *id == first.id), "{ids:?}");
-    let opened = |wish| accounts.open_purchase(wish, &act(now), &mut SeededEntropy(50)).unwrap();
-    let another = opened(wish(owner.account, PackName::Bulk, Some("k")));
+    let opened = |wish| shop.accounts.open_purchase(wish, &act(shop.now), &mut SeededEntropy(50)).unwrap();
+    let another = opened(with_key(owner, PackName::Bulk));
     assert!(matches!(another, OpenedPurchase::OtherPack), "{another:?}");
-    assert_ne!(open(&accounts, wish(other.account, PackName::Pro, Some("k")), 51, now).id, first.id);
+    assert_ne!(shop.buy_as(with_key(other, PackName::Pro), 51).id, first.id);
     // Long after: it still is this purchase.
-    let later = Now { wall: now.wall.plus_millis(24 * 3_600_000), ..now };
-    assert_eq!(open(&accounts, wish(owner.account, PackName::Pro, Some("k")), 52, later).id, first.id);
+    let later = Now { wall: shop.now.wall.plus_millis(24 * 3_600_000), ..shop.now };
+    assert_eq!(shop.buy_at(with_key(owner, PackName::Pro), 52, later).id, first.id);
 
     for seed in 1..OPEN_PURCHASES_MAX as u64 {
-        open(&accounts, wish(owner.account, PackName::Starter, None), 100 + seed, now);
+        shop.buy(PackName::Starter, 100 + seed);
     }
-    assert!(matches!(opened(wish(owner.account, PackName::Starter, None)), OpenedPurchase::TooManyOpen));
-    open(&accounts, wish(other.account, PackName::Starter, None), 200, now);
+    assert!(matches!(opened(shop.wish(PackName::Starter)), OpenedPurchase::TooManyOpen));
+    shop.buy_as(wish(other, PackName::Starter, None), 200);
     // The pages of these are closed after a day, whether or not that was reported.
-    let much_later = Now { wall: now.wall.plus_millis(26 * 3_600_000), ..now };
-    open(&accounts, wish(owner.account, PackName::Starter, None), 201, much_later);
-    assert_eq!(status(&accounts, first.id), PurchaseStatus::Cancelled);
+    let much_later = Now { wall: shop.now.wall.plus_millis(26 * 3_600_000), ..shop.now };
+    shop.buy_at(shop.wish(PackName::Starter), 201, much_later);
+    assert_eq!(shop.status(&first), PurchaseStatus::Cancelled);
     // Paid all the same: the money is here.
-    accounts.report_payment(paid(&first), &act(now)).unwrap();
-    assert_eq!((wallet(&accounts, owner.account, now), status(&accounts, first.id)), (5000, PurchaseStatus::Paid));
+    shop.report(paid(&first));
+    assert_eq!((shop.wallet(), shop.status(&first)), (5000, PurchaseStatus::Paid));
 }
 
 #[test]
 fn a_paid_page_is_credited_once_by_many_at_once_and_after_a_crash() {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let settings = fast_settings(Durability::Strict, 0);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, 0, 1, now);
-    let bought = open(&accounts, wish(owner.account, PackName::Starter, None), 1, now);
-    let applied = std::thread::scope(|scope| {
-        let deliveries: Vec<_> = (0..8)
-            .map(|_| {
-                let (accounts, bought) = (&accounts, &bought);
-                scope.spawn(move || accounts.report_payment(paid(bought), &act(now)).unwrap() == ReportResult::Applied)
-            })
-            .collect();
-        deliveries.into_iter().filter_map(|delivery| delivery.join().unwrap().then_some(())).count()
-    });
-    assert_eq!((applied, wallet(&accounts, owner.account, now)), (1, 1000));
+    let shop = Shop::without_free_units();
+    let bought = shop.buy(PackName::Starter, 1);
+    let results = by_many(|_| shop.report(paid(&bought)));
+    let applied = results.iter().filter(|result| **result == ReportResult::Applied).count();
+    assert_eq!((applied, shop.wallet()), (1, 1000));
     // The commit is on disk, and nobody was answered: the file as it is now is opened by the next start.
-    let after_a_crash = start(Disk::from_bytes(disk.bytes()).medium(), settings, now);
-    assert_eq!(after_a_crash.report_payment(paid(&bought), &act(now)).unwrap(), ReportResult::Known);
-    assert_eq!(wallet(&after_a_crash, owner.account, now), 1000);
-    after_a_crash.verify_ledger().unwrap();
+    let disk = Disk::from_bytes(shop.disk.bytes());
+    let after_a_crash = Shop { accounts: start(disk.medium(), shop.settings, shop.now), disk, ..shop };
+    assert_eq!(after_a_crash.report(paid(&bought)), ReportResult::Known);
+    assert_eq!(after_a_crash.wallet(), 1000);
+    after_a_crash.accounts.verify_ledger().unwrap();
 }
 
 /// Whatever write or sync fails, the report comes again until it is taken, and counts once.
@@ -255,17 +281,14 @@ fn reports_repeated_through_a_failing_disk_count_once() {
 }
 
 fn deliver_through(fault: Fault) {
-    let now = read(&noon());
-    let disk = Disk::with_schema();
-    let settings = fast_settings(Durability::Strict, 0);
-    let accounts = start(disk.medium(), settings, now);
-    let owner = customer(&accounts, 0, 1, now);
-    let bought = open(&accounts, wish(owner.account, PackName::Starter, None), 1, now);
-    disk.fail(Some(fault));
+    let shop = Shop::without_free_units();
+    let bought = shop.buy(PackName::Starter, 1);
+    shop.disk.fail(Some(fault));
+    let won = || shop.accounts.report_payment(disputed(&bought, "dp_1", Some(400), DisputeState::Won), &act(shop.now));
     let reports = [paid(&bought), refunded(&bought, 100), disputed(&bought, "dp_1", Some(400), DisputeState::Open)];
     let mut undelivered: Vec<PaymentReport> = reports.to_vec();
     for _ in 0..2000 {
-        undelivered.retain(|report| match accounts.report_payment(report.clone(), &act(now)) {
+        undelivered.retain(|report| match shop.accounts.report_payment(report.clone(), &act(shop.now)) {
             // The dispute is not known before the payment is.
             Ok(result) => result == ReportResult::Unknown,
             Err(_) => true,
@@ -273,16 +296,16 @@ fn deliver_through(fault: Fault) {
         if undelivered.is_empty() {
             break;
         }
-        let _ = wait_until_healthy(&accounts);
+        let _ = wait_until_healthy(&shop.accounts);
     }
     assert!(undelivered.is_empty(), "{fault:?}: {undelivered:?}");
-    assert_eq!(wallet(&accounts, owner.account, now), 0, "{fault:?}");
-    accounts.report_payment(disputed(&bought, "dp_1", Some(400), DisputeState::Won), &act(now)).ok();
-    disk.fail(None);
-    wait_until_healthy(&accounts).unwrap();
-    accounts.report_payment(disputed(&bought, "dp_1", Some(400), DisputeState::Won), &act(now)).unwrap();
-    assert_eq!(wallet(&accounts, owner.account, now), 800, "{fault:?}");
-    accounts.verify_ledger().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
+    assert_eq!(shop.wallet(), 0, "{fault:?}");
+    won().ok();
+    shop.disk.fail(None);
+    wait_until_healthy(&shop.accounts).unwrap();
+    won().unwrap();
+    assert_eq!(shop.wallet(), 800, "{fault:?}");
+    shop.accounts.verify_ledger().unwrap_or_else(|error| panic!("{fault:?}: {error}"));
 }
 
 const SEQUENCES: u64 = 400;
@@ -313,11 +336,8 @@ impl Truth {
 
 struct Model {
     random: SeededEntropy,
-    disk: Disk,
-    settings: Settings,
-    accounts: Option<Accounts>,
-    owner: Customer,
-    now: Now,
+    /// None only while it is opened again.
+    shop: Option<Shop>,
     purchases: Vec<(PurchaseRecord, Truth)>,
     spent: i64,
     granted: i64,
@@ -327,28 +347,21 @@ struct Model {
 #[test]
 fn nothing_differs_from_the_model() {
     for seed in 0..SEQUENCES {
-        let now = read(&noon());
-        let disk = Disk::with_schema();
-        let settings = fast_settings(Durability::Strict, 0);
-        let accounts = start(disk.medium(), settings, now);
-        let owner = customer(&accounts, 0, 1, now);
-        let random = SeededEntropy(seed);
-        let accounts = Some(accounts);
-        let purchases = Vec::new();
-        let mut model = Model { random, disk, settings, accounts, owner, now, purchases, spent: 0, granted: 0 };
+        let (random, shop) = (SeededEntropy(seed), Some(Shop::without_free_units()));
+        let mut model = Model { random, shop, purchases: Vec::new(), spent: 0, granted: 0 };
         for step in 0..STEPS {
             model.step();
             model.compare(&format!("seed {seed}, step {step}"));
         }
         model.restart();
         model.compare(&format!("seed {seed}, at the end"));
-        model.real().verify_ledger().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        model.shop().accounts.verify_ledger().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
 }
 
 impl Model {
-    fn real(&self) -> &Accounts {
-        self.accounts.as_ref().unwrap()
+    fn shop(&self) -> &Shop {
+        self.shop.as_ref().unwrap()
     }
 
     fn expected(&self) -> i64 {
@@ -361,12 +374,13 @@ impl Model {
     }
 
     fn compare(&self, context: &str) {
-        assert_eq!(wallet(self.real(), self.owner.account, self.now), self.expected(), "{context}");
+        assert_eq!(self.shop().wallet(), self.expected(), "{context}");
     }
 
     fn restart(&mut self) {
-        self.accounts = None;
-        self.accounts = Some(start(self.disk.medium(), self.settings, self.now));
+        let shop = self.shop.take().unwrap();
+        let now = shop.now;
+        self.shop = Some(shop.reopened(now));
     }
 
     fn step(&mut self) {
@@ -374,20 +388,17 @@ impl Model {
             0 | 1 if self.purchases.len() < 4 => {
                 let pack = PackName::ALL[self.random.below(3) as usize];
                 let seed = self.random.draw();
-                let bought = open(self.real(), wish(self.owner.account, pack, None), seed, self.now);
-                self.purchases.push((bought, Truth::default()));
+                self.purchases.push((self.shop().buy(pack, seed), Truth::default()));
             }
             2 => {
                 let credits = 1 + self.random.below(500) as u32;
-                let by = act(self.now);
-                self.real().grant(self.owner.account, Credits(credits), "model".to_owned(), &by).unwrap();
+                self.shop().grant(credits);
                 self.granted += i64::from(credits);
             }
             3..=6 => {
                 let cost = 1 + self.random.below(2000) as u32;
                 let affordable = self.expected() >= i64::from(cost);
-                let result = call(self.real(), &self.owner.keys[0], cost, None, self.now);
-                assert_eq!(result.is_ok(), affordable, "{cost} of {}", self.expected());
+                assert_eq!(self.shop().call(cost).is_ok(), affordable, "{cost} of {}", self.expected());
                 self.spent += if affordable { i64::from(cost) } else { 0 };
             }
             7 => self.restart(),
@@ -439,11 +450,11 @@ impl Model {
                 by_bank(DisputeState::Lost)
             }
         };
-        let result = self.real().report_payment(report.clone(), &act(self.now)).unwrap();
+        let result = self.shop().report(report.clone());
         // A dispute of a payment that is not known yet is left to be sent again.
         assert_eq!(result == ReportResult::Unknown, kind >= 4 && !was_paid, "{report:?}");
         if self.random.below(2) == 0 {
-            let again = self.real().report_payment(report, &act(self.now)).unwrap();
+            let again = self.shop().report(report);
             assert_ne!(again, ReportResult::Applied, "once is enough");
         }
     }
@@ -451,13 +462,11 @@ impl Model {
 
 #[test]
 fn prices_come_from_the_table_of_the_moment() {
-    let now = read(&noon());
     let mut settings = Settings::default();
     settings.tariff.pack_mut(PackName::Starter).price_cents = 700;
-    let accounts = start(Disk::with_schema().medium(), settings, now);
-    let owner = customer(&accounts, 0, 1, now);
-    let bought = open(&accounts, wish(owner.account, PackName::Starter, None), 1, now);
+    let shop = Shop::open(settings);
+    let bought = shop.buy(PackName::Starter, 1);
     assert_ne!(bought.price_cents, Tariff::CONTRACT.pack(PackName::Starter).price_cents);
-    assert_eq!(accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().amount_cents, 700);
-    assert_eq!(accounts.report_payment(paid(&bought), &act(now)).unwrap(), ReportResult::Applied);
+    assert_eq!(shop.accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().amount_cents, 700);
+    assert_eq!(shop.report(paid(&bought)), ReportResult::Applied);
 }
