@@ -1,10 +1,10 @@
-//! Builds the graphs over a space's vectors and writes them to their folder, one after the other, so that memory stays bounded:
-//! the shards that cover all chunks, then the ranges that get links of their own (`ranges`).
+//! Builds the graphs over a space's vectors and writes them to their folder: the shards that cover all chunks, then the ranges
+//! that get links of their own (`ranges`). Several are built at a time, as far as memory allows (`parallel`).
 //!
-//! Per graph: equal and nearly equal vectors are merged into points (`collapse`), hnsw_rs links the points, its links
-//! are read out and improved (`refine`), points that answer the same question are linked (`bridge`), and points that no
-//! search could reach are linked (`connect`). Insertion is serial and hnsw_rs draws its levels from a fixed seed, so
-//! the same vectors give the same bytes. Only this module uses hnsw_rs.
+//! Per graph: equal and nearly equal vectors are merged into points (`collapse`), the points are inserted one batch after the
+//! other (`link`), their links are improved (`refine`), points that answer the same question are linked (`bridge`), and points
+//! that no search could reach are linked (`connect`). No step depends on how many cores there are, so the same vectors give
+//! the same bytes.
 
 mod around;
 mod bridge;
@@ -13,17 +13,16 @@ mod collapse;
 mod connect;
 mod entries;
 mod error;
+mod link;
+mod parallel;
 mod ranges;
 mod refine;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-
-use hnsw_rs::prelude::{Distance, Hnsw};
 use hornbook_corpus::ids::OrdinalRange;
-use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, Kernel, VectorRows};
+use hornbook_corpus::vectors::{ChunkLinks, GraphWriter, VectorRows};
 
 use bridge::bridge;
 pub use bridge::{BridgeOptions, Probes};
@@ -31,27 +30,26 @@ pub use carry::EarlierGraph;
 use carry::{Carried, CarryOptions, Old, carry};
 use collapse::{Clusters, collapse};
 use connect::{Links, connect};
-use entries::{highest, scattered};
 pub use error::GraphBuildError;
+use link::link;
+use parallel::{BuiltGraph, Done, build_in_parallel};
 pub use ranges::RangeOptions;
 use ranges::{shards, with_links};
 pub use refine::RefineOptions;
 use refine::refine;
 use rows::ShardRows;
 
-/// Levels that hnsw_rs may use; it never needs as many.
-const LEVELS_MAX: usize = 16;
-/// How many chunks pass between two reports of progress.
-const PROGRESS_INTERVAL: u32 = 1024;
+/// Next to a full shard there may be in work this part of one.
+const BESIDE_SHARD: u32 = 4;
 
 /// How the graph is built. The defaults were measured on the United States Code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GraphOptions {
-    /// The most chunks of a shard: building one takes some 4 KiB of memory for each.
+    /// The most chunks of a shard: building one takes some 1.5 KiB of memory for each.
     pub shard_chunks_max: u32,
-    /// hnsw_rs's M: a point keeps at most twice as many links.
+    /// While points are inserted, a point keeps at most twice as many links.
     pub links_per_point: usize,
-    /// How many candidates hnsw_rs keeps while it looks for a point's neighbours.
+    /// How many candidates are kept while the neighbours of a new point are looked for.
     pub ef_construction: usize,
     /// Vectors at least this similar become one point.
     pub near_cosine_min: f32,
@@ -65,7 +63,7 @@ impl Default for GraphOptions {
         Self {
             shard_chunks_max: 1 << 19,
             links_per_point: 16,
-            ef_construction: 80,
+            ef_construction: 40,
             near_cosine_min: 0.999,
             refine: RefineOptions { ef: 64, links_max: 32, stretch: 1.2 },
             bridge: BridgeOptions { rounds: 2, ef: 128, answers: 32, pivots: 4, links_max: 12 },
@@ -145,31 +143,39 @@ pub fn build_graph(
     let mut writer = GraphWriter::create(rows)?;
     let mut stats =
         GraphStats { chunks, shards: shards.len() as u32, ranges: ranges.len() as u32, ..GraphStats::default() };
-    let mut done = 0;
-    for (place, &chunks) in shards.iter().enumerate() {
-        let shard = ShardRows::new(rows, chunks);
-        let old =
-            input.earlier.map(|earlier| Old { inserted: earlier.inserted(place), graphs: earlier.shards(), earlier });
-        let built = build_one(&shard, input.probes, options, old.as_ref(), &mut writer, &mut |now| {
-            progress(done + now, total);
-        })?;
-        stats.add_shard(&built);
-        done += chunks.len();
-    }
-    for &chunks in &ranges {
-        let shard = ShardRows::new(rows, chunks);
+    let graphs: Vec<OrdinalRange> = shards.iter().chain(&ranges).copied().collect();
+    let sizes: Vec<u32> = graphs.iter().map(|graph| graph.len()).collect();
+    let at_once = options.shard_chunks_max.saturating_add(options.shard_chunks_max / BESIDE_SHARD);
+    let build = |place: usize, done: &Done<'_>| {
+        let shard = ShardRows::new(rows, graphs[place]);
+        if place < shards.len() {
+            let old = input.earlier.map(|earlier| Old {
+                inserted: earlier.inserted(place),
+                graphs: earlier.shards(),
+                earlier,
+            });
+            return build_one(&shard, input.probes, options, old.as_ref(), done);
+        }
         // What the rest of the law calls its parts is not asked here.
-        let probes = input.probes.of_chunks(|chunk| chunks.contains(chunk));
+        let probes = input.probes.of_chunks(|chunk| shard.chunks.contains(chunk));
         let old = input.earlier.and_then(|earlier| {
             let graph = earlier.most_like(&shard)?;
             Some(Old { inserted: graph.inserted, graphs: vec![graph], earlier })
         });
-        let built =
-            build_one(&shard, &probes, options, old.as_ref(), &mut writer, &mut |now| progress(done + now, total))?;
-        stats.links += built.links;
-        stats.links_added += built.links_added;
-        done += chunks.len();
-    }
+        build_one(&shard, &probes, options, old.as_ref(), done)
+    };
+    let take = |place: usize, built: BuiltGraph| {
+        writer.begin(graphs[place], &built.entries, built.stats.inserted);
+        built.write(&mut writer)?;
+        if place < shards.len() {
+            stats.add_shard(&built.stats);
+        } else {
+            stats.links += built.stats.links;
+            stats.links_added += built.stats.links_added;
+        }
+        Ok(())
+    };
+    build_in_parallel(&sizes, at_once, rows.directory(), build, take, |done| progress(done, total))?;
     writer.finish()?;
     progress(total, total);
     Ok(stats)
@@ -186,15 +192,13 @@ impl GraphStats {
     }
 }
 
-/// Builds one graph and writes it; gives what it has.
 fn build_one(
     shard: &ShardRows<'_>,
     probes: &Probes,
     options: &GraphOptions,
     old: Option<&Old<'_>>,
-    writer: &mut GraphWriter,
-    progress: &mut dyn FnMut(u32),
-) -> Result<GraphStats, GraphBuildError> {
+    done: &Done<'_>,
+) -> Result<BuiltGraph, GraphBuildError> {
     let clusters = collapse(shard, options.near_cosine_min);
     let carrying = CarryOptions { refine: &options.refine, ef: options.ef_construction, room: options.bridge_room() };
     let carried = old.and_then(|old| Some((old, carry(shard, &clusters, old, carrying)?)));
@@ -204,18 +208,14 @@ fn build_one(
             stats.inserted = old.inserted + carried.inserted.len() as u32;
             link_inserted(shard, &clusters, carried, probes, options)
         }
-        None => link_all(shard, &clusters, probes, options, progress),
+        None => link_all(shard, &clusters, probes, options, done),
     };
     stats.links_added = connect(shard, &clusters.points, &mut links)?;
-    writer.begin(shard.chunks, &entries, stats.inserted);
+    let mut built = BuiltGraph { entries, stats, lists: Vec::new() };
     for chunk in shard.chunks.iter() {
-        let lists = ChunkLinks { links: links.of(chunk), near: clusters.near(chunk), equal: clusters.equal(chunk) };
-        stats.links += lists.links.len() as u64;
-        stats.collapsed_near += lists.near.len() as u32;
-        stats.collapsed_equal += lists.equal.len() as u32;
-        writer.push(lists)?;
+        built.push(ChunkLinks { links: links.of(chunk), near: clusters.near(chunk), equal: clusters.equal(chunk) });
     }
-    Ok(stats)
+    Ok(built)
 }
 
 /// Links all points of a shard; also gives those that searches may start from.
@@ -224,15 +224,15 @@ fn link_all(
     clusters: &Clusters,
     probes: &Probes,
     options: &GraphOptions,
-    progress: &mut dyn FnMut(u32),
+    done: &Done<'_>,
 ) -> (Links, Vec<u32>) {
     // Linking takes half of the time, the rest goes in a few large steps.
     let eighths = |count: u64| (u64::from(shard.chunks.len()) * count / 8) as u32;
-    let (links, entries) = link(shard, &clusters.points, options, &mut |done| progress(done / 2));
+    let (links, entries) = link(shard, &clusters.points, options, done);
     let mut links = refine(shard, &clusters.points, &links, &options.refine, options.bridge_room());
-    progress(eighths(5));
+    done.set(eighths(5));
     bridge(shard, &clusters.points, &entries, probes, &options.bridge, &mut links);
-    progress(eighths(7));
+    done.set(eighths(7));
     (links, entries)
 }
 
@@ -252,69 +252,4 @@ fn link_inserted(
     };
     bridge(shard, &clusters.points, &entries, &probes.of_chunks(is_new), &options.bridge, &mut links);
     (links, entries)
-}
-
-/// Links the points by hnsw_rs; also gives the points that searches may start from.
-fn link(
-    shard: &ShardRows<'_>,
-    points: &[u32],
-    options: &GraphOptions,
-    progress: &mut dyn FnMut(u32),
-) -> (Links, Vec<u32>) {
-    let distance = CodeDistance { kernel: shard.kernel };
-    let hnsw = Hnsw::new(options.links_per_point, points.len(), LEVELS_MAX, options.ef_construction, distance);
-    let mut row = Vec::new();
-    for &point in points {
-        distance.encode(shard, point, &mut row);
-        hnsw.insert((&row, point as usize));
-        let done = point - shard.chunks.start;
-        if done.is_multiple_of(PROGRESS_INTERVAL) {
-            progress(done);
-        }
-    }
-    let mut links = Links::new(shard.chunks, 2 * options.links_per_point);
-    let mut levels = Vec::with_capacity(points.len());
-    let indexation = hnsw.get_point_indexation();
-    for level in 0..=indexation.get_max_level_observed() {
-        for point in indexation.get_layer_iterator(level.into()) {
-            let chunk = point.get_origin_id() as u32;
-            levels.push((Reverse(level), scattered(chunk), chunk));
-            for neighbour in point.get_neighborhood_id().first().into_iter().flatten() {
-                links.add(chunk, neighbour.get_origin_id() as u32);
-            }
-        }
-    }
-    (links, highest(levels))
-}
-
-/// One minus the cosine of two rows of codes. Each row given to hnsw_rs has its inverse norm in its last four bytes.
-#[derive(Clone, Copy)]
-struct CodeDistance {
-    kernel: Kernel,
-}
-
-const NORM_LEN: usize = size_of::<f32>();
-
-impl CodeDistance {
-    fn encode(self, shard: &ShardRows<'_>, chunk: u32, row: &mut Vec<i8>) {
-        row.clear();
-        row.extend_from_slice(shard.rows.codes(chunk));
-        row.extend(shard.inverse_norm(chunk).to_le_bytes().map(|byte| byte as i8));
-    }
-}
-
-impl Distance<i8> for CodeDistance {
-    fn eval(&self, left: &[i8], right: &[i8]) -> f32 {
-        let ((left, left_norm), (right, right_norm)) = (split_norm(left), split_norm(right));
-        let cosine = self.kernel.dot_of_codes(left, right) as f32 * left_norm * right_norm;
-        // hnsw_rs accepts no negative distances, and rounding can make a cosine exceed one.
-        (1.0 - cosine).max(0.0)
-    }
-}
-
-fn split_norm(row: &[i8]) -> (&[i8], f32) {
-    match row.split_last_chunk::<NORM_LEN>() {
-        Some((codes, norm)) => (codes, f32::from_le_bytes(norm.map(|byte| byte as u8))),
-        None => (&[], 0.0),
-    }
 }

@@ -317,6 +317,14 @@ impl<'a> RowsView<'a> {
             && self.residuals(left) == self.residuals(right)
     }
 
+    /// Asks for the codes of a row that will be compared soon; nothing is wrong with one that does not exist.
+    #[inline]
+    pub fn fetch_codes_ahead(&self, chunk: u32) {
+        if self.has(chunk) {
+            prefetch(self.codes(chunk));
+        }
+    }
+
     /// Asks for a row that will be scored soon; nothing is wrong with one that does not exist.
     #[inline]
     pub(super) fn prefetch(&self, chunk: u32) {

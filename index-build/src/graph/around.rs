@@ -4,6 +4,7 @@
 use hornbook_corpus::ids::OrdinalRange;
 
 use super::connect::Links;
+use super::rows::ShardRows;
 
 /// A similarity and the point it belongs to.
 pub(super) type Seen = (f32, u32);
@@ -15,28 +16,46 @@ pub(super) struct Around {
     round: u32,
     /// The best seen so far, best first, and whether their links were followed.
     nearest: Vec<(f32, u32, bool)>,
-    seen: Vec<Seen>,
+    /// The links of all before this place were followed.
+    followed: usize,
 }
 
 impl Around {
     pub(super) fn new(chunks: OrdinalRange) -> Self {
-        Self { chunks, visited: vec![0; chunks.len() as usize], round: 0, nearest: Vec::new(), seen: Vec::new() }
+        Self { chunks, visited: vec![0; chunks.len() as usize], round: 0, nearest: Vec::new(), followed: 0 }
     }
 
     /// The `ef` nearest points, best first, of those that a walk meets behind the ends of the `starts`' links.
-    pub(super) fn look(&mut self, links: &Links, starts: &[u32], ef: usize, similarity: impl Fn(u32) -> f32) {
+    pub(super) fn look(
+        &mut self,
+        shard: &ShardRows<'_>,
+        links: &Links,
+        starts: &[u32],
+        ef: usize,
+        similarity: impl Fn(u32) -> f32,
+    ) {
         self.round += 1;
-        self.seen.clear();
+        self.followed = 0;
         self.nearest.clear();
         for &start in starts {
             self.meet(start, ef, &similarity);
         }
-        while let Some(next) = self.nearest.iter_mut().find(|near| !near.2) {
-            next.2 = true;
-            for &end in links.of(next.1) {
+        while let Some(next) = self.nearest.get_mut(self.followed) {
+            self.followed += 1;
+            if std::mem::replace(&mut next.2, true) {
+                continue;
+            }
+            let ends = links.of(next.1);
+            // Rows are read in no order that the machine could guess.
+            ends.iter().filter(|&&end| !self.has_met(end)).for_each(|&end| shard.rows.fetch_codes_ahead(end));
+            for &end in ends {
                 self.meet(end, ef, &similarity);
             }
         }
+    }
+
+    fn has_met(&self, point: u32) -> bool {
+        self.visited[(point - self.chunks.start) as usize] == self.round
     }
 
     fn meet(&mut self, point: u32, ef: usize, similarity: impl Fn(u32) -> f32) {
@@ -49,6 +68,7 @@ impl Around {
         if self.nearest.len() < ef || self.nearest.last().is_some_and(|last| similarity > last.0) {
             let place = self.nearest.partition_point(|near| near.0 >= similarity);
             self.nearest.insert(place, (similarity, point, false));
+            self.followed = self.followed.min(place);
             self.nearest.truncate(ef);
         }
     }

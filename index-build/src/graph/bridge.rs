@@ -134,7 +134,7 @@ fn answers(
             starts.extend(entries.iter().map(|&entry| (similarity(entry), entry)));
             starts.sort_unstable_by(|a: &Seen, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-            around.look(links, &starts, options.ef, similarity);
+            around.look(shard, links, &starts, options.ef, similarity);
             around.nearest().take(options.answers).map(|near| near.1).collect()
         },
     );

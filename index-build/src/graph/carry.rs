@@ -6,8 +6,8 @@
 //! as good as a new one as long as few points are inserted; the builder counts them over the builds and starts anew
 //! when they are many.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::vectors::{Graph, GraphFile, RowsView, SpaceName, VectorRows};
@@ -35,14 +35,14 @@ pub struct EarlierGraph {
     rows: VectorRows,
     graph: GraphFile,
     /// The hash of every row with its chunk, ascending; made when it is first needed.
-    by_hash: OnceCell<Vec<(u64, u32)>>,
+    by_hash: OnceLock<Vec<(u64, u32)>>,
 }
 
 impl EarlierGraph {
     pub fn open(dir: &std::path::Path, space: &SpaceName) -> Result<Self, SectionFileError> {
         let rows = VectorRows::open(dir, space)?;
         let graph = GraphFile::open(&rows)?;
-        Ok(Self { rows, graph, by_hash: OnceCell::new() })
+        Ok(Self { rows, graph, by_hash: OnceLock::new() })
     }
 
     pub(super) fn shards(&self) -> Vec<Graph<'_>> {
@@ -155,7 +155,7 @@ fn insert(
     let mut starts: Vec<Seen> = entries.iter().map(|&entry| (shard.cosine(point, entry), entry)).collect();
     starts.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let starts: Vec<u32> = starts.iter().take(STARTS).map(|start| start.1).collect();
-    around.look(links, &starts, options.ef, |other| shard.cosine(point, other));
+    around.look(shard, links, &starts, options.ef, |other| shard.cosine(point, other));
     let mut seen: Vec<Seen> = around.nearest().filter(|near| near.1 != point).collect();
     for other in choose(shard, &mut seen, options.refine.links_max, options.refine.stretch) {
         links.add(point, other);

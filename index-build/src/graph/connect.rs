@@ -1,7 +1,6 @@
 //! Makes sure that a search can get from every point to every other.
 //!
-//! hnsw_rs keeps a point's nearest links and drops the rest, so a tight cluster can end up without a link in or without
-//! a link out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
+//! A point keeps its best links and drops the rest, so a tight cluster can end up without a link in or without a link out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
 //! directions count: the points reachable from the first point, and the points that reach it.
 
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
@@ -9,7 +8,7 @@ use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
 use super::error::GraphBuildError;
 use super::rows::ShardRows;
 
-/// Links that a point may have beyond those hnsw_rs gave it. The last place is kept for a link that leads out.
+/// Links that a point may have beyond those it was first given. The last place is kept for a link that leads out.
 const SLACK: usize = 16;
 
 /// The links of a shard's points, in rows of equal length.
@@ -40,6 +39,13 @@ impl Links {
         let place = self.place(from);
         self.ends[place * self.capacity + usize::from(self.counts[place])] = to;
         self.counts[place] += 1;
+    }
+
+    /// Gives a point these links in place of those it had.
+    pub(super) fn set(&mut self, from: u32, ends: &[u32]) {
+        let place = self.place(from);
+        self.ends[place * self.capacity..][..ends.len()].copy_from_slice(ends);
+        self.counts[place] = ends.len() as u16;
     }
 
     fn room(&self, point: u32) -> usize {

@@ -1,24 +1,18 @@
 //! The points that searches start from.
 
-use std::cmp::Reverse;
-
 /// Searches compare the query with every entry first, so there are few.
 const ENTRIES_MAX: usize = 512;
 
-/// The points of the highest levels, as many as the square root of their number; of the last level a scattered selection.
-pub(super) fn highest(mut levels: Vec<(Reverse<u8>, u32, u32)>) -> Vec<u32> {
-    let count = levels.len().isqrt().clamp(1, ENTRIES_MAX);
-    levels.sort_unstable();
-    let mut entries: Vec<u32> = levels.iter().take(count).map(|&(.., chunk)| chunk).collect();
-    entries.sort_unstable();
-    entries
+/// How many entries a graph of so many points has: the square root of their number.
+pub(super) fn entry_count(points: usize) -> usize {
+    points.isqrt().clamp(1, ENTRIES_MAX)
 }
 
 /// Entries that were kept, and a scattered selection of the points where they have become too few.
 pub(super) fn entries(mut kept: Vec<u32>, points: &[u32]) -> Vec<u32> {
     kept.sort_unstable();
     kept.dedup();
-    let missing = points.len().isqrt().clamp(1, ENTRIES_MAX).saturating_sub(kept.len());
+    let missing = entry_count(points.len()).saturating_sub(kept.len());
     let mut others: Vec<u32> = points.iter().copied().filter(|point| kept.binary_search(point).is_err()).collect();
     others.sort_unstable_by_key(|&point| (scattered(point), point));
     kept.extend(others.into_iter().take(missing));

@@ -9,13 +9,20 @@ use hornbook_corpus::vectors::GraphWriteError;
 #[derive(Debug)]
 pub enum GraphBuildError {
     Write(GraphWriteError),
-    Unreachable { point: ChunkOrdinal, points_unreachable: usize, shard: OrdinalRange },
+    /// The temporary file of a finished graph.
+    Spool(std::io::Error),
+    Unreachable {
+        point: ChunkOrdinal,
+        points_unreachable: usize,
+        shard: OrdinalRange,
+    },
 }
 
 impl fmt::Display for GraphBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write(error) => error.fmt(f),
+            Self::Spool(error) => write!(f, "cannot use a temporary file in the output folder: {error}"),
             Self::Unreachable { point, points_unreachable, shard } => write!(
                 f,
                 "cannot link the vectors of chunks {}..{} into one graph: {points_unreachable} points, the first at chunk {point}, \
@@ -30,6 +37,7 @@ impl std::error::Error for GraphBuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Write(error) => Some(error),
+            Self::Spool(error) => Some(error),
             Self::Unreachable { .. } => None,
         }
     }

@@ -1,8 +1,7 @@
-//! Improves the links that hnsw_rs made.
+//! Improves the links that points got when they were inserted.
 //!
-//! If a point has too many links, hnsw_rs drops the farthest instead of the least useful, and never returns to a point.
-//! One more round corrects both: every point searches around itself in the finished graph, and keeps those links that
-//! lead where no other kept link leads. Each point reads only the old links, so the round gives the same links in any
+//! A point that was inserted early saw few others, and none of its own batch. One more round corrects that: every point
+//! searches around itself in the finished graph, and keeps those links that lead where no other kept link leads. Each point reads only the old links, so the round gives the same links in any
 //! order and runs on all cores.
 
 use rayon::prelude::*;
@@ -11,7 +10,7 @@ use super::around::{Around, Seen};
 use super::connect::Links;
 use super::rows::ShardRows;
 
-/// How the links that hnsw_rs made are bettered.
+/// How the first links are bettered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefineOptions {
     /// How many of the nearest points each point looks at.
@@ -35,7 +34,7 @@ pub(super) fn refine(
         .map_init(
             || (Around::new(shard.chunks), Vec::new()),
             |(around, seen), &point| {
-                around.look(old, &[point], options.ef + 1, |other| shard.cosine(point, other));
+                around.look(shard, old, &[point], options.ef + 1, |other| shard.cosine(point, other));
                 let own = old.of(point).iter().map(|&other| (shard.cosine(point, other), other));
                 seen.clear();
                 seen.extend(around.nearest().chain(own).filter(|other| other.1 != point));

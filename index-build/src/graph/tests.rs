@@ -138,7 +138,7 @@ proptest! {
     ) {
         let vectors = Numbers(seed).clustered(clusters, per_cluster, spread);
         let dir = tempfile::tempdir().unwrap();
-        // A cosine above one collapses only what is equal, and leaves the near-duplicates to hnsw_rs.
+        // A cosine above one collapses only what is equal, and leaves the near-duplicates to the links.
         let near_cosine_min = if collapsing { 0.999 } else { 1.1 };
         let ranges = RangeOptions { chunks_min: 5, share_max: 0.9 };
         let options = GraphOptions { shard_chunks_max, near_cosine_min, links_per_point: 3, ef_construction: 8, ranges, ..GraphOptions::default() };
