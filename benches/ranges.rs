@@ -4,10 +4,10 @@
 //! `cargo bench --bench ranges -- --snapshot DIR [--snapshot DIR ...]` prints a table for each snapshot. Rows compared are the
 //! same in every run; times are not. Without a snapshot it builds the sample, which proves that it runs and nothing else.
 
-#[path = "support/sample.rs"]
-mod sample;
+#[path = "support/snapshots.rs"]
+mod snapshots;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,14 +32,8 @@ const SUBTREE_CHUNKS_MIN: u32 = 4096;
 const UNITED: [usize; 3] = [3, 5, 10];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");
-    let mut snapshots: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
-    if snapshots.is_empty() {
-        snapshots.push(sample::sample(&scratch.path().join("sample")));
-    }
-    for path in snapshots {
+    for path in snapshots::snapshots(&scratch) {
         measure(&path);
     }
 }

@@ -5,11 +5,11 @@
 //! of `tests/quality` that they can answer; several show how cost grows. Without one it builds the sample, which proves that
 //! it runs and nothing else.
 
-#[path = "support/sample.rs"]
-mod sample;
+#[path = "support/snapshots.rs"]
+mod snapshots;
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,14 +41,8 @@ const THROUGHPUT_FOR: Duration = Duration::from_secs(3);
 const JUDGED: [&str; 4] = ["questions", "topics", "citations", "phrases"];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");
-    let mut snapshots: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
     let scratch = tempfile::tempdir().expect("a temporary folder can be made");
-    if snapshots.is_empty() {
-        snapshots.push(sample::sample(&scratch.path().join("sample")));
-    }
-    for path in snapshots {
+    for path in snapshots::snapshots(&scratch) {
         measure(&path);
     }
 }

@@ -7,11 +7,14 @@ use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::around::Around;
+use super::bare_number::cite_bare_numbers;
+use super::compound::join_what_is_apart;
 use super::error::SearchError;
 use super::facets;
 use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
+use super::in_a_row::note_rows;
 use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
@@ -20,19 +23,7 @@ use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
-use super::understand::{Apart, QueryKind, QueryWord, Understood, check_query, number_of, understand};
-
-/// Among how many of the best keyword matches words in a row are looked for.
-const IN_A_ROW_CHECKED: usize = 48;
-
-/// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
-const DEAD_ONE_OF: usize = 3;
-
-/// A section number that more provisions bear cites none of them.
-const NUMBER_BEARERS_MAX: usize = 4;
-
-/// Among how many provisions with a number in their citation its bearers are looked for.
-const NUMBER_CANDIDATES_MAX: usize = 64;
+use super::understand::{QueryKind, Understood, check_query, understand};
 
 /// Searches one snapshot.
 pub struct Engine {
@@ -169,7 +160,7 @@ impl Engine {
         request.abandoned.check()?;
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
-            self.look_for_rows(&understood, &keyword, &mut head)?;
+            note_rows(&self.keyword, &understood, &keyword, &mut head)?;
         }
         watch.end(Stage::Keyword);
         request.abandoned.check()?;
@@ -213,7 +204,7 @@ impl Engine {
         let synonym_share = if request.exact { 0.0 } else { self.tuning.synonym_share };
         let mut understood = understand(&self.snapshot, query, synonym_share)?;
         if !request.exact {
-            self.join_what_is_apart(&mut understood)?;
+            join_what_is_apart(&self.keyword, &mut understood)?;
         }
         Ok(understood)
     }
@@ -222,7 +213,7 @@ impl Engine {
     fn stay_within(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
         understood.cited.retain(|&node| scope.contains(node));
         if understood.cited.is_empty() {
-            self.look_for_numbers(understood, scope)?;
+            cite_bare_numbers(&self.snapshot, &self.keyword, understood, scope)?;
         }
         Ok(())
     }
@@ -253,26 +244,6 @@ impl Engine {
         let (total, searched) = (around.total(), searched(understood, &known));
         let stages = watch.stages;
         Ok(SearchResponse { hits, total, corrected_query: None, facets, explain, stages, searched })
-    }
-
-    /// Neighbouring words are also found by their compound, where the law has it.
-    fn join_what_is_apart(&self, understood: &mut Understood) -> Result<(), SearchError> {
-        for Apart { words: [first, second], whole } in &understood.apart {
-            if self.keyword.documents_with(whole)? == 0 {
-                continue;
-            }
-            let mut is_found = false;
-            for word in
-                understood.words.iter_mut().filter(|word| word.parts.contains(first) || word.parts.contains(second))
-            {
-                word.add(whole, 1.0);
-                is_found = true;
-            }
-            if !is_found {
-                understood.words.push(QueryWord::of(whole.clone()));
-            }
-        }
-        Ok(())
     }
 
     fn constrain(
@@ -348,26 +319,6 @@ impl Engine {
         Ranking::new(&understood.cited, head, keyword, weights)
     }
 
-    /// A section number alone cites, where only few provisions of the range bear it: `55.1-1226` within Virginia.
-    fn look_for_numbers(&self, understood: &mut Understood, scope: &Scope<'_>) -> Result<(), SearchError> {
-        for term in &understood.numbers {
-            let bearers = self.keyword.with_citation_term(term, &scope.ranges, NUMBER_CANDIDATES_MAX)?;
-            let mut found = Vec::new();
-            for node in bearers.into_iter().map(NodeOrdinal) {
-                let citation = self.snapshot.cards.get(node)?.citation;
-                if number_of(citation).as_deref() == Some(term) {
-                    found.push(node);
-                }
-            }
-            found.retain(|&node| scope.contains(node));
-            if found.len() <= NUMBER_BEARERS_MAX {
-                found.retain(|node| !understood.cited.contains(node));
-                understood.cited.append(&mut found);
-            }
-        }
-        Ok(())
-    }
-
     /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
     fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
         let from_words = self.tuning.keyword_candidates;
@@ -384,8 +335,8 @@ impl Engine {
         }
         head.sort_unstable_by_key(|candidate| candidate.node);
         let known = head.len();
-        for (list, most) in [(&keyword.living, from_words), (&keyword.dead, from_words / DEAD_ONE_OF)] {
-            for (rank, scored) in (1..).zip(list.iter().take(most)) {
+        for list in keyword.best(from_words) {
+            for (rank, scored) in (1..).zip(list) {
                 match head[..known].binary_search_by_key(&scored.doc, |candidate| candidate.node.0) {
                     Ok(place) => head[place].keyword_rank = Some(rank),
                     Err(_) => head.push(Candidate {
@@ -406,25 +357,6 @@ impl Engine {
             cited_by: self.snapshot.references.incoming(node).len(),
             ..Candidate::new(node, self.dead.has(node.0))
         }
-    }
-
-    /// Notes which of the best keyword matches have the words of the query in a row.
-    fn look_for_rows(
-        &self,
-        understood: &Understood,
-        keyword: &KeywordFound,
-        head: &mut [Candidate],
-    ) -> Result<(), SearchError> {
-        let Some(row) = &understood.in_a_row else { return Ok(()) };
-        let living = keyword.living.iter().take(IN_A_ROW_CHECKED);
-        let best = living.chain(keyword.dead.iter().take(IN_A_ROW_CHECKED / DEAD_ONE_OF));
-        let mut docs: Vec<u32> = best.map(|scored| scored.doc).collect();
-        docs.sort_unstable();
-        let found = self.keyword.having_in_a_row(row, &docs)?;
-        for candidate in head {
-            candidate.in_a_row = found.binary_search(&candidate.node.0).is_ok();
-        }
-        Ok(())
     }
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {

@@ -18,6 +18,8 @@
 
 mod abandoned;
 mod around;
+mod bare_number;
+mod compound;
 mod correct;
 mod engine;
 mod error;
@@ -28,6 +30,7 @@ mod feature;
 mod filter;
 mod fuse;
 mod hydrate;
+mod in_a_row;
 mod keyword;
 mod limits;
 mod postings;

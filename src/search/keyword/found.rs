@@ -7,6 +7,9 @@ use super::known::KnownWord;
 use super::window::each_bit;
 use crate::search::filter::Admission;
 
+/// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
+const DEAD_ONE_OF: usize = 3;
+
 /// A scored document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::search) struct Scored {
@@ -52,6 +55,11 @@ pub(in crate::search) struct KeywordFound {
 }
 
 impl KeywordFound {
+    /// So many of the best living matches, and fewer of the best dead ones.
+    pub(in crate::search) fn best(&self, living: usize) -> [&[Scored]; 2] {
+        [(&self.living, living), (&self.dead, living / DEAD_ONE_OF)].map(|(list, most)| &list[..list.len().min(most)])
+    }
+
     /// How near the best match comes to what is possible, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
         let best = self.living.first().into_iter().chain(self.dead.first()).fold(0.0_f32, |best, s| best.max(s.score));

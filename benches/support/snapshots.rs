@@ -1,0 +1,16 @@
+//! Which snapshots a bench measures: those named by `--snapshot`, or the sample, which proves that it runs and nothing else.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+#[path = "sample.rs"]
+mod sample;
+
+/// The snapshots named on the command line, each as `--snapshot DIR`; the sample, built into the folder, if there is none.
+pub(crate) fn snapshots(scratch: &TempDir) -> Vec<PathBuf> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let named = arguments.iter().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--snapshot");
+    let named: Vec<PathBuf> = named.map(|(_, value)| PathBuf::from(value)).collect();
+    if named.is_empty() { vec![sample::sample(&scratch.path().join("sample"))] } else { named }
+}
