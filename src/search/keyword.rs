@@ -8,7 +8,7 @@
 //! words.
 //!
 //! Scores are BM25 with the fields combined before saturation: a word in the heading counts as several in the text.
-//! Documents are processed in windows, so that the sums stay in the first-level cache, however large the corpus.
+//! Documents are processed in windows, so that the sums stay near the processor, however large the corpus.
 
 mod collect;
 mod found;
@@ -218,6 +218,7 @@ impl KeywordLeg {
     /// One pass over the ranges.
     pub(super) fn search(&self, query: &KeywordQuery<'_>) -> io::Result<KeywordFound> {
         let mut plan = Plan::new(self, query.words)?;
+        let required = query.constraints.required.as_deref();
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();
         }
@@ -227,12 +228,11 @@ impl KeywordLeg {
                 let range_end = range.end.min(self.document_count);
                 plan.start_at(range.start);
                 let mut start = range.start;
-                while start < range_end {
-                    let end = range_end.min(start.saturating_add(WINDOW));
-                    window.restart(start, end, self.saturation);
-                    plan.fill(window, query.constraints.required.as_deref(), &mut collector);
+                while let Some(next) = plan.next(required, start).filter(|&next| next < range_end) {
+                    start = range_end.min(next.saturating_add(WINDOW));
+                    window.restart(next, start, self.saturation);
+                    plan.fill(window, required, &mut collector);
                     collector.take(window);
-                    start = end;
                 }
             }
             let mut found = collector.finish();

@@ -16,6 +16,13 @@ use tantivy::{DocSet, InvertedIndexReader, TERMINATED, TantivyError, Term};
 
 use super::tuning::FieldTuning;
 
+/// So many documents at a time are compared with one that is looked for, and so often.
+const PASSED: usize = 8;
+const PASSED_TIMES: usize = 2;
+
+/// A block of postings has so many documents at most.
+const BLOCK: usize = 128;
+
 /// One field, ready to be read.
 pub(super) struct FieldReader {
     field: Field,
@@ -75,6 +82,15 @@ impl FieldReader {
         Ok(())
     }
 
+    /// What so many occurrences count in a document.
+    #[inline]
+    fn worth(&self, doc: u32, freq: u32) -> f32 {
+        if doc >= self.norms.num_docs() {
+            return 0.0;
+        }
+        freq as f32 * self.factors[usize::from(self.norms.fieldnorm_id(doc))]
+    }
+
     fn positions_of(&self, entry: &TermInfo) -> io::Result<SegmentPostings> {
         self.inverted.read_postings_from_terminfo(entry, IndexRecordOption::WithFreqsAndPositions)
     }
@@ -116,10 +132,23 @@ impl Cursor<'_> {
         }
     }
 
+    /// The document that it is at; none past the last.
+    pub(super) fn next(&mut self) -> Option<u32> {
+        if self.at > 0 && self.at >= self.blocks.docs().len() {
+            self.blocks.advance();
+            self.at = 0;
+        }
+        self.blocks.docs().get(self.at).copied()
+    }
+
     /// Hands every document from here to `end` with what the term's occurrences count in it.
     #[inline]
-    pub(super) fn each_until(&mut self, end: u32, sink: impl FnMut(u32, f32)) {
-        self.each_wanted_until(end, |_| true, sink);
+    pub(super) fn each_until(&mut self, end: u32, mut sink: impl FnMut(u32, f32)) {
+        self.each_run_until(end, |reader, docs, freqs| {
+            for (place, &doc) in docs.iter().enumerate() {
+                sink(doc, reader.worth(doc, frequency(freqs, place)));
+            }
+        });
     }
 
     /// The same for those documents that are wanted; the others cost least.
@@ -130,9 +159,25 @@ impl Cursor<'_> {
         is_wanted: impl Fn(u32) -> bool,
         mut sink: impl FnMut(u32, f32),
     ) {
+        self.each_run_until(end, |reader, docs, freqs| {
+            // Which are wanted is found without a branch on it, which nobody could foresee.
+            let mut wanted = [0_u8; BLOCK];
+            let mut count = 0;
+            for (place, &doc) in (0..).zip(docs) {
+                wanted[count] = place;
+                count += usize::from(is_wanted(doc));
+            }
+            for place in wanted[..count].iter().map(|&place| usize::from(place)) {
+                sink(docs[place], reader.worth(docs[place], frequency(freqs, place)));
+            }
+        });
+    }
+
+    /// Hands over the documents from here to `end` and how often each has the term, block by block.
+    #[inline]
+    fn each_run_until(&mut self, end: u32, mut sink: impl FnMut(&FieldReader, &[u32], &[u32])) {
         loop {
             let docs = self.blocks.docs();
-            let freqs = self.blocks.freqs();
             let len = docs.len();
             if self.at >= len {
                 if len == 0 {
@@ -145,12 +190,8 @@ impl Cursor<'_> {
             // Whole blocks need no comparison of each document.
             let inside =
                 if docs[len - 1] < end { len } else { self.at + docs[self.at..].partition_point(|&doc| doc < end) };
-            for (place, &doc) in docs.iter().enumerate().take(inside).skip(self.at) {
-                if is_wanted(doc) {
-                    let freq = freqs.get(place).copied().unwrap_or(1);
-                    sink(doc, self.worth(doc, freq));
-                }
-            }
+            let freqs = self.blocks.freqs().get(self.at..).unwrap_or_default();
+            sink(self.reader, &docs[self.at..inside], freqs);
             self.at = inside;
             if inside < len {
                 return;
@@ -163,14 +204,14 @@ impl Cursor<'_> {
     pub(super) fn worth_at(&mut self, doc: u32) -> f32 {
         match self.frequency_at(doc) {
             0 => 0.0,
-            frequency => self.worth(doc, frequency),
+            frequency => self.reader.worth(doc, frequency),
         }
     }
 
     /// How often the term stands in a document at or after those asked for before.
     fn frequency_at(&mut self, doc: u32) -> u32 {
         match self.is_in(doc) {
-            true => self.blocks.freqs().get(self.at).copied().unwrap_or(1),
+            true => frequency(self.blocks.freqs(), self.at),
             false => 0,
         }
     }
@@ -189,19 +230,28 @@ impl Cursor<'_> {
         match docs.last() {
             None => {}
             Some(&last) if last >= doc => {
-                self.at += docs[self.at.min(docs.len())..].partition_point(|&other| other < doc);
+                // What is looked for next is mostly near: a few at a time are passed before the rest is halved.
+                let mut rest = docs.get(self.at..).unwrap_or_default();
+                for _ in 0..PASSED_TIMES {
+                    let Some((next, others)) = rest.split_at_checked(PASSED) else { break };
+                    let passed = next.iter().map(|&other| usize::from(other < doc)).sum::<usize>();
+                    self.at += passed;
+                    if passed < PASSED {
+                        return;
+                    }
+                    rest = others;
+                }
+                self.at += rest.partition_point(|&other| other < doc);
             }
             Some(_) => self.at = self.blocks.seek(doc),
         }
     }
+}
 
-    #[inline]
-    fn worth(&self, doc: u32, freq: u32) -> f32 {
-        if doc >= self.reader.norms.num_docs() {
-            return 0.0;
-        }
-        freq as f32 * self.reader.factors[usize::from(self.reader.norms.fieldnorm_id(doc))]
-    }
+/// How often the term stands in a document of a run: once, where frequencies are not recorded.
+#[inline]
+fn frequency(freqs: &[u32], place: usize) -> u32 {
+    freqs.get(place).copied().unwrap_or(1)
 }
 
 /// Some terms of one field that are wanted all together.

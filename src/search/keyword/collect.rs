@@ -10,6 +10,9 @@ pub(super) struct Rest {
     pub score: f32,
 }
 
+/// So many candidates, evenly spread, show whether it pays to settle.
+const SAMPLED: usize = 32;
+
 /// Keeps the best, counts all.
 pub(super) struct Collector<'q> {
     query: &'q KeywordQuery<'q>,
@@ -46,12 +49,15 @@ impl<'q> Collector<'q> {
     /// Lets go of those candidates of a window of which what is still to come can decide nothing: they cannot match any
     /// more, or they do and can be neither among the best nor watched.
     pub(super) fn settle(&mut self, window: &mut Window, rest: Rest) {
+        if !self.is_worth_settling(window, rest) {
+            return;
+        }
         let mut watched = &self.query.watched[self.query.watched.partition_point(|&doc| doc < window.start)..];
         window.retain_candidates(|doc, cell| {
             if cell.mass + rest.mass < self.mass_required {
                 return false;
             }
-            let bar = if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar };
+            let bar = self.bar(doc);
             if cell.mass < self.mass_required || cell.score + rest.score > bar {
                 return true;
             }
@@ -66,6 +72,23 @@ impl<'q> Collector<'q> {
             }
             false
         });
+    }
+
+    /// Whether a few of the candidates show that enough of them can be let go of to pay for asking all.
+    fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
+        let step = window.candidates.len().div_ceil(SAMPLED).max(1);
+        let is_settled = |doc: &&u32| {
+            let cell = window.cell(**doc);
+            let cannot_match = cell.mass + rest.mass < self.mass_required;
+            cannot_match || cell.mass >= self.mass_required && cell.score + rest.score <= self.bar(**doc)
+        };
+        let sampled = window.candidates.len().div_ceil(step);
+        window.candidates.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
+    }
+
+    /// What is not better than this is not among the best.
+    fn bar(&self, doc: u32) -> f32 {
+        if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar }
     }
 
     fn is_match(&self, doc: u32, cell: &Cell) -> bool {

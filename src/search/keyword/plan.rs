@@ -120,6 +120,17 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The first document from here on that may match, where there is one.
+    pub(super) fn next(&mut self, required: Option<&[u32]>, from: u32) -> Option<u32> {
+        match required {
+            Some(required) => required[required.partition_point(|&doc| doc < from)..].first().copied(),
+            None => {
+                let terms = self.words[..self.essential].iter_mut().flat_map(|word| &mut word.terms);
+                terms.flat_map(|term| &mut term.cursors).filter_map(Cursor::next).min().map(|next| next.max(from))
+            }
+        }
+    }
+
     /// Sums up scores and masses of the window's candidates. Of those left in the window all is known.
     pub(super) fn fill(&mut self, window: &mut Window, required: Option<&[u32]>, collector: &mut Collector<'_>) {
         let essential = match required {
@@ -176,45 +187,47 @@ impl<'a> PlannedWord<'a> {
 
     /// Every document of the window that has the word becomes a candidate.
     fn add_all(&mut self, window: &mut Window) {
-        let end = window.end;
-        for term in &mut self.terms {
-            for cursor in &mut term.cursors {
-                let (_, mut counts) = window.split();
-                cursor.each_until(end, |doc, worth| counts.add(doc, worth));
-            }
-            window.end_term(term.weight, term.mass);
-        }
-        window.end_word(self.mass);
+        self.add(window, |cursor, window| {
+            let end = window.end;
+            let (_, mut counts) = window.split();
+            cursor.each_until(end, |doc, worth| counts.add(doc, worth));
+        });
     }
 
     /// Reads the postings through and counts those of candidates.
     fn add_to_candidates(&mut self, window: &mut Window) {
-        let (start, end) = (window.start, window.end);
-        for term in &mut self.terms {
-            for cursor in &mut term.cursors {
-                cursor.skip_to(start);
-                let (candidates, mut counts) = window.split();
-                cursor.each_wanted_until(end, |doc| candidates.has(doc), |doc, worth| counts.add(doc, worth));
-            }
-            window.end_term(term.weight, term.mass);
-        }
-        window.end_word(self.mass);
+        self.add(window, |cursor, window| {
+            let end = window.end;
+            cursor.skip_to(window.start);
+            let (candidates, mut counts) = window.split();
+            cursor.each_wanted_until(end, |doc| candidates.has(doc), |doc, worth| counts.add(doc, worth));
+        });
     }
 
     /// Looks each candidate up.
     fn add_sought(&mut self, window: &mut Window) {
-        for term in &mut self.terms {
-            for cursor in &mut term.cursors {
-                for place in 0..window.candidates.len() {
-                    let doc = window.candidates[place];
-                    let worth = cursor.worth_at(doc);
-                    if worth > 0.0 {
-                        window.split().1.add(doc, worth);
-                    }
+        self.add(window, |cursor, window| {
+            for place in 0..window.candidates.len() {
+                let doc = window.candidates[place];
+                let worth = cursor.worth_at(doc);
+                if worth > 0.0 {
+                    window.split().1.add(doc, worth);
                 }
             }
-            window.end_term(term.weight, term.mass);
+        });
+    }
+
+    fn add(&mut self, window: &mut Window, look_up: impl Fn(&mut Cursor<'_>, &mut Window)) {
+        let is_one_term = self.terms.len() == 1;
+        for term in &mut self.terms {
+            term.cursors.iter_mut().for_each(|cursor| look_up(cursor, window));
+            match is_one_term {
+                true => window.end_only_term(term.weight, term.mass.min(self.mass)),
+                false => window.end_term(term.weight, term.mass),
+            }
         }
-        window.end_word(self.mass);
+        if !is_one_term {
+            window.end_word(self.mass);
+        }
     }
 }

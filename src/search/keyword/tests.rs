@@ -1,5 +1,7 @@
 //! Compares the leg with a simple version that scores every document from its words.
 
+mod best;
+
 use std::collections::BTreeMap;
 
 use hornbook_corpus::analyzer::{Analyzer, TokenRole};
@@ -97,6 +99,8 @@ struct Twin<'d> {
     documents: &'d [Document],
     /// The terms of text, heading and breadcrumb of each.
     read: Vec<[Vec<String>; 3]>,
+    /// How many terms each of these has on average.
+    averages: [f32; 3],
 }
 
 impl<'d> Twin<'d> {
@@ -106,7 +110,12 @@ impl<'d> Twin<'d> {
         let read = |text: &str| terms(text).into_iter().map(|(term, _)| term).collect();
         let read =
             |document: &Document| [&document.text, &document.heading, &document.breadcrumb].map(|text| read(text));
-        Self { documents, read: documents.iter().map(read).collect() }
+        let read: Vec<[Vec<String>; 3]> = documents.iter().map(read).collect();
+        let averages = [0, 1, 2].map(|place: usize| {
+            let total: usize = read.iter().map(|fields| fields[place].len()).sum();
+            (total as f32 / documents.len() as f32).max(1.0)
+        });
+        Self { documents, read, averages }
     }
 
     fn with(&self, field: usize, term: &str) -> usize {
@@ -122,8 +131,7 @@ impl<'d> Twin<'d> {
     fn saturated(&self, doc: usize, term: &str) -> f32 {
         let mut worth = 0.0;
         for (place, tuning) in Self::FIELDS.into_iter().enumerate() {
-            let total: usize = self.read.iter().map(|fields| fields[place].len()).sum();
-            let average = (total as f32 / self.documents.len() as f32).max(1.0);
+            let average = self.averages[place];
             let text = &self.read[doc][place];
             let length = FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(text.len() as u32)) as f32;
             let freq = text.iter().filter(|other| *other == term).count() as f32;
@@ -146,24 +154,27 @@ impl<'d> Twin<'d> {
                 _ => row(text).windows(phrase.len()).any(|words| words == phrase),
             })
         };
+        let weights: BTreeMap<&String, f32> =
+            words.iter().flat_map(QueryWord::terms).map(|term| (term, self.weight(term))).collect();
+        let masses: Vec<f32> = words.iter().map(mass_of).collect();
         let mut found = BTreeMap::new();
         for (doc, document) in (0..).zip(self.documents) {
             let (mut mass, mut score) = (0.0, 0.0);
-            for word in words {
+            for (word, &mass_of_word) in words.iter().zip(&masses) {
                 let mut of_word = 0.0;
-                let known = word.parts.iter().filter(|part| self.weight(part) > 0.0).count().max(1) as f32;
-                let share = |_: &String| mass_of(word) / known;
-                let terms = word.whole.iter().map(|whole| (whole, mass_of(word)));
-                for (term, mass) in terms.chain(word.parts.iter().map(|part| (part, share(part)))) {
+                let known = word.parts.iter().filter(|part| weights[part] > 0.0).count().max(1) as f32;
+                let terms = word.whole.iter().map(|whole| (whole, mass_of_word));
+                for (term, mass) in terms.chain(word.parts.iter().map(|part| (part, mass_of_word / known))) {
                     let saturated = self.saturated(doc as usize, term);
-                    score += self.weight(term) * (TUNING.saturation + 1.0) * saturated;
+                    score += weights[term] * (TUNING.saturation + 1.0) * saturated;
                     of_word += if saturated > 0.0 { mass } else { 0.0 };
                 }
-                mass += of_word.min(mass_of(word));
+                mass += of_word.min(mass_of_word);
             }
             let allowed = phrases.iter().all(|phrase| in_row(document, phrase))
                 && !excluded.iter().any(|phrase| in_row(document, phrase));
-            if allowed && mass > 0.0 && mass >= required {
+            // Where the corpus has none of the words, phrases alone decide.
+            if allowed && (mass > 0.0 || !phrases.is_empty()) && mass >= required {
                 found.insert(doc, score);
             }
         }

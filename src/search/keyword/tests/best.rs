@@ -1,0 +1,111 @@
+//! Compares a search that lets go of what cannot be among the best with one that keeps everything, over corpora in which
+//! lists have many blocks and words all degrees of rarity.
+
+use crate::random::SplitMix64;
+use hornbook_corpus::ids::OrdinalRange;
+use proptest::prelude::*;
+
+use super::*;
+
+/// From words that nearly every provision has to such as hardly any has; a compound among them.
+const BY_RARITY: [(&str, usize); 9] = [
+    ("the", 1),
+    ("permit", 2),
+    ("state", 3),
+    ("profit", 6),
+    ("non-profit", 20),
+    ("fence", 12),
+    ("harbor", 50),
+    ("1395w-4", 90),
+    ("vessel", 300),
+];
+
+/// Provisions of all lengths; headings above are the same for many in a row.
+fn corpus(count: usize, seed: u64) -> Vec<Document> {
+    let mut random = SplitMix64(seed);
+    let mut breadcrumb = String::new();
+    let of_words = |random: &mut SplitMix64, rarer: usize, times: usize| -> String {
+        let mut text = String::new();
+        for (word, one_in) in BY_RARITY {
+            if random.index(one_in * rarer) == 0 {
+                for _ in 0..=random.index(times) {
+                    text += word;
+                    text.push(' ');
+                }
+            }
+        }
+        text
+    };
+    (0..count)
+        .map(|_| {
+            if breadcrumb.is_empty() || random.index(90) == 0 {
+                breadcrumb = of_words(&mut random, 3, 1);
+            }
+            let times = [1, 1, 2, 12][random.index(4)];
+            let mut text = of_words(&mut random, 1, times);
+            for _ in 0..[0, 3, 40, 400][random.index(4)] {
+                text += "other ";
+            }
+            Document { heading: of_words(&mut random, 6, 1), text, breadcrumb: breadcrumb.clone() }
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn what_is_let_go_of_is_not_among_the_best(
+        count in 300..800_usize,
+        seed in any::<u64>(),
+        asked in prop::collection::vec(prop::collection::vec(0..BY_RARITY.len(), 1..5), 1..4),
+        bounds in prop::collection::vec((0..800_u32, 0..800_u32), 0..4),
+        phrase in prop::option::of(prop::sample::select(&["the permit", "fence", "state profit"][..])),
+        without in prop::option::of(prop::sample::select(&["harbor", "the state"][..])),
+        keep in 1..30_usize,
+        one_dead_in in 2..40_u32,
+        watched in prop::collection::btree_set(0..800_u32, 0..20),
+    ) {
+        let documents = corpus(count, seed);
+        let (_dir, index) = written(&documents);
+        let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+        let twin = Twin::new(&documents);
+        let dead = Bits::from_fn(count as u32, |doc| doc % one_dead_in == 0);
+        let watched: Vec<u32> = watched.into_iter().collect();
+        let phrases: Vec<Vec<String>> = phrase.iter().map(|phrase| row(phrase)).collect();
+        let excluded: Vec<Vec<String>> = without.iter().map(|phrase| row(phrase)).collect();
+        let ranges = match bounds.is_empty() {
+            true => OrdinalRange::new(0, count as u32).into(),
+            false => OrdinalRanges::union(bounds.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b)))),
+        };
+        let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
+        for asked in asked {
+            let asked: Vec<&str> = asked.into_iter().map(|word| BY_RARITY[word].0).collect();
+            let words = query_words(&asked.join(" "));
+            let known = leg.look_up(&words).unwrap();
+            let search = |keep, list_matches| {
+                let (words, constraints, ranges) = (known.as_slice(), &constraints, &ranges);
+                let (watched, dead) = (watched.as_slice(), &dead);
+                let query = KeywordQuery { words, constraints, ranges, admission: None, keep, watched, list_matches, dead };
+                leg.search(&query).unwrap()
+            };
+            let (all, best) = (search(count, true), search(keep, false));
+
+            let mut expected = twin.matches(&words, &phrases, &excluded);
+            expected.retain(|&doc, _| ranges.contains(doc));
+            prop_assert_eq!(&all.matches, &expected.keys().copied().collect::<Vec<_>>());
+            prop_assert_eq!(all.living.len() + all.dead.len(), expected.len());
+            for scored in all.living.iter().chain(&all.dead) {
+                prop_assert!(close(scored.score, expected[&scored.doc]));
+            }
+            prop_assert_eq!(best.total, all.total);
+            prop_assert_eq!(best.total as usize, expected.len());
+            prop_assert_eq!(&best.living[..], &all.living[..keep.min(all.living.len())]);
+            prop_assert_eq!(&best.dead[..], &all.dead[..keep.min(all.dead.len())]);
+            prop_assert_eq!(&best.watched, &all.watched);
+            prop_assert_eq!(best.possible, all.possible);
+            let watched: Vec<u32> = watched.iter().copied().filter(|doc| expected.contains_key(doc)).collect();
+            prop_assert_eq!(best.watched.iter().map(|scored| scored.doc).collect::<Vec<_>>(), watched);
+        }
+    }
+}
