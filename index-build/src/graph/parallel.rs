@@ -82,7 +82,12 @@ pub(super) struct Done<'a> {
     own: Cell<u32>,
 }
 
-impl Done<'_> {
+impl<'a> Done<'a> {
+    /// Nothing of the graph is done yet; `all` counts for all graphs.
+    pub(super) fn new(all: &'a AtomicU32) -> Self {
+        Self { all, own: Cell::new(0) }
+    }
+
     /// So many chunks of the graph are done.
     pub(super) fn set(&self, chunks: u32) {
         let more = chunks.saturating_sub(self.own.get());
@@ -161,7 +166,7 @@ pub(super) fn build_in_parallel(
             let (jobs, done, build, finished) = (&jobs, &done, &build, finished.clone());
             scope.spawn(move || {
                 while let Some(job) = jobs.take() {
-                    let own = Done { all: done, own: Cell::new(0) };
+                    let own = Done::new(done);
                     let built = build(job, &own);
                     own.set(jobs.sizes[job]);
                     jobs.give_back(job, chunks_at_once);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
 
 use hornbook_corpus::vectors::{Effort, Graph, Neighbour, SpaceName, VectorIndex, VectorWriter, Within, Work};
 use proptest::prelude::*;
@@ -178,6 +179,26 @@ fn two_builds_write_the_same_bytes() {
         fs::read(dir.path().join(space().graph_file())).unwrap()
     });
     assert!(files[0] == files[1], "a second build wrote other bytes");
+}
+
+#[test]
+fn links_do_not_depend_on_the_number_of_cores() {
+    let vectors = Numbers(17).clustered(150, 20, 0.3);
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = VectorWriter::create(dir.path(), &space(), DIMS).unwrap();
+    vectors.iter().for_each(|vector| writer.push(vector).unwrap());
+    writer.finish().unwrap();
+    let rows = VectorRows::open(dir.path(), &space()).unwrap();
+    let shard = ShardRows::new(&rows, OrdinalRange::new(0, vectors.len() as u32));
+    let points: Vec<u32> = shard.chunks.iter().collect();
+    let [one, three] = [1, 3].map(|cores| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build().unwrap();
+        pool.install(|| {
+            let (links, entries) = link(&shard, &points, &small(), &Done::new(&AtomicU32::new(0)));
+            (points.iter().map(|&point| links.of(point).to_vec()).collect::<Vec<_>>(), entries)
+        })
+    });
+    assert!(one == three, "three cores made other links than one");
 }
 
 /// A question between two far clusters is answered from both, so there must be a way across.
