@@ -30,6 +30,9 @@ fn misspelt_words_are_corrected_in_every_mode() {
         ("return of the securty depost?", "return of the security deposit?"),
         ("how tall may a fenec be", "how tall may a fence be"),
         ("secruity-deposit", "security-deposit"),
+        // English words that the sample does not have.
+        ("dinasaur in the garden", "dinosaur in the garden"),
+        ("keeping dolfins", "keeping dolphins"),
     ] {
         for mode in Mode::ALL {
             let request = SearchRequest { mode, limit: 50, ..SearchRequest::new(typed) };

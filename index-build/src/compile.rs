@@ -11,7 +11,7 @@ use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
 use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter};
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::citation_index::{CitationIndexWriter, CitationKind};
-use hornbook_corpus::embed::Embedder;
+use hornbook_corpus::embed::{Embedder, embedder};
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::keyword::{KeywordDocument, KeywordError, KeywordWriter};
 use hornbook_corpus::layout::LayoutWriter;
@@ -281,7 +281,7 @@ impl Writers {
         self.vectors.finish()?;
         self.citations.finish(dir)?;
         self.suggestions.finish(dir)?;
-        self.spelling.finish(dir)?;
+        self.spelling.finish(dir, embedder().words())?;
         self.keyword.finish()?;
         hornbook_corpus::outline::write(dir, &self.outline)?;
         Ok(self.probes)

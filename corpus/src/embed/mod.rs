@@ -74,6 +74,13 @@ impl Embedder {
         neighbours::neighbours(token)
     }
 
+    /// The English words that are one token each, in lower case.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let texts = (0..TOKEN_COUNT as u16).map(|token| self.vocabulary.text(TokenId(token)));
+        let words = texts.filter(|text| text.iter().all(u8::is_ascii_lowercase));
+        words.filter_map(|text| std::str::from_utf8(text).ok())
+    }
+
     /// Embeds a known sentence and compares the result: a damaged or wrongly built program file must not answer.
     pub fn self_check(&self) -> Result<(), SelfCheckError> {
         let mut tokens = Vec::new();
@@ -173,6 +180,18 @@ mod tests {
         embedder().self_check().unwrap();
         let error = SelfCheckError::Vector { component: 17, found: 0.5, expected: 0.25 }.to_string();
         assert!(error.contains("component 17") && error.contains("install or build it again"), "{error}");
+    }
+
+    #[test]
+    fn words_of_one_token_are_words_and_not_ends_of_words() {
+        let words: Vec<&str> = embedder().words().collect();
+        assert!(words.contains(&"dinosaur") && words.contains(&"deposit"));
+        assert!(words.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())));
+        for word in words.iter().filter(|word| word.len() > 3) {
+            let mut tokens = Vec::new();
+            embedder().tokenize(word, &mut tokens);
+            assert_eq!(tokens.len(), 1, "{word}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The words of the law as they are spelt, `spelling.bin`: every word of headings and texts with the number of nodes that have it.
+//! The words of the law as they are spelt, `spelling.bin`: every word of headings and texts with the number of nodes that have it,
+//! and the English words that the embedder knows.
 //!
 //! The keyword index knows stems, and a stem is no word that could stand for a misspelt one. Words are kept by length, each
 //! with the set of its letters, so that those near a typed one are found by looking at the lengths around its own: the sets

@@ -25,7 +25,7 @@ pub struct Spelling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearWord<'s> {
     pub word: &'s str,
-    /// In how many nodes of the corpus it stands.
+    /// How many nodes of the corpus have it; none have some English words.
     pub nodes: u32,
     pub edits: u8,
 }

@@ -9,7 +9,7 @@ use crate::edits::edit_distance;
 fn spelling(dir: &Path, texts: &[String]) -> Spelling {
     let mut counts = WordCounts::default();
     texts.iter().for_each(|text| counts.add_node([text.as_str()]));
-    counts.finish(dir).unwrap();
+    counts.finish(dir, []).unwrap();
     Spelling::open(dir).unwrap()
 }
 

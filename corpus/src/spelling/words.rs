@@ -70,11 +70,17 @@ impl WordCounts {
         }
     }
 
-    /// All words of at least so many nodes in so many, by length and then in order of letters.
-    pub(super) fn sorted(self, one_in: u32) -> Vec<(Box<str>, u32)> {
+    /// All words of at least so many nodes in so many, and those that are known without the corpus, by length and then in
+    /// order of letters.
+    pub(super) fn sorted<'w>(self, one_in: u32, known: impl IntoIterator<Item = &'w str>) -> Vec<(Box<str>, u32)> {
         let least = self.nodes / one_in;
-        let kept = self.counts.into_iter().filter(|(_, count)| count.nodes >= least);
-        let mut words: Vec<(Box<str>, u32)> = kept.map(|(word, count)| (word, count.nodes)).collect();
+        let mut counts = self.counts;
+        let known = known.into_iter().filter(|word| letters_of(word).is_some());
+        let known: Vec<(Box<str>, u32)> = known
+            .map(|word| counts.remove_entry(word).map_or_else(|| (word.into(), 0), |(word, count)| (word, count.nodes)))
+            .collect();
+        let kept = counts.into_iter().filter(|(_, count)| count.nodes >= least);
+        let mut words: Vec<(Box<str>, u32)> = kept.map(|(word, count)| (word, count.nodes)).chain(known).collect();
         words.sort_unstable_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
         words
     }
@@ -107,8 +113,8 @@ mod tests {
             half.iter().for_each(|text| counts.add_node([*text]));
             parts.merge(counts);
         }
-        let words = whole.sorted(100);
-        assert_eq!(words, parts.sorted(100));
+        let words = whole.sorted(100, []);
+        assert_eq!(words, parts.sorted(100, []));
         let told: Vec<(&str, u32)> = words.iter().map(|(word, nodes)| (&**word, *nodes)).collect();
         assert_eq!(told, [("the", 2), ("rent", 2), ("lease", 1), ("deposit", 1)]);
     }
@@ -117,6 +123,15 @@ mod tests {
     fn in_a_large_corpus_the_rarest_words_are_dropped() {
         let mut counts = WordCounts::default();
         ["rent rare", "rent", "rent", "rent"].iter().for_each(|text| counts.add_node([*text]));
-        assert_eq!(counts.sorted(2).iter().map(|(word, _)| &**word).collect::<Vec<_>>(), ["rent"]);
+        assert_eq!(counts.sorted(2, []).iter().map(|(word, _)| &**word).collect::<Vec<_>>(), ["rent"]);
+    }
+
+    #[test]
+    fn words_that_are_known_without_the_corpus_are_kept_however_rare() {
+        let mut counts = WordCounts::default();
+        ["rent rare", "rent", "rent", "rent"].iter().for_each(|text| counts.add_node([*text]));
+        let words = counts.sorted(2, ["rare", "kayak", "rent", "##ing", "an"]);
+        let words: Vec<(&str, u32)> = words.iter().map(|(word, nodes)| (&**word, *nodes)).collect();
+        assert_eq!(words, [("rare", 1), ("rent", 4), ("kayak", 0)]);
     }
 }

@@ -11,9 +11,9 @@ use crate::section_file::{SectionFileError, SectionWriter};
 const KEPT_IF_ONE_IN: u32 = 200_000;
 
 impl WordCounts {
-    /// Writes the file.
-    pub fn finish(self, dir: &Path) -> Result<(), SectionFileError> {
-        let words = self.sorted(KEPT_IF_ONE_IN);
+    /// Writes the file, with words that nobody misspelt although no law may have them.
+    pub fn finish<'w>(self, dir: &Path, known: impl IntoIterator<Item = &'w str>) -> Result<(), SectionFileError> {
+        let words = self.sorted(KEPT_IF_ONE_IN, known);
         let longer_than = |length: usize| words.partition_point(|(word, _)| word.len() < length) as u32;
         let lengths: Vec<u32> = (0..=WORD_LETTERS_MAX + 1).map(longer_than).collect();
         let sets: Vec<u32> = words.iter().map(|(word, _)| letters_of(word).unwrap_or_default()).collect();

@@ -3,7 +3,8 @@
 //! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
 //! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens, whether or not a law
 //! names them. It becomes the near word that the searched range says most often, weighed against how likely the slip is
-//! (`slip`); or, if it is two words run together, those. Citations, numbers, phrases and exclusions stay as they were typed,
+//! (`slip`); or, if it is two words run together, those. Where the range has none
+//! of them, it becomes an English word, which has a meaning to search by. Citations, numbers, phrases and exclusions stay as they were typed,
 //! and so do words of fewer than four letters. What is corrected depends on query and range alone.
 
 mod slip;
@@ -17,7 +18,7 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{Understood, is_quote, is_stop_word, term_of};
-use slip::cost_of_slip;
+use slip::{cost_of_slip, sounds_like};
 
 /// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50 microseconds.
 const LOOKED_UP_MAX: usize = 8;
@@ -40,6 +41,9 @@ const HARD_SLIP_DOCUMENTS: u32 = 3;
 
 /// What one letter wrong takes from the likelihood of a word, against the logarithm of how often it is found.
 const SLIP_WEIGHT: f32 = 5.0;
+
+/// Endings that the index does not take off, and that make a right word of any that fits.
+const REGULAR_ENDINGS: [&str; 5] = ["er", "ee", "ish", "less", "like"];
 
 /// Each half of two words run together has so many letters.
 const HALF_LETTERS_MIN: usize = 3;
@@ -104,41 +108,72 @@ impl Engine {
     /// The word, or the two words, that a misspelt one stands for.
     fn meant_by(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
         let spelling = &self.snapshot().spelling;
-        let least = spelling.nodes_with(word).saturating_mul(RARE_RATIO).max(1);
+        let own = spelling.nodes_with(word);
         // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
         let is_found = self.keyword.documents_with(&term_of(word))? > self.rare_documents();
-        let mut near = spelling.near(word, if is_found { 1 } else { edits_allowed(word) });
-        let verb = self.verb_of(word);
-        // Who asks for a renter means nobody's rented home, but who asks for an inspecter means an inspector.
-        near.retain(|near| {
-            verb.is_none_or(|verb| near.word.strip_prefix(verb).is_some_and(|end| end.starts_with("or")))
+        let root = self.root_of(word);
+        let mut choices = self.near(word, if is_found { 1 } else { edits_allowed(word) });
+        choices.retain(|&Choice { word: choice, nodes, .. }| {
+            // Who asks for a renter means nobody's rented home, but who asks for an inspecter means an inspector.
+            let is_doer = root.is_none_or(|root| choice.strip_prefix(root).is_some_and(|end| end.starts_with("or")));
+            is_doer && nodes >= own.saturating_mul(RARE_RATIO) && !(is_found && is_form(word, choice))
         });
-        // What is only longer than a word of the law is a form of it: `kayaks`.
-        near.retain(|near| near.edits > 0 && near.nodes >= least && !(is_found && word.starts_with(near.word)));
-        let rough = |near: &NearWord<'_>| (near.nodes.max(1) as f32).ln() - SLIP_WEIGHT * f32::from(near.edits);
-        near.sort_by(|a, b| rough(b).total_cmp(&rough(a)));
-        let mut best: Option<(f32, &str)> = None;
-        for NearWord { word: choice, .. } in near.into_iter().take(CHOICES_MAX) {
-            let found = self.keyword.count_in(&term_of(choice), ranges, COUNTED_MAX)?;
-            let cost = cost_of_slip(word, choice);
-            let enough = if cost > EASY_SLIP { least.max(HARD_SLIP_DOCUMENTS) } else { least };
-            let score = likelihood(choice, found, cost);
-            if found >= enough.min(COUNTED_MAX) && best.is_none_or(|(other, _)| score > other) {
-                best = Some((score, choice));
+        choices.truncate(CHOICES_MAX);
+        // Of the words that the range has, those that an easy slip leads to; those of a hard one; and English words that it
+        // does not have.
+        let (mut easy, mut hard, mut elsewhere) = (Best::default(), Best::default(), Best::default());
+        for Choice { word: choice, nodes, cost } in choices {
+            let stem = term_of(choice);
+            let found = self.keyword.count_in(&stem, ranges, COUNTED_MAX)?;
+            // The index counts all forms of a word.
+            let share = nodes as f32 / self.keyword.documents_with(&stem)?.max(nodes).max(1) as f32;
+            let score = likelihood(choice, found as f32 * share, cost);
+            let is_easy = cost <= EASY_SLIP;
+            let least = if is_easy { 1 } else { HARD_SLIP_DOCUMENTS };
+            if found >= own.saturating_mul(RARE_RATIO).max(least).min(COUNTED_MAX) {
+                if is_easy { &mut easy } else { &mut hard }.consider(score, choice);
+            } else if found == 0 && is_easy && is_english(choice) {
+                elsewhere.consider(score, choice);
             }
         }
-        match best {
-            Some((_, meant)) => Ok(Some(meant.to_owned())),
-            None if least == 1 && !is_found && verb.is_none() => self.halves_of(word, ranges),
+        let may_be_another = own == 0 && !is_found && root.is_none();
+        let elsewhere = elsewhere.word().filter(|_| may_be_another);
+        match easy.word().or(elsewhere).or(hard.word()) {
+            Some(meant) => Ok(Some(meant.to_owned())),
+            None if may_be_another => self.halves_of(word, ranges),
             None => Ok(None),
         }
     }
 
-    /// The word of the corpus whose doer a word names, as `renter` is made of `rent`: it is rightly spelt, though no law has it.
-    fn verb_of<'w>(&self, word: &'w str) -> Option<&'w str> {
-        let verb = word.strip_suffix('s').unwrap_or(word).strip_suffix("er")?;
-        let is_known = || self.snapshot().spelling.nodes_with(verb) > self.rare_documents() && is_english(verb);
-        (verb.len() >= SHORT_WORD && !verb.ends_with('e') && is_known()).then_some(verb)
+    /// The words that a misspelt one may stand for, the likeliest first as far as can be known without looking into the index.
+    fn near(&self, word: &str, edits_max: u8) -> Vec<Choice<'_>> {
+        let mut choices: Vec<Choice<'_>> = Vec::new();
+        for (spelt, cost) in sounds_like(word) {
+            // Another spelling of the same sound is a slip already.
+            let edits_max = if cost > 0.0 { edits_max - 1 } else { edits_max };
+            for NearWord { word: choice, nodes, .. } in self.snapshot().spelling.near(&spelt, edits_max) {
+                let cost = cost + cost_of_slip(&spelt, choice);
+                match choices.iter_mut().find(|known| known.word == choice) {
+                    Some(known) => known.cost = known.cost.min(cost),
+                    None if choice != word => choices.push(Choice { word: choice, nodes, cost }),
+                    None => {}
+                }
+            }
+        }
+        let rough = |choice: &Choice<'_>| (choice.nodes.max(1) as f32).ln() - SLIP_WEIGHT * choice.cost;
+        choices.sort_by(|a, b| rough(b).total_cmp(&rough(a)));
+        choices
+    }
+
+    /// The word of the corpus that a word is regularly made of, as `renter` is of `rent`: it is rightly spelt, though no law
+    /// has it.
+    fn root_of<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        let mut roots = REGULAR_ENDINGS.iter().filter_map(|ending| singular.strip_suffix(ending));
+        roots.find(|root| {
+            let is_known = || self.snapshot().spelling.nodes_with(root) > self.rare_documents() && is_english(root);
+            root.len() >= SHORT_WORD && !root.ends_with('e') && is_known()
+        })
     }
 
     /// The two words that were run together, each an English word that the range has; of several pairs the one whose rarer
@@ -159,6 +194,31 @@ impl Engine {
     }
 }
 
+/// A word that another may stand for.
+struct Choice<'s> {
+    word: &'s str,
+    /// How many nodes of the corpus have it.
+    nodes: u32,
+    /// How unlikely the slip is.
+    cost: f32,
+}
+
+/// The best of several words; of equal ones the first.
+#[derive(Default)]
+struct Best<'s>(Option<(f32, &'s str)>);
+
+impl<'s> Best<'s> {
+    fn consider(&mut self, score: f32, word: &'s str) {
+        if self.0.is_none_or(|(best, _)| score > best) {
+            self.0 = Some((score, word));
+        }
+    }
+
+    fn word(self) -> Option<&'s str> {
+        self.0.map(|(_, word)| word)
+    }
+}
+
 /// How many letters of a word may be wrong.
 fn edits_allowed(word: &str) -> u8 {
     if word.len() < LONG_WORD { 1 } else { 2 }
@@ -168,9 +228,14 @@ fn edits_allowed(word: &str) -> u8 {
 const SHORT_WORD: usize = 4;
 const LONG_WORD: usize = 8;
 
+/// Whether a word is another with an ending, as `kayaks` is. A letter typed twice is none.
+fn is_form(word: &str, of: &str) -> bool {
+    word.strip_prefix(of).is_some_and(|ending| !of.ends_with(ending))
+}
+
 /// How likely a word was meant. Of everybody's most frequent words hardly one is what a search is about: they count half.
-fn likelihood(word: &str, found: u32, cost: f32) -> f32 {
-    let frequency = (found.max(1) as f32).ln();
+fn likelihood(word: &str, found: f32, cost: f32) -> f32 {
+    let frequency = found.max(1.0).ln();
     let frequency = if is_stop_word(&term_of(word)) { frequency / 2.0 } else { frequency };
     frequency - SLIP_WEIGHT * cost
 }

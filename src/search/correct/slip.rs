@@ -17,6 +17,21 @@ const FIRST: f32 = 0.5;
 
 const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
+/// Letters that are written for the same sound.
+const SOUNDS: [(&str, &str); 2] = [("f", "ph"), ("ph", "f")];
+
+/// A word as it was typed, and with other letters for a sound, each with what that costs.
+pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
+    let mut spelt = vec![(word.to_owned(), 0.0)];
+    for (typed, meant) in SOUNDS {
+        spelt.extend(
+            word.match_indices(typed)
+                .map(|(at, _)| (format!("{}{meant}{}", &word[..at], &word[at + typed.len()..]), EASILY)),
+        );
+    }
+    spelt
+}
+
 /// The cost of typing a word for another: about one for each letter that is wrong, less for slips that are easily made. Both are
 /// English letters in lower case.
 pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
@@ -125,6 +140,14 @@ mod tests {
         ] {
             assert!((cost_of_slip(typed, meant) - cost).abs() < 1e-6, "{typed} {meant} {}", cost_of_slip(typed, meant));
         }
+    }
+
+    #[test]
+    fn sounds_have_several_spellings() {
+        let spelt = |word: &str| -> Vec<String> { sounds_like(word).into_iter().map(|(spelt, _)| spelt).collect() };
+        assert_eq!(spelt("rent"), ["rent"]);
+        assert_eq!(spelt("dolfins"), ["dolfins", "dolphins"]);
+        assert_eq!(spelt("phosfate"), ["phosfate", "phosphate", "fosfate"]);
     }
 
     proptest! {
