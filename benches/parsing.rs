@@ -1,15 +1,15 @@
 //! How fast the importers parse documents, on one core and without an index. `benches/README.md` keeps the figures.
 //!
-//! `cargo bench --bench parsing -- --sources DIR`, where the archives of real law are. Each format is compared with the
-//! XML reader alone, which nothing that reads whole documents can outrun.
+//! `cargo bench --bench parsing -- --sources DIR`, where the archives of real law are. Each format is compared with the tree
+//! that it walks, and with quick-xml, which reads events and keeps nothing. `--only FORMAT` measures one.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use hornbook_index_build::import::document::{Document, ParseDocument};
 use hornbook_index_build::import::target::Target;
-use hornbook_index_build::import::{uslm, xml};
+use hornbook_index_build::import::{cfr_annual, ecfr, open_law, regml, uslm, xml};
 use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
+use quick_xml::events::Event;
 
 /// A format with real documents of it.
 struct Row {
@@ -17,37 +17,86 @@ struct Row {
     archive: &'static str,
     /// A part of the path of every document.
     within: &'static str,
+    options: &'static str,
     wants: fn(&str) -> bool,
     parse: ParseDocument,
 }
 
-const ROWS: [Row; 2] = [
+const ROWS: [Row; 7] = [
     Row {
         format: "uslm (code)",
         archive: "us-code-uslm-2025.tar.zst",
         within: "",
-        wants: uslm::wants,
+        options: "",
+        wants: xml::wants,
         parse: uslm::parse,
     },
     Row {
         format: "uslm (regulations)",
         archive: "cfr-samples.tar.zst",
         within: "/uslm/",
-        wants: uslm::wants,
+        options: "",
+        wants: xml::wants,
         parse: uslm::parse,
+    },
+    Row {
+        format: "ecfr",
+        archive: "cfr-samples.tar.zst",
+        within: "/ecfr/",
+        options: "",
+        wants: xml::wants,
+        parse: ecfr::parse,
+    },
+    Row {
+        format: "cfr-annual",
+        archive: "cfr-samples.tar.zst",
+        within: "/annual-2011-title47/",
+        options: "",
+        wants: xml::wants,
+        parse: cfr_annual::parse,
+    },
+    Row {
+        format: "regml",
+        archive: "cfr-samples.tar.zst",
+        within: "/cfpb-regml/",
+        options: "",
+        wants: xml::wants,
+        parse: regml::parse,
+    },
+    Row {
+        format: "open-law (DC)",
+        archive: "dc-code-xml-2024.tar.zst",
+        within: "",
+        options: "",
+        wants: xml::wants,
+        parse: open_law::parse,
+    },
+    Row {
+        format: "open-law (COMAR)",
+        archive: "md-comar-xml-2026.tar.zst",
+        within: "",
+        options: "joined_numbers = true",
+        wants: xml::wants,
+        parse: open_law::parse,
     },
 ];
 
 const RUNS: usize = 5;
+/// A run reads so many bytes at least: the clock ticks in milliseconds.
+const RUN_BYTES: usize = 64 << 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let place = arguments.iter().position(|argument| argument == "--sources");
-    let Some(sources) = place.and_then(|place| arguments.get(place + 1)).map(PathBuf::from) else {
+    let value = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(place + 1)
+    };
+    let Some(sources) = value("--sources").map(PathBuf::from) else {
         println!("nothing measured: give the folder of the archives with --sources DIR");
         return;
     };
-    for row in &ROWS {
+    let only = value("--only").map_or("", String::as_str);
+    for row in ROWS.iter().filter(|row| row.format.starts_with(only)) {
         measure(row, &sources);
     }
 }
@@ -55,7 +104,7 @@ fn main() {
 fn measure(row: &Row, sources: &Path) {
     let documents = documents(row, sources);
     let bytes: usize = documents.iter().map(|document| document.bytes.len()).sum();
-    let options = toml::Table::new();
+    let options: toml::Table = toml::from_str(row.options).expect("options of ours");
     let target = Target {
         jurisdiction: "US",
         code_body: "Code",
@@ -65,18 +114,52 @@ fn measure(row: &Row, sources: &Path) {
         tags: &[],
         options: &options,
     };
-    let parsing = fastest(|| documents.iter().map(|document| (row.parse)(document, target).nodes.len()).sum());
-    let reading = fastest(|| documents.iter().filter(|document| xml::parse(document).is_ok()).count());
-    let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
+    // In turns, so that whatever else the machine does meets all three.
+    let (mut parsing, mut tree, mut events) = ([0.0; RUNS], [0.0; RUNS], [0.0; RUNS]);
+    for run in 0..RUNS {
+        let parse = |document: &Document| (row.parse)(document, target).nodes.len();
+        parsing[run] = rate(bytes, || documents.iter().map(parse).sum());
+        tree[run] = rate(bytes, || documents.iter().filter(|document| xml::parse(document).is_ok()).count());
+        events[run] = rate(bytes, || documents.iter().map(count_events).sum());
+    }
+    let (parsing, tree, events) = (Spread::of(parsing), Spread::of(tree), Spread::of(events));
     println!(
-        "{}: {} documents, {:.1} MB: {:.0} MB/s; the XML reader alone {:.0} MB/s, {:.2} of its time",
+        "{}: {} documents, {:.1} MB: {parsing} MB/s; tree alone {tree}; quick-xml alone {events}; {:.2} of quick-xml",
         row.format,
         documents.len(),
         bytes as f64 / 1e6,
-        rate(parsing),
-        rate(reading),
-        parsing.as_secs_f64() / reading.as_secs_f64()
+        parsing.median / events.median,
     );
+}
+
+/// Reads a document as quick-xml's events, the cheapest way to have seen every byte, and counts them.
+fn count_events(document: &Document) -> usize {
+    let mut reader = quick_xml::Reader::from_reader(document.bytes.as_slice());
+    let mut count = 0;
+    while !matches!(reader.read_event().expect("well-formed XML"), Event::Eof) {
+        count += 1;
+    }
+    count
+}
+
+/// Median and extremes of some runs.
+struct Spread {
+    least: f64,
+    median: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(mut runs: [f64; RUNS]) -> Self {
+        runs.sort_by(f64::total_cmp);
+        Self { least: runs[0], median: runs[RUNS / 2], most: runs[RUNS - 1] }
+    }
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.0} ({:.0} - {:.0})", self.median, self.least, self.most)
+    }
 }
 
 fn documents(row: &Row, sources: &Path) -> Vec<Document> {
@@ -97,11 +180,18 @@ fn documents(row: &Row, sources: &Path) -> Vec<Document> {
     found
 }
 
-fn fastest(mut work: impl FnMut() -> usize) -> Duration {
-    let run = |_| {
-        let began = Instant::now();
+/// Megabytes for each second that this thread had a core: others on the machine do not count.
+fn rate(bytes: usize, mut work: impl FnMut() -> usize) -> f64 {
+    let times = RUN_BYTES.div_ceil(bytes);
+    let began = thread_nanoseconds();
+    for _ in 0..times {
         std::hint::black_box(work());
-        began.elapsed()
-    };
-    (0..RUNS).map(run).min().unwrap_or_default()
+    }
+    (bytes * times) as f64 * 1e3 / (thread_nanoseconds() - began) as f64
+}
+
+fn thread_nanoseconds() -> u64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux says how long a thread ran");
+    let first = told.split_whitespace().next().and_then(|first| first.parse().ok());
+    first.expect("nanoseconds on a core")
 }
