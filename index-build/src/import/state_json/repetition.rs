@@ -59,11 +59,21 @@ fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) ->
     let (mut rest, mut next, mut places) = (whole, first, Vec::new());
     while !rest.is_empty() {
         let word = words.get(next)?;
-        if let Some(after) = rest.strip_prefix(word.as_str()) {
-            rest = after;
-            places.push(next);
-        } else if !is_part_of(word, places.last(), words) {
-            return None;
+        let is_part = is_part_of(word, places.last(), words);
+        // The head of a table that was just read may be that of the next one too.
+        let belongs_to_next = || {
+            let following = std::iter::successors(Some(step(next)), |&place| Some(step(place)));
+            let mut following = following.map_while(|place| words.get(place));
+            let after = following.find(|after| !is_part_of(after, places.last(), words));
+            after.is_some_and(|after| after.len() > word.len() && rest.starts_with(after.as_str()))
+        };
+        match rest.strip_prefix(word.as_str()) {
+            Some(after) if !(is_part && belongs_to_next()) => {
+                rest = after;
+                places.push(next);
+            }
+            _ if is_part => {}
+            _ => return None,
         }
         next = step(next);
     }
@@ -184,6 +194,13 @@ mod tests {
         let flat = ["Year in which", "Share due"];
         assert_eq!(undone(&[&whole, first, table, flat[0], last]), [first, table, last]);
         assert_eq!(undone(&[&whole, first, table, flat[1], last, "due at", "2"]), [first, table, last, "2"]);
+        // Two tables under the same words.
+        let (one, two) = ("Share dueMen1. . . .100", "Share dueWomen1. . . .200");
+        let whole = format!("{first}{one}{two}{last}");
+        assert_eq!(
+            undone(&[&whole, first, one, "Men", "Share due", two, "Share due", "Women", last]),
+            [first, one, two, last]
+        );
         let between = format!("{first}{table} 12 13 {last}");
         assert_eq!(undone(&[&between, first, table, flat[0], last]), [first, table, "12 13", last]);
         // An honest text may say again what it said before.
