@@ -71,7 +71,7 @@ pub(crate) fn note(topic: &str, text: &str) -> ContentNote {
     ContentNote { topic: topic.trim_start_matches('*').to_owned(), text, layout }
 }
 
-/// The first date in a remark such as `Effective July 1, 2027`, as `2027-07-01`.
+/// The first date in a remark such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
 pub(crate) fn date_in(remark: &str) -> Option<String> {
     const MONTHS: [&str; 12] = [
         "january",
@@ -87,8 +87,8 @@ pub(crate) fn date_in(remark: &str) -> Option<String> {
         "november",
         "december",
     ];
-    let date = Pattern::fixed(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})").captures(remark)?;
-    let month = 1 + MONTHS.iter().position(|month| date[1].eq_ignore_ascii_case(month))?;
+    let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})").captures(remark)?;
+    let month = 1 + MONTHS.iter().position(|month| month.starts_with(&date[1].to_ascii_lowercase()))?;
     let day: u32 = date[2].parse().ok().filter(|day| (1..=31).contains(day))?;
     Some(format!("{}-{month:02}-{day:02}", &date[3]))
 }
@@ -109,6 +109,7 @@ mod tests {
     #[test]
     fn remarks_give_dates() {
         assert_eq!(date_in("Effective July 1, 2027").as_deref(), Some("2027-07-01"));
+        assert_eq!(date_in("eff. Sept. 1, 2027").as_deref(), Some("2027-09-01"));
         assert_eq!((date_in("Effective July 41, 2027"), date_in("1, 2")), (None, None));
         assert_eq!(effect_of("(Effective until July 1, 2022) Powers."), (None, Some("2022-07-01".into())));
         assert_eq!(effect_of("[Effective May 2, 2022] Powers."), (Some("2022-05-02".into()), None));

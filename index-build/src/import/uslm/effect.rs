@@ -1,86 +1,110 @@
 //! Since when the present wording of a provision is law, where a note or the source credit says so in a regular form.
 //!
-//! Three forms are read: `Section effective Oct. 1, 1990` of a section that was never amended; `Amendment by Pub. L. 116–283
-//! effective Jan. 1, 2021` about the last law of the source credit; and the last `eff. Dec. 1, 2024` in the credit of a
-//! court rule. Everything else (so many days after enactment, as if included in another act) stays a note.
+//! Of a section that was never amended the note on its effective date counts, of an amended one the notes on the last law
+//! of its source credit. What such a note says is read by [`statement`]. If it is about some sections of the law alone,
+//! they must be all that the source credit names. A court rule has the last `eff. Dec. 1, 2024` of its credit.
+
+mod statement;
 
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
-/// The date, as `2021-01-01`.
-pub(super) fn effective_from(provision: Node<'_, '_>, status: Status) -> Option<String> {
+use statement::{Act, Statement};
+
+/// The date, as `2021-01-01`. A date after the day on which the document was `made` is that of another wording.
+pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Option<&str>) -> Option<String> {
     if !status.is_living() {
         return None;
     }
     let credit = provision.children().find(|child| child.has_tag_name("sourceCredit"))?;
-    if provision.has_tag_name("courtRule") {
-        return last_in_credit(credit);
-    }
-    match laws(credit).collect::<Vec<_>>().as_slice() {
-        [] => None,
-        [_] => by_note(provision, "effectiveDate", |before| before_date(before) == Some("Section")),
-        [_, .., last] => by_note(provision, "effectiveDateOfAmendment", |before| {
-            let law = before_date(before).and_then(|before| before.strip_prefix("Amendment by "));
-            law.is_some_and(|law| law.trim() == *last)
-        }),
-    }
+    let date = if provision.has_tag_name("courtRule") { last_in_credit(credit) } else { by_notes(provision, credit) };
+    date.filter(|date| made.is_none_or(|made| date.as_str() <= made))
 }
 
-/// What stands before `effective` or `effective on` and a date.
-fn before_date(before: &str) -> Option<&str> {
-    let before = before.trim();
-    before.strip_suffix(" effective").or_else(|| before.strip_suffix(" effective on"))
-}
-
-/// The laws of a source credit in their order, each once: `Pub. L. 116–283`.
-fn laws<'a>(credit: Node<'a, '_>) -> impl Iterator<Item = String> {
-    let mut before = String::new();
-    let names = credit.children().filter(|child| child.has_tag_name("ref")).filter_map(|reference: Node<'a, '_>| {
-        let href = reference.attribute("href")?;
-        let is_law = href.starts_with("/us/pl/") || href.starts_with("/us/act/");
-        let text = reference.text().filter(|_| is_law)?;
-        Some(text.split(',').next().unwrap_or(text).split_whitespace().collect::<Vec<_>>().join(" "))
-    });
-    names.filter(move |name| std::mem::replace(&mut before, name.clone()) != *name)
-}
-
-/// The date in the first paragraph of a note of this topic, if what stands before it is as wanted, and a full stop, a
-/// comma or the end after it.
-fn by_note(provision: Node<'_, '_>, topic: &str, wanted: impl Fn(&str) -> bool) -> Option<String> {
+fn by_notes(provision: Node<'_, '_>, credit: Node<'_, '_>) -> Option<String> {
+    let acts = acts(credit);
+    let last = acts.last()?;
+    let topic = if acts.len() == 1 { "effectiveDate" } else { "effectiveDateOfAmendment" };
     let notes = provision.children().filter(|child| child.has_tag_name("notes")).flat_map(|notes| notes.children());
     let topical = notes.filter(|note| note.attribute("topic") == Some(topic));
     let paragraphs = topical.flat_map(|note| note.children().filter(|child| child.has_tag_name("p")));
-    let dates = paragraphs.filter_map(|paragraph| {
-        let mut before = String::new();
-        for child in paragraph.children() {
-            if child.has_tag_name("date") {
-                return iso(child).filter(|_| wanted(&folded(&before)) && is_plain_after(child));
-            }
-            let texts = child.descendants().filter(Node::is_text).filter_map(|text| text.text());
-            before.extend(texts);
+    let mut found: Vec<(Vec<String>, String)> = Vec::new();
+    for paragraph in paragraphs {
+        match Statement::read(&with_plain_dates(paragraph)) {
+            Some(Statement::Section(date)) if acts.len() == 1 => found.push((Vec::new(), date)),
+            Some(Statement::Act(act, date)) if act.name == last.name => found.push((act.sections, date)),
+            _ => {}
         }
-        None
-    });
-    let mut found: Vec<String> = dates.collect();
-    found.dedup();
+    }
+    let (_, date) = found.first().cloned()?;
     // Two dates are two parts of a section: which of them counts, only a reader can say.
-    if found.len() == 1 { found.pop() } else { None }
+    let is_one_date = found.iter().all(|(_, other)| *other == date);
+    let is_about_all = found.iter().any(|(sections, _)| sections.is_empty())
+        || (!last.sections.is_empty()
+            && last
+                .sections
+                .iter()
+                .all(|own| found.iter().flat_map(|(named, _)| named).any(|named| covers(named, own))));
+    (is_one_date && is_about_all).then_some(date)
 }
 
-/// Whether a date is not made relative or partial by what follows: `, see`, `.`, or nothing.
-fn is_plain_after(date: Node<'_, '_>) -> bool {
-    let after = date.next_sibling().and_then(|next| next.text()).unwrap_or_default().trim_start();
-    after.is_empty() || after.starts_with('.') || after.starts_with(", see") || after.starts_with(", pursuant")
+/// Whether a section, such as `3` or `3(c)`, has another in it: `3(c)(1)`.
+fn covers(whole: &str, part: &str) -> bool {
+    part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+}
+
+/// The laws of a source credit in their order, each once, with their sections that the credit names: none if it names
+/// them in a way that is not read.
+fn acts(credit: Node<'_, '_>) -> Vec<Act> {
+    let mut acts: Vec<Act> = Vec::new();
+    for reference in credit.children().filter(|child| child.has_tag_name("ref")) {
+        let href = reference.attribute("href").unwrap_or_default();
+        let Some(text) = reference.text().filter(|_| href.starts_with("/us/pl/") || href.starts_with("/us/act/"))
+        else {
+            continue;
+        };
+        let mut words = text.to_owned();
+        let after = reference.next_siblings().skip(1).take_while(Node::is_text);
+        words.extend(after.filter_map(|text| text.text()));
+        let folded = folded(&words);
+        // `Pub. L. 112–29`, but `July 19, 1952, ch. 950`.
+        let end = folded.find(if folded.starts_with("Pub. L. ") { "," } else { ", §" }).unwrap_or(folded.len());
+        let name = folded[..end].trim_end_matches([',', ';', ' ']).to_owned();
+        let sections = statement::sections_in(&folded);
+        match acts.last_mut() {
+            Some(last) if last.name == name => {
+                // A mention that is not read could be of any section.
+                let both_known = !last.sections.is_empty() && !sections.is_empty();
+                last.sections = if both_known { [last.sections.as_slice(), &sections].concat() } else { Vec::new() };
+            }
+            _ => acts.push(Act { name, sections }),
+        }
+    }
+    acts
 }
 
 fn last_in_credit(credit: Node<'_, '_>) -> Option<String> {
     let last = credit.children().rfind(|child| child.has_tag_name("date"))?;
     let before = last.prev_sibling().and_then(|before| before.text()).unwrap_or_default();
-    iso(last).filter(|_| before.trim_end().ends_with("eff."))
+    let date = last.attribute("date").filter(|date| crate::values::is_date(date))?;
+    before.trim_end().ends_with("eff.").then(|| date.to_owned())
 }
 
-fn iso(date: Node<'_, '_>) -> Option<String> {
-    date.attribute("date").filter(|date| crate::values::is_date(date)).map(str::to_owned)
+/// The words of a paragraph, with its dates as `2021-01-01`.
+fn with_plain_dates(paragraph: Node<'_, '_>) -> String {
+    let mut words = String::new();
+    push_with_plain_dates(paragraph, &mut words);
+    folded(&words)
+}
+
+fn push_with_plain_dates(node: Node<'_, '_>, words: &mut String) {
+    for child in node.children() {
+        match child.attribute("date").filter(|_| child.has_tag_name("date")) {
+            Some(date) if crate::values::is_date(date) => words.push_str(date),
+            _ if child.is_text() => words.push_str(child.text().unwrap_or_default()),
+            _ => push_with_plain_dates(child, words),
+        }
+    }
 }
 
 fn folded(text: &str) -> String {

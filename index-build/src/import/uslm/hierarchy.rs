@@ -23,6 +23,7 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
         target,
         scheme,
         lines: LineCounter::new(root.document().input_text()),
+        made: made(root),
         parsed: Parsed::default(),
         containers: HashSet::new(),
         acts: acts_of(root),
@@ -38,6 +39,13 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
     };
     reading.below(root, &top);
     reading.parsed
+}
+
+/// The date in `<dcterms:created>2024-12-18T07:56:31</dcterms:created>`.
+fn made(root: Node<'_, '_>) -> Option<String> {
+    let meta = root.children().find(|child| child.has_tag_name("meta"))?;
+    let created = meta.children().find(|child| child.tag_name().name() == "created")?.text()?;
+    created.trim().get(..10).filter(|day| crate::values::is_date(day)).map(str::to_owned)
 }
 
 /// What an element is to a hierarchy.

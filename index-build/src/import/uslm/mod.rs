@@ -15,29 +15,26 @@ mod scheme;
 mod setting;
 mod table;
 
+use roxmltree::Document as Tree;
+
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::xml;
 use scheme::Scheme;
 
-/// Style sheets and schemas lie beside the titles.
-pub fn wants(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
-}
-
 /// Parses one title, appendix or volume.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let tree = match xml::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
+    xml::read(document, |tree| read_tree(tree, document, target))
+}
+
+fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
     let root = tree.root_element();
     let Some(scheme) = Scheme::of_root(root.tag_name().name()) else {
         let what = format!(
             "the document is <{}>, but a code in USLM is <uscDoc> or <cfrDoc>; leave this file out or choose another format",
             root.tag_name().name()
         );
-        return Parsed::refused(document.position(xml::line_of(&tree, root)), what);
+        return Parsed::refused(document.position(xml::line_of(tree, root)), what);
     };
     hierarchy::read(document, target, scheme, root)
 }

@@ -56,7 +56,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
             status: Some(status),
             text: Some(text),
             layout,
-            effective_from: effective_from(node, status),
+            effective_from: effective_from(node, status, reading.made.as_deref()),
             notes: setter.notes,
             source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
             tags,

@@ -19,6 +19,8 @@ pub(super) struct Reading<'r> {
     pub(super) target: Target<'r>,
     pub(super) scheme: Scheme,
     pub(super) lines: LineCounter<'r>,
+    /// The day on which the publisher made the document, if it says so.
+    pub(super) made: Option<String>,
     pub(super) parsed: Parsed,
     /// The keys of the containers so far.
     pub(super) containers: HashSet<String>,

@@ -1,0 +1,68 @@
+//! Since when a section has its present wording, or until when, where its source credit or an effective date note says so in
+//! a regular form. Notes that wait for an approval, or except some paragraphs, have no date.
+
+use crate::import::flat_text::date_in;
+use crate::import::options::Pattern;
+
+use super::setter::Text;
+
+/// The first and the last day, as `2011-10-13`.
+pub(super) fn effect_of(number: &str, text: &Text) -> (Option<String>, Option<String>) {
+    let credit = text.credit.as_deref().unwrap_or_default();
+    let by_credit = Pattern::fixed(r", eff(?:\.|ective) ([A-Za-z]+\.? \d{1,2}, \d{4})\.?\]$");
+    if let Some(found) = by_credit.captures(credit) {
+        return (date_in(&found[1]), None);
+    }
+    let mut notes = text.notes.iter().filter(|note| note.topic.starts_with("Effective Date Note"));
+    let (Some(note), None) = (notes.next(), notes.next()) else { return (None, None) };
+    let by_note = Pattern::fixed(concat!(
+        r"^At (?P<page>\d+ FR \d+), [A-Za-z]+\.? \d{1,2}, \d{4}, § ?(?P<section>[\w.-]+) was (?:added|revised|amended by )[^.§]*",
+        r", effective (?P<date>[A-Za-z]+\.? \d{1,2}, \d{4})\.(?P<more> For the convenience of the user, the .{1,40} is set forth as follows:)?$",
+    ));
+    let first = note.text.lines().next().unwrap_or_default();
+    let Some(found) = by_note.captures(first).filter(|found| &found["section"] == number) else { return (None, None) };
+    let page = format!("{},", &found["page"]);
+    // `as amended at 76 FR 5, Sept. 13, 2011` is an entry too.
+    let last = credit.rsplit([';', '[']).next().and_then(|entry| entry.rsplit(" at ").next()).unwrap_or_default();
+    let date = date_in(&found["date"]);
+    match found.name("more") {
+        // The text is that of before, and the note has the new one.
+        Some(_) if !credit.contains(&page) => (None, date),
+        None if last.trim_start().starts_with(&page) => (date, None),
+        _ => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::ContentNote;
+
+    fn effect(credit: &str, note: &str) -> (Option<String>, Option<String>) {
+        let note = ContentNote { topic: "Effective Date Note".into(), text: note.into(), ..ContentNote::default() };
+        let text = Text { credit: Some(credit.into()), notes: vec![note], ..Text::default() };
+        effect_of("5.1", &text)
+    }
+
+    #[test]
+    fn the_regular_forms_have_a_date_and_no_others() {
+        let credit = "[70 FR 1, Jan. 3, 2005, as amended at 76 FR 5, Sept. 13, 2011]";
+        let day = || Some("2011-10-13".to_owned());
+        let dated = "[70 FR 1, Jan. 3, 2005; 76 FR 5, Sept. 13, 2011, eff. Oct. 13, 2011]";
+        assert_eq!(effect(dated, ""), (day(), None));
+        let made = "At 76 FR 5, Sept. 13, 2011, § 5.1 was revised, effective October 13, 2011.";
+        assert_eq!(effect(credit, made), (day(), None));
+        // Amended again since.
+        assert_eq!(effect("[76 FR 5, Sept. 13, 2011, as amended at 77 FR 1, May 1, 2012]", made), (None, None));
+        let coming = "At 77 FR 7, Sept. 13, 2011, § 5.1 was amended by revising paragraph (c), effective Oct. 13, 2011. \
+                      For the convenience of the user, the revised text is set forth as follows:\n(c) New.";
+        assert_eq!(effect(credit, coming), (None, day()));
+        for other in [
+            "At 76 FR 5, Sept. 13, 2011, § 5.2 was revised, effective October 13, 2011.",
+            "At 76 FR 5, Sept. 13, 2011, § 5.1 was revised, effective October 13, 2011, with the exception of paragraph (a).",
+            "At 76 FR 5, Sept. 13, 2011, § 5.1 was revised. It will not become effective until approval has been given.",
+        ] {
+            assert_eq!(effect(credit, other), (None, None), "{other}");
+        }
+    }
+}
