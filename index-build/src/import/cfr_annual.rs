@@ -3,7 +3,7 @@
 //! Front matter, tables of contents and finding aids are no law. Where the publisher did not close the revised text of a
 //! note, all that follows stands within it, whole parts too: it is taken out and put where it belongs.
 
-use roxmltree::Node;
+use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, run_of};
 use crate::import::cfr::names::{Level, Numbers};
@@ -13,19 +13,14 @@ use crate::import::target::Target;
 use crate::import::xml;
 use crate::report::WarningKind;
 
-/// Graphics and style sheets lie beside the volumes.
-pub fn wants(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
-}
-
 /// Parses one volume.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let tree = match xml::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
+    xml::read(document, |tree| read_tree(tree, document, target))
+}
+
+fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
     let root = tree.root_element();
-    let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(&tree, root)), what);
+    let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(tree, root)), what);
     if root.tag_name().name() != "CFRDOC" {
         let name = root.tag_name().name();
         return refuse(&format!(

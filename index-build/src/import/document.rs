@@ -30,6 +30,9 @@ impl Document {
     }
 }
 
+/// Why a document could not be read at all, and where.
+pub type Refusal = (SourcePosition, String);
+
 /// What a parser found in a document.
 #[derive(Debug, Default)]
 pub struct Parsed {

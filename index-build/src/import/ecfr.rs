@@ -1,6 +1,6 @@
 //! The electronic Code of Federal Regulations: `DIV1` to `DIV9`, each with its `TYPE`, a `HEAD`, and flat paragraphs.
 
-use roxmltree::Node;
+use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::Elements;
 use crate::import::cfr::names::{Level, Numbers};
@@ -9,17 +9,12 @@ use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::xml;
 
-/// The user guide and style sheets lie beside the titles.
-pub fn wants(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
-}
-
 /// Parses one title, or a part of one.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let tree = match xml::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
+    xml::read(document, |tree| read_tree(tree, document, target))
+}
+
+fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
     let root = tree.root_element();
     let Some(title) = root.descendants().find(|node| level_of(*node) == Some(Kind::Container(Level::Title))) else {
         let what = format!(

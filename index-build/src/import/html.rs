@@ -4,9 +4,8 @@
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
-use crate::import::document::Document;
+use crate::import::document::{Document, Refusal};
 use crate::import::xml::text_of;
-use crate::report::SourcePosition;
 
 /// The deepest nesting of elements, so that whoever walks a tree may do it by recursion.
 pub(crate) const DEPTH_MAX: usize = 200;
@@ -41,6 +40,11 @@ const ENDS_PARAGRAPH: [&str; 25] = [
     "table",
 ];
 
+/// Whether a file is HTML by its name.
+pub(crate) fn wants(path: &str) -> bool {
+    path.ends_with(".html") || path.ends_with(".htm")
+}
+
 /// An HTML document.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -71,7 +75,7 @@ pub(crate) struct Element<'t> {
 }
 
 /// Parses a document, or says what is wrong with it, and where.
-pub(crate) fn parse(document: &Document) -> Result<Tree, (SourcePosition, String)> {
+pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
     let text = text_of(document)?;
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     emitter.naively_switch_states(true);

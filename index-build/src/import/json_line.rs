@@ -3,6 +3,7 @@
 //! Lines are parsed into typed structs first. Only a line that this refuses is looked at here again, field by field, so
 //! that all its mistakes are reported at once and good lines cost nothing.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// A field of a line.
@@ -44,8 +45,13 @@ pub(crate) const fn nullable(name: &'static str, shape: Shape) -> Field {
     Field { name, shape, presence: Presence::Nullable }
 }
 
+/// Parses a line, or says everything that is wrong with it.
+pub(crate) fn parse<L: DeserializeOwned>(line: &str, fields: &[Field]) -> Result<L, Vec<String>> {
+    serde_json::from_str(line).map_err(|error| mistakes_in(line, fields, &error))
+}
+
 /// Everything that is wrong with a line that could not be parsed; `error` is what the parser said.
-pub(crate) fn mistakes_in(line: &str, fields: &[Field], error: &serde_json::Error) -> Vec<String> {
+fn mistakes_in(line: &str, fields: &[Field], error: &serde_json::Error) -> Vec<String> {
     let mut mistakes = Vec::new();
     match serde_json::from_str(line) {
         Ok(Value::Object(object)) => check_object(&object, fields, "", &mut mistakes),

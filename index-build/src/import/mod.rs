@@ -8,6 +8,7 @@ pub mod document;
 pub mod ecfr;
 mod flat_section;
 mod flat_text;
+mod folding;
 mod html;
 mod html_text;
 pub mod intake;
@@ -101,7 +102,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "uslm",
         content: SourceContent::Law {
-            read: Read::Documents { parse: uslm::parse, wants: uslm::wants },
+            read: Read::Documents { parse: uslm::parse, wants: xml::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -110,7 +111,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "ecfr",
         content: SourceContent::Law {
-            read: Read::Documents { parse: ecfr::parse, wants: ecfr::wants },
+            read: Read::Documents { parse: ecfr::parse, wants: xml::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -119,7 +120,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "cfr-annual",
         content: SourceContent::Law {
-            read: Read::Documents { parse: cfr_annual::parse, wants: cfr_annual::wants },
+            read: Read::Documents { parse: cfr_annual::parse, wants: xml::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -128,7 +129,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "regml",
         content: SourceContent::Law {
-            read: Read::Documents { parse: regml::parse, wants: regml::wants },
+            read: Read::Documents { parse: regml::parse, wants: xml::wants },
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -138,7 +139,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "state-json",
         content: SourceContent::Law {
             read: Read::Documents { parse: state_json::parse, wants: state_json::wants },
-            check_options: state_json::check_options,
+            check_options: options::check::<state_json::Settings>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -146,8 +147,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "state-html",
         content: SourceContent::Law {
-            read: Read::Documents { parse: state_html::parse, wants: state_html::wants },
-            check_options: state_html::check_options,
+            read: Read::Documents { parse: state_html::parse, wants: html::wants },
+            check_options: options::check::<state_html::Settings>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -155,8 +156,8 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "municipal-html",
         content: SourceContent::Law {
-            read: Read::Documents { parse: municipal_html::parse, wants: municipal_html::wants },
-            check_options: municipal_html::check_options,
+            read: Read::Documents { parse: municipal_html::parse, wants: html::wants },
+            check_options: options::check::<municipal_html::Options>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -165,7 +166,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "plain-text",
         content: SourceContent::Law {
             read: Read::Documents { parse: plain_text::parse, wants: plain_text::wants },
-            check_options: plain_text::check_options,
+            check_options: options::check::<plain_text::Options>,
             canonical_citations: true,
             own_tags: false,
         },
@@ -173,7 +174,7 @@ pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "open-law",
         content: SourceContent::Law {
-            read: Read::Documents { parse: open_law::parse, wants: open_law::wants },
+            read: Read::Documents { parse: open_law::parse, wants: xml::wants },
             check_options: open_law::check_options,
             canonical_citations: true,
             own_tags: false,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, ContentWording, Handle, NewNode, OnRepeat};
 use crate::import::intake::{ImportError, Intake};
-use crate::import::json_line::{Field, Shape, mistakes_in, nullable, optional, required};
+use crate::import::json_line::{self, Field, Shape, nullable, optional, required};
 use crate::import::labels::{Scheme, layout_of};
 use crate::import::target::{LINE_BYTES_MAX, Target};
 use crate::order::SortKey;
@@ -125,7 +125,7 @@ pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>)
     let mut count = 0;
     let position = |number| SourcePosition { file: name.clone(), line: Some(number) };
     let parse = |number: u32, text: &str| {
-        let line: Line = serde_json::from_str(text).map_err(|error| mistakes_in(text, FIELDS, &error))?;
+        let line: Line = json_line::parse(text, FIELDS)?;
         node_of(line, target, position(number))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| match parsed {

@@ -7,6 +7,9 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::import::document::{Document, Parsed, Refusal};
+use crate::import::target::Target;
+
 /// A regular expression of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern(Regex);
@@ -62,6 +65,37 @@ pub(crate) fn read<O: DeserializeOwned>(options: &toml::Table) -> Result<O, Stri
             None => format!("[source.options]: {}", error.message()),
         }
     })
+}
+
+/// Settings made of the options of a plan.
+pub(crate) trait FromOptions: Sized {
+    fn from_options(options: &toml::Table) -> Result<Self, String>;
+
+    /// Documents, by path, that are of another code body.
+    fn skip(&self) -> Option<&Pattern> {
+        None
+    }
+}
+
+/// What is wrong with the options of a plan.
+pub(crate) fn check<S: FromOptions>(options: &toml::Table) -> Result<(), String> {
+    S::from_options(options).map(|_| ())
+}
+
+/// What `read` finds in a document by these settings, unless they leave it out. It may refuse the document.
+pub(crate) fn read_by<S: FromOptions>(
+    document: &Document,
+    target: Target<'_>,
+    read: impl FnOnce(&S) -> Result<Parsed, Refusal>,
+) -> Parsed {
+    let settings = match S::from_options(target.options) {
+        Ok(settings) => settings,
+        Err(what) => return Parsed::refused(document.position(1), what),
+    };
+    if settings.skip().is_some_and(|skip| skip.is_match(document.path())) {
+        return Parsed::default();
+    }
+    read(&settings).unwrap_or_else(|(position, what)| Parsed::refused(position, what))
 }
 
 /// The option whose value a message complains about.

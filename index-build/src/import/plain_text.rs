@@ -7,13 +7,13 @@ use crate::import::document::{Document, Parsed};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::flat_text;
 use crate::import::levels;
-use crate::import::options::{self, Pattern};
+use crate::import::options::{self, FromOptions, Pattern};
 use crate::import::target::Target;
 use crate::import::xml::text_of;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+pub(crate) struct Options {
     /// The first line of a section: its groups are number and heading.
     section: Pattern,
     /// From the outermost.
@@ -53,70 +53,65 @@ pub fn wants(path: &str) -> bool {
     path.ends_with(".txt") || path.ends_with(".text")
 }
 
-pub fn check_options(table: &toml::Table) -> Result<(), String> {
-    settings(table).map(|_| ())
-}
+impl FromOptions for Options {
+    fn from_options(table: &toml::Table) -> Result<Self, String> {
+        let options: Self = options::read(table)?;
+        if options.section.captures_len() < 2 {
+            return Err(
+                "option 'section': it has no group; put parentheses around the number, and around the heading".into()
+            );
+        }
+        for container in &options.container {
+            if levels::short(&container.level).is_none() {
+                return Err(format!(
+                    "option 'container': '{}' is no level; write title, chapter or the like",
+                    container.level
+                ));
+            }
+            if container.pattern.captures_len() < 2 {
+                return Err(format!(
+                    "option 'container': the pattern of level '{}' has no group for the number",
+                    container.level
+                ));
+            }
+        }
+        Ok(options)
+    }
 
-fn settings(table: &toml::Table) -> Result<Options, String> {
-    let options: Options = options::read(table)?;
-    if options.section.captures_len() < 2 {
-        return Err(
-            "option 'section': it has no group; put parentheses around the number, and around the heading".into()
-        );
+    fn skip(&self) -> Option<&Pattern> {
+        self.skip.as_ref()
     }
-    for container in &options.container {
-        if levels::short(&container.level).is_none() {
-            return Err(format!(
-                "option 'container': '{}' is no level; write title, chapter or the like",
-                container.level
-            ));
-        }
-        if container.pattern.captures_len() < 2 {
-            return Err(format!(
-                "option 'container': the pattern of level '{}' has no group for the number",
-                container.level
-            ));
-        }
-    }
-    Ok(options)
 }
 
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let options = match settings(target.options) {
-        Ok(options) => options,
-        Err(what) => return Parsed::refused(document.position(1), what),
-    };
-    if options.skip.as_ref().is_some_and(|skip| skip.is_match(document.path())) {
-        return Parsed::default();
-    }
-    let text = match text_of(document) {
-        Ok(text) => text,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
-    let mut reader =
-        Reader { options: &options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
-    let mut stray = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        // Page breaks stand before the first line of a page.
-        let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
-        if !reader.line(number, line) && stray.is_none() {
-            stray = Some((number, line.to_owned()));
+    options::read_by(document, target, |options: &Options| {
+        let text = text_of(document)?;
+        let mut reader =
+            Reader { options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
+        let mut stray = None;
+        for (number, line) in (1..).zip(text.lines()) {
+            // Page breaks stand before the first line of a page.
+            let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
+            if !reader.line(number, line) && stray.is_none() {
+                stray = Some((number, line.to_owned()));
+            }
         }
-    }
-    reader.end_section();
-    let sections = reader.sections;
-    if sections.is_empty() {
-        let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
-        return Parsed::refused(document.position(1), what);
-    }
-    let mut parsed = flat_section::into_nodes(sections, document, target);
-    if let Some((line, words)) = stray {
-        let words: String = words.chars().take(60).collect();
-        let what =
-            format!("'{words}' stands before the first section; name it with the option 'furniture' or 'container'");
-        parsed.refuse(document.position(line), what);
-    }
-    parsed
+        reader.end_section();
+        let sections = reader.sections;
+        if sections.is_empty() {
+            let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
+            return Err((document.position(1), what.into()));
+        }
+        let mut parsed = flat_section::into_nodes(sections, document, target);
+        if let Some((line, words)) = stray {
+            let words: String = words.chars().take(60).collect();
+            let what = format!(
+                "'{words}' stands before the first section; name it with the option 'furniture' or 'container'"
+            );
+            parsed.refuse(document.position(line), what);
+        }
+        Ok(parsed)
+    })
 }
 
 struct Reader<'o> {

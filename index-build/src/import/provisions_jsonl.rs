@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::intake::{ImportError, Intake};
-use crate::import::json_line::{Field, Shape, mistakes_in, nullable, required};
+use crate::import::json_line::{self, Field, Shape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
 use crate::import::levels::Label;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
@@ -54,7 +54,7 @@ pub fn import(file: SourceFile<'_>, target: Target<'_>, intake: &mut Intake<'_>)
     let name = file.place.clone();
     let mut count = 0;
     let parse = |_: u32, text: &str| {
-        let line: Line = serde_json::from_str(text).map_err(|error| mistakes_in(text, FIELDS, &error))?;
+        let line: Line = json_line::parse(text, FIELDS)?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
         let layout = layout_of(&line.text, &Scheme::found());
         Ok::<_, Vec<String>>((line, layout))

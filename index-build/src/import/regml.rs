@@ -5,7 +5,7 @@
 //! the code, but it is long, and readers who look for a rule must find the rule. The analysis of the rulemaking is no law.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
-use roxmltree::Node;
+use roxmltree::{Document as Tree, Node};
 
 use crate::import::cfr::elements::{Elements, run_of};
 use crate::import::cfr::names::{Level, Numbers};
@@ -17,19 +17,14 @@ use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
 use crate::import::xml;
 
-/// Schemas lie beside the regulations.
-pub fn wants(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
-}
-
 /// Parses one part.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let tree = match xml::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
+    xml::read(document, |tree| read_tree(tree, document, target))
+}
+
+fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
     let root = tree.root_element();
-    let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(&tree, root)), what);
+    let refuse = |what: &str| Parsed::refused(document.position(xml::line_of(tree, root)), what);
     let part = child(root, "part").filter(|_| root.tag_name().name() == "regulation");
     let Some(part) = part else {
         let name = root.tag_name().name();

@@ -2,6 +2,8 @@
 
 use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
 
+use crate::import::folding::fold;
+
 /// A text that grows. White space is folded: within a line any run of it is one space, and no line begins or ends with
 /// one. Lines without words are dropped.
 #[derive(Debug, Default)]
@@ -42,17 +44,13 @@ impl TextBuilder {
             self.line = Some((self.text.len(), Line::labelled(LineKind::Paragraph, 0, 0)));
         }
         let start = self.line.map_or(0, |(start, _)| start);
-        for part in words.split_inclusive(char::is_whitespace) {
-            let word = part.trim_end_matches(char::is_whitespace);
-            if !word.is_empty() {
-                if self.space && self.text.len() > start && !self.text.ends_with('\t') {
-                    self.text.push(' ');
-                }
-                self.text.push_str(word);
-                self.space = false;
+        let Self { text, space, .. } = self;
+        fold(words, space, |space, stretch| {
+            if space && text.len() > start && !text.ends_with('\t') {
+                text.push(' ');
             }
-            self.space |= word.len() < part.len();
-        }
+            text.push_str(stretch);
+        });
     }
 
     /// Leaves room before the next word.

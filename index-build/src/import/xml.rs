@@ -3,16 +3,28 @@
 
 use roxmltree::{Document as Tree, Node, ParsingOptions};
 
-use crate::import::document::Document;
-use crate::report::SourcePosition;
+use crate::import::document::{Document, Parsed, Refusal};
 
 /// The deepest nesting of elements.
 pub const DEPTH_MAX: usize = 200;
 /// More nodes than any document of its size has.
 const NODES_MAX: u32 = 50_000_000;
 
+/// Whether a file is XML by its name: style sheets, schemas, guides and licences lie beside the law.
+pub fn wants(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
+}
+
+/// What `read` finds in the tree of a document. A document that is no XML is refused.
+pub(crate) fn read(document: &Document, read: impl FnOnce(&Tree<'_>) -> Parsed) -> Parsed {
+    match parse(document) {
+        Ok(tree) => read(&tree),
+        Err((position, what)) => Parsed::refused(position, what),
+    }
+}
+
 /// Parses a document, or says what is wrong with it, and where.
-pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, (SourcePosition, String)> {
+pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, Refusal> {
     let text = text_of(document)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..ParsingOptions::default() };
     let tree = Tree::parse_with_options(text, options).map_err(|error| {
@@ -34,7 +46,7 @@ pub fn parse<'d>(document: &'d Document) -> Result<Tree<'d>, (SourcePosition, St
 }
 
 /// A document's text: UTF-8, without a byte order mark.
-pub fn text_of(document: &Document) -> Result<&str, (SourcePosition, String)> {
+pub fn text_of(document: &Document) -> Result<&str, Refusal> {
     let text = std::str::from_utf8(&document.bytes).map_err(|error| {
         let before = &document.bytes[..error.valid_up_to()];
         let line = 1 + memchr::memchr_iter(b'\n', before).count();

@@ -6,8 +6,8 @@ use hornbook_index_build::content::{Content, ContentNote};
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::{Document, Parsed};
 use hornbook_index_build::import::intake::{ImportError, Intake};
-use hornbook_index_build::import::open_law;
 use hornbook_index_build::import::target::Target;
+use hornbook_index_build::import::{open_law, xml};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files::{self, SourceError};
@@ -74,7 +74,7 @@ pub(crate) fn corpora() -> Option<PathBuf> {
 pub(crate) fn documents(path: &Path) -> Vec<Document> {
     let mut documents = Vec::new();
     source_files::for_each(path, None, |file| {
-        if open_law::wants(&file.place) {
+        if xml::wants(&file.place) {
             let mut document = Document { place: file.place, bytes: Vec::new() };
             file.reader.read_to_end(&mut document.bytes).unwrap();
             documents.push(document);

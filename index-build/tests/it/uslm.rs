@@ -8,7 +8,7 @@ use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::document::{Document, Parsed};
 use hornbook_index_build::import::intake::Intake;
 use hornbook_index_build::import::uslm;
-use hornbook_index_build::import::xml::DEPTH_MAX;
+use hornbook_index_build::import::xml::{self, DEPTH_MAX};
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 
@@ -323,7 +323,7 @@ fn what_is_no_title_is_refused_with_its_place() {
     assert!(refused(b"<uscDoc>\n<main></uscDoc>").starts_with("usc.zip!t.xml:2: "));
     assert!(refused(b"<!DOCTYPE uscDoc [<!ENTITY x \"y\">]><uscDoc>&x;</uscDoc>").contains("document type"));
     assert!(refused(b"<uscDoc >\xff</uscDoc>").contains("UTF-8"));
-    assert!(uslm::wants("usc/usc17.XML") && !uslm::wants("usc/usctitle.css"));
+    assert!(xml::wants("usc/usc17.XML") && !xml::wants("usc/usctitle.css"));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use hornbook_corpus::layout::MarkKind;
 
+use crate::import::folding::fold;
+
 /// Words with folded white space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
@@ -15,17 +17,15 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn push(&mut self, words: &str) {
-        for part in words.split_inclusive(char::is_whitespace) {
-            let word = part.trim_end_matches(char::is_whitespace);
-            if !word.is_empty() {
-                if self.space && !self.text.is_empty() {
-                    self.text.push(' ');
-                }
-                self.text.push_str(word);
-                self.space = false;
+        let Self { text, space, .. } = self;
+        // Most runs are one piece of text.
+        text.reserve(words.len());
+        fold(words, space, |space, stretch| {
+            if space && !text.is_empty() {
+                text.push(' ');
             }
-            self.space |= word.len() < part.len();
-        }
+            text.push_str(stretch);
+        });
     }
 
     pub(crate) fn space(&mut self) {

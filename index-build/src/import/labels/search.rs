@@ -109,24 +109,28 @@ pub(super) fn depths(prefixes: &[Prefix], scheme: &Scheme) -> Vec<Option<usize>>
     const NONE: usize = usize::MAX;
     let mut choices: Vec<Choice> = Vec::new();
     let mut beam = vec![State { open: Open::NONE, cost: 0, choice: NONE }];
+    // Every labelled line fills them anew: their memory is kept.
+    let mut next: Vec<(State, Option<usize>)> = Vec::new();
+    let mut order: Vec<usize> = Vec::new();
     for (line, prefix) in prefixes.iter().enumerate() {
         if prefix.labels.is_empty() {
             beam.iter_mut().for_each(State::interrupt);
             continue;
         }
-        let mut next: Vec<(State, Option<usize>)> = Vec::with_capacity(beam.len() * 4);
+        next.clear();
         for state in &beam {
-            next.extend(state.after(prefix, scheme).into_iter().map(|(state, depth)| (state, Some(depth))));
+            state.after(prefix, scheme, &mut next);
             let mut text = State { cost: state.cost + cost::TEXT, ..state.clone() };
             text.interrupt();
             next.push((text, None));
         }
         let dearest = next.iter().map(|(state, _)| state.cost).min().unwrap_or(0) + SLACK;
-        let mut order: Vec<usize> = (0..next.len()).filter(|&at| next[at].0.cost <= dearest).collect();
+        order.clear();
+        order.extend((0..next.len()).filter(|&at| next[at].0.cost <= dearest));
         // Stable, so that of equals the one considered first stays.
         order.sort_by_key(|&at| next[at].0.cost);
         beam.clear();
-        for at in order {
+        for &at in &order {
             if beam.len() == BEAM {
                 break;
             }
@@ -158,33 +162,29 @@ impl State {
         self.open.iter_mut().for_each(|series| series.interrupted = true);
     }
 
-    /// Every way to go on with a line, with the depth of its first label.
-    fn after(&self, prefix: &Prefix, scheme: &Scheme) -> Vec<(Self, usize)> {
-        let [first, rest @ ..] = prefix.labels.as_slice() else { return Vec::new() };
-        let mut states = self.after_label(first, scheme);
+    /// Adds every way to go on with a line, with the depth of its first label.
+    fn after(&self, prefix: &Prefix, scheme: &Scheme, ways: &mut Vec<(Self, Option<usize>)>) {
+        let [first, rest @ ..] = prefix.labels.as_slice() else { return };
+        let start = ways.len();
+        self.after_label(first, scheme, ways);
         for label in rest {
-            states = states
-                .iter()
-                .flat_map(|(state, depth)| {
-                    let begun = label.iter().filter_map(|reading| state.begin(*reading, scheme));
-                    begun.map(|state| (state, *depth)).collect::<Vec<_>>()
-                })
-                .collect();
+            let before: Vec<(Self, Option<usize>)> = ways.drain(start..).collect();
+            for (state, depth) in &before {
+                let begun = label.iter().filter_map(|reading| state.begin(*reading, scheme));
+                ways.extend(begun.map(|state| (state, *depth)));
+            }
         }
-        states
     }
 
-    fn after_label(&self, readings: &[Reading], scheme: &Scheme) -> Vec<(Self, usize)> {
-        let mut states = Vec::new();
+    fn after_label(&self, readings: &[Reading], scheme: &Scheme, ways: &mut Vec<(Self, Option<usize>)>) {
         for reading in readings {
             for depth in (0..self.open.len()).rev() {
                 if self.open[depth].style.is_like(reading.style) {
-                    states.push((self.go_on(*reading, depth), depth));
+                    ways.push((self.go_on(*reading, depth), Some(depth)));
                 }
             }
-            states.extend(self.begin(*reading, scheme).map(|state| (state, self.open.len())));
+            ways.extend(self.begin(*reading, scheme).map(|state| (state, Some(self.open.len()))));
         }
-        states
     }
 
     /// The label is the next of the series at this depth; those within it end.

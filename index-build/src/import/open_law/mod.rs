@@ -19,6 +19,8 @@ mod source;
 mod status;
 mod table;
 
+use roxmltree::Document as Tree;
+
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::xml;
@@ -26,12 +28,12 @@ use source::{Source, name};
 
 /// Parses one document of a code.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let tree = match xml::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
+    xml::read(document, |tree| read_tree(tree, document, target))
+}
+
+fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed {
     let root = tree.root_element();
-    let mut source = Source::new(document, &tree, target);
+    let mut source = Source::new(document, tree, target);
     match name(root) {
         Some("document") => containers::code(&mut source, root),
         Some("container") => containers::document(&mut source, root),
@@ -42,11 +44,6 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         _ => source.refuse(root, "the outermost element is no document, container or section of the open.law form"),
     }
     source.parsed
-}
-
-/// Whether a file of the source belongs to the law.
-pub fn wants(place: &str) -> bool {
-    place.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
 }
 
 /// `joined_numbers = true` says that citations are the numbers of all containers and of the section, joined with dots.

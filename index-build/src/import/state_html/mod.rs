@@ -13,40 +13,25 @@ use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::html::{self, Element, Part};
 use crate::import::levels::Label;
+use crate::import::options;
 use crate::import::target::Target;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
 use container::{CONTAINER, Container};
 use section::Section;
-use settings::Settings;
-
-pub fn wants(path: &str) -> bool {
-    path.ends_with(".html") || path.ends_with(".htm")
-}
-
-pub fn check_options(options: &toml::Table) -> Result<(), String> {
-    Settings::read(options).map(|_| ())
-}
+pub(crate) use settings::Settings;
 
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let settings = match Settings::read(target.options) {
-        Ok(settings) => settings,
-        Err(what) => return Parsed::refused(document.position(1), what),
-    };
-    if settings.skip.as_ref().is_some_and(|skip| skip.is_match(document.path())) {
-        return Parsed::default();
-    }
-    let tree = match html::parse(document) {
-        Ok(tree) => tree,
-        Err((position, what)) => return Parsed::refused(position, what),
-    };
-    let mut reader =
-        Reader { document, target, settings: &settings, path: Vec::new(), containers: 0, parsed: Parsed::default() };
-    reader.read(&blocks(tree.root()));
-    if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
-        return Parsed::refused(document.position(1), "it has neither a title (h1) nor a section (h3)");
-    }
-    reader.parsed
+    options::read_by(document, target, |settings: &Settings| {
+        let tree = html::parse(document)?;
+        let mut reader =
+            Reader { document, target, settings, path: Vec::new(), containers: 0, parsed: Parsed::default() };
+        reader.read(&blocks(tree.root()));
+        if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
+            return Err((document.position(1), "it has neither a title (h1) nor a section (h3)".into()));
+        }
+        Ok(reader.parsed)
+    })
 }
 
 /// What stands in a document, in order, without the elements that only group.

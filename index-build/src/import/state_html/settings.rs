@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::import::options::{Pattern, read};
+use crate::import::options::{FromOptions, Pattern, read};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,19 +23,19 @@ struct Options {
 
 /// The options, with our own for those that a plan does not set.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub(super) levels: Vec<String>,
     pub(super) section: Pattern,
     pub(super) credit: String,
     pub(super) annotations: Pattern,
     pub(super) label: String,
-    pub(super) skip: Option<Pattern>,
+    skip: Option<Pattern>,
 }
 
 const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
 
-impl Settings {
-    pub(super) fn read(options: &toml::Table) -> Result<Self, String> {
+impl FromOptions for Settings {
+    fn from_options(options: &toml::Table) -> Result<Self, String> {
         let options: Options = read(options)?;
         let section =
             options.section.unwrap_or_else(|| Pattern::fixed(r"^(?:§§?|Section) ?(\d[\w.:-]*?)\.?(?: |,|–|$)"));
@@ -55,5 +55,9 @@ impl Settings {
             label,
             skip: options.skip,
         })
+    }
+
+    fn skip(&self) -> Option<&Pattern> {
+        self.skip.as_ref()
     }
 }

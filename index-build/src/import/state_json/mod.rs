@@ -18,6 +18,7 @@ use serde::Deserialize;
 use crate::content::{Content, ContentWording, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
+use crate::import::options;
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
@@ -26,7 +27,7 @@ use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind};
 use containers::Contents;
 use entry::{Entry, Section};
-use settings::Settings;
+pub(crate) use settings::Settings;
 
 #[derive(Debug, Deserialize)]
 struct Chapter {
@@ -39,30 +40,20 @@ pub fn wants(path: &str) -> bool {
     path.ends_with(".json") && file_name(path) != "manifest.json"
 }
 
-pub fn check_options(options: &toml::Table) -> Result<(), String> {
-    Settings::read(options).map(|_| ())
-}
-
 /// Reads a chapter, or the headings that a page of contents gives.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
-    let settings = match Settings::read(target.options) {
-        Ok(settings) => settings,
-        Err(what) => return Parsed::refused(document.position(1), what),
-    };
-    let refused = |error: &serde_json::Error| {
-        let what = format!("this is not a chapter of this format: {error}");
-        Parsed::refused(document.position(error.line().max(1) as u32), what)
-    };
-    if file_name(document.path()) == "toc.json" {
-        return match serde_json::from_slice(&document.bytes) {
-            Ok(contents) => read_contents(&contents, document, target, &settings),
-            Err(error) => refused(&error),
+    options::read_by(document, target, |settings: &Settings| {
+        let refused = |error: serde_json::Error| {
+            let what = format!("this is not a chapter of this format: {error}");
+            (document.position(error.line().max(1) as u32), what)
         };
-    }
-    match serde_json::from_slice(&document.bytes) {
-        Ok(chapter) => read_chapter(&chapter, document, target, &settings),
-        Err(error) => refused(&error),
-    }
+        if file_name(document.path()) == "toc.json" {
+            let contents = serde_json::from_slice(&document.bytes).map_err(refused)?;
+            return Ok(read_contents(&contents, document, target, settings));
+        }
+        let chapter = serde_json::from_slice(&document.bytes).map_err(refused)?;
+        Ok(read_chapter(&chapter, document, target, settings))
+    })
 }
 
 fn file_name(path: &str) -> &str {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::import::levels;
-use crate::import::options::{Pattern, read};
+use crate::import::options::{FromOptions, Pattern, read};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +32,7 @@ pub(super) struct NumberedLevel {
 
 /// The options, with our own for those that a plan does not set.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub(super) number: Pattern,
     pub(super) opening: String,
     pub(super) credit: Pattern,
@@ -40,8 +40,8 @@ pub(super) struct Settings {
     pub(super) containers: Vec<NumberedLevel>,
 }
 
-impl Settings {
-    pub(super) fn read(options: &toml::Table) -> Result<Self, String> {
+impl FromOptions for Settings {
+    fn from_options(options: &toml::Table) -> Result<Self, String> {
         let options: Options = read(options)?;
         if let Some(unknown) = options.container.iter().find(|container| levels::short(&container.level).is_none()) {
             return Err(format!(

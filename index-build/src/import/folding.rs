@@ -1,0 +1,56 @@
+//! White space of sources: within a line any run of it is one space.
+
+/// Pushes the words of a piece of text in stretches that have single spaces alone. `space` says whether white space was read
+/// since the last word, here or in the piece before; each stretch comes with it.
+pub(crate) fn fold<'w>(words: &'w str, space: &mut bool, mut push: impl FnMut(bool, &'w str)) {
+    let mut rest = words;
+    loop {
+        let bare = rest.trim_start();
+        *space |= bare.len() < rest.len();
+        if bare.is_empty() {
+            return;
+        }
+        let (stretch, after) = bare.split_at(stretch_end(bare));
+        push(std::mem::take(space), stretch);
+        rest = after;
+    }
+}
+
+/// The end of the words that follow one another with one space between them.
+fn stretch_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b' ' if bytes.get(at + 1).is_some_and(u8::is_ascii_graphic) => at += 1,
+            b'\t'..=b'\r' | b' ' => return at,
+            ..0x80 => at += 1,
+            _ => match text[at..].chars().next() {
+                Some(c) if !c.is_whitespace() => at += c.len_utf8(),
+                _ => return at,
+            },
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_between_white_space() {
+        let pieces = ["  a b\u{a0}\u{2009}c \n§ 1\u{b}", "", " ", "d—e ", "f\u{85}g  h\t", "\u{a0}i j"];
+        let (mut folded, mut space) = (String::new(), false);
+        for piece in pieces {
+            fold(piece, &mut space, |space, stretch| {
+                if space && !folded.is_empty() {
+                    folded.push(' ');
+                }
+                folded.push_str(stretch);
+            });
+        }
+        assert_eq!(folded, pieces.concat().split_whitespace().collect::<Vec<_>>().join(" "));
+        assert!(!space);
+    }
+}
