@@ -100,6 +100,93 @@ fn containers_come_from_classes() {
     assert_eq!(imported.node("va/code/s9-8").text.as_deref(), Some("Free.\nStray words"));
 }
 
+#[test]
+fn a_source_credit_without_bold_ends_the_law_too() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3><p>Carts stop.</p><p>History. 1990, c. 1, § <a href=x>9-2</a>.</p>
+        <p><b>Stops.</b></p><p>Held so.</p><h3>§ 9-2. Past.</h3><p>History is taught.</p><p><b>History.</b> 1991.</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    let carts = imported.node("va/code/s9-1");
+    assert_eq!(
+        (carts.text.as_deref(), carts.source_credit.as_deref()),
+        (Some("Carts stop."), Some("1990, c. 1, § 9-2."))
+    );
+    assert_eq!(carts.notes[0].text, "Held so.");
+    assert_eq!(imported.node("va/code/s9-2").text.as_deref(), Some("History is taught."));
+}
+
+#[test]
+fn a_source_credit_in_parentheses_ends_the_law_of_older_releases() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3><ol type=A><li>Carts stop (1950 carts too).</li>
+        <li>All do. (Code 1950, § 9-3; 1984, c. 611 (part); 2012, cc. 78, 84.)</li></ol><p>The 2012 amendments. - All new.</p>
+        <p><b>Michie's Jurisprudence.</b> - See Carts.</p>
+        <h3>§ 9-2. Past.</h3><p>It is past.</p><p>(1930, p. 5.)</p>
+        <h3>§ 9-3. Repealed by Acts 1995.</h3><p>Editor's note. - Former § 9-3 was of 1930.</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    let carts = imported.node("va/code/s9-1");
+    assert_eq!(carts.text.as_deref(), Some("A. Carts stop (1950 carts too).\nB. All do."));
+    assert_eq!(carts.layout.mistake_for(carts.text.as_deref().unwrap()), None);
+    assert_eq!(carts.source_credit.as_deref(), Some("(Code 1950, § 9-3; 1984, c. 611 (part); 2012, cc. 78, 84.)"));
+    assert!(carts.notes[0].text.starts_with("The 2012 amendments. - All new."));
+    let past = imported.node("va/code/s9-2");
+    assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It is past."), Some("(1930, p. 5.)")));
+    assert_eq!(past.layout.mistake_for("It is past."), None);
+    assert_eq!(imported.node("va/code/s9-3").text.as_deref(), Some(""));
+}
+
+/// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels in parentheses, notes
+/// that begin in bold with a dash, lists of case notes, a credit without bold.
+#[test]
+fn wyoming_is_read_by_its_plan() {
+    let plan: toml::Table =
+        toml::from_str(include_str!("../../../corpus/plans/fetched/wy-code-unicourt.toml")).unwrap();
+    let source = &plan["source"][0];
+    let text = |name: &str| source[name].as_str().unwrap();
+    let source = Source {
+        format: "state-html",
+        key: text("key"),
+        code_body: text("code_body"),
+        citation: Some(text("citation")),
+        options: source["options"].as_table().unwrap().clone(),
+    };
+    let html = r##"<!DOCTYPE html><html><body><nav><p class="transformation">Release 84</p><h1 class="title" id="t09"><b>
+     Title 9 Ways
+    </b></h1><ul class="leaders"><li><a href="#t09c01">Chapter 1 Roads</a></li></ul></nav><main>
+    <p><b>Revision of title. —</b></p><p>Revised in 1978.</p>
+    <div><h2 class="oneh2" id="t09c01"><b>Chapter 1 Roads</b></h2><nav><ul class="leaders"><li>§ 9-1-101. Again.</li></ul></nav></div>
+    <div><h2 class="twoh2" id="t09c01a01"><b>Article 1. In General</b></h2>
+    <div><h3 id="t09c01a01s9-1-101"><b>
+       § 9-1-101.
+       Definitions.
+      </b></h3><ol type="a"><li>As used in this act:<ol type="i"><li>“Cart” means:<ol type="A"><li>A wagon; or</li>
+      <li>A barrow.</li></ol></li><li>“Way” means a road.</li></ol></li></ol>
+      <p><b>History.</b> Laws 1978, ch. 37, § 1.</p><p><b>Meaning of “this act.” —</b></p><p>See § 9-1-102.</p></div>
+    <div><h3 id="t09c01a01s9-1-102"><b>§ 9-1-102. Custom.</b></h3><p>Custom is kept.</p>
+      <p>History. C.L. 1876, ch. 26, § 1; W.S. 1977, § <cite class="ocwy"><a href="#x">9-3-101</a></cite>.</p>
+      <ul class="leaders"><li class="casenote"><a href="#I">I. General Consideration.</a></li></ul>
+      <div><h5 id="I">I.General Consideration.</h5><p><b>Custom is old.</b> Smith v. Jones.</p></div></div>
+    <div><h3 id="t09c01a01s9-1-103"><b>§§ 9-1-103 through 9-1-105. [Renumbered.]</b></h3>
+      <p>Renumbered by Laws 1979, ch. 142, § 3.</p><p><b>Cross references. —</b></p><p>See § 9-1-101.</p></div></div>
+    </main></body></html>"##;
+    let imported = import_one("transforms/wy/ocwy/r84/gov.wy.code.title.09.html", html, &source);
+    let keys: Vec<_> = imported.nodes.iter().map(|(key, _, depth)| (key.as_str(), *depth)).collect();
+    let sections = ["wy/code/s9-1-101", "wy/code/s9-1-102", "wy/code/s9-1-103"].map(|key| (key, 3));
+    assert_eq!(keys[..3], [("wy/code/t9", 0), ("wy/code/t9/ch1", 1), ("wy/code/t9/ch1/art1", 2)]);
+    assert_eq!(keys[3..], sections);
+    assert_eq!(imported.node("wy/code/t9").notes[0].text, "Revised in 1978.");
+    let definitions = imported.node("wy/code/s9-1-101");
+    assert_eq!(definitions.citation, "Wyo. Stat. § 9-1-101");
+    let law = "(a) As used in this act:\n(i) “Cart” means:\n(A) A wagon; or\n(B) A barrow.\n(ii) “Way” means a road.";
+    assert_eq!((definitions.text.as_deref(), definitions.notes.len()), (Some(law), 1));
+    assert_eq!(definitions.layout.lines.iter().map(|line| line.depth).collect::<Vec<_>>(), [0, 1, 2, 2, 1]);
+    let custom = imported.node("wy/code/s9-1-102");
+    let credit = "C.L. 1876, ch. 26, § 1; W.S. 1977, § 9-3-101.";
+    assert_eq!((custom.text.as_deref(), custom.source_credit.as_deref()), (Some("Custom is kept."), Some(credit)));
+    assert_eq!(custom.notes.last().unwrap().topic, "I.General Consideration.");
+    let gone = imported.node("wy/code/s9-1-103");
+    assert_eq!((gone.status, gone.parallel_citations.len()), (Some(Status::Renumbered), 2));
+    assert_eq!(gone.notes[0].text, "See § 9-1-101.");
+}
+
 /// Other releases of the family have other classes and credits: the plan says so.
 #[test]
 fn levels_credit_and_labels_are_options() {

@@ -36,11 +36,18 @@ impl Section {
     pub(super) fn read(title: &str, blocks: &[Part<'_>], settings: &Settings) -> Self {
         let mut section = Self::default();
         section.name(title, settings);
-        let end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
+        let mut end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
+        let by_lead = blocks.get(end).and_then(|part| credit(part, settings));
+        let by_form = || blocks[..end].iter().position(|part| credit_at_end(&words_of(part)).is_some());
+        let last = if by_lead.is_some() { None } else { by_form() };
+        end = last.map_or(end, |last| last + 1);
         (section.text, section.layout) = set(&blocks[..end], settings);
+        if last.is_some() {
+            section.credit = cut_credit(&mut section.text, &mut section.layout);
+        }
         let mut after = &blocks[end..];
-        if let Some(credit) = after.first().and_then(|part| credit(part, settings)) {
-            section.credit = Some(credit);
+        if by_lead.is_some() {
+            section.credit = by_lead;
             after = &after[1..];
         }
         section.notes = notes(after, settings);
@@ -156,17 +163,55 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
 }
 
 fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
-    credit(part, settings).is_some() || lead(part).is_some_and(|lead| settings.annotations.is_match(&lead))
+    credit(part, settings).is_some()
+        || lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
 }
 
-/// The source credit, if a paragraph begins with its lead in bold.
+/// What an annotation of the older releases begins with: `Editor's note. - Former § 1 ...`
+fn lead_in(part: &Part<'_>) -> Option<String> {
+    const BYTES_MAX: usize = 60;
+    let text = words_of(part);
+    let (lead, _) = text.split_once(" - ")?;
+    (lead.ends_with('.') && lead.len() <= BYTES_MAX).then(|| lead.to_owned())
+}
+
+/// Where the source credit begins that a text ends with, as the older releases have it: `(1984, c. 611; 2012, cc. 78, 84.)`
+fn credit_at_end(text: &str) -> Option<usize> {
+    let form = r"\((?:Code \d{4}|R\. P\.|(?:1[6-9]|20)\d\d),[^()]*(?:\([^()]*\)[^()]*)*\)$";
+    Pattern::fixed(form).find(text).map(|found| found.start())
+}
+
+/// Takes the source credit from the end of a text.
+fn cut_credit(text: &mut String, layout: &mut Layout) -> Option<String> {
+    let start = credit_at_end(text)?;
+    let credit = text.split_off(start);
+    text.truncate(text.trim_end().len());
+    let end = text.len() as u32;
+    layout.lines.truncate(if text.is_empty() { 0 } else { text.split('\n').count() });
+    layout.marks.retain(|mark| mark.start < end);
+    layout.marks.iter_mut().for_each(|mark| mark.length = mark.length.min(end - mark.start));
+    Some(credit)
+}
+
+fn words_of(part: &Part<'_>) -> String {
+    match part {
+        Part::Words(words) => words.trim().to_owned(),
+        Part::Element(element) => element.text(),
+    }
+}
+
+/// The source credit, if a paragraph begins with its lead: in bold as a rule, but not where a section number in the credit is
+/// a link.
 fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
-    let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong"))?;
-    if element.name() != "p" || bold.text() != settings.credit {
-        return None;
-    }
-    Some(element.text().strip_prefix(settings.credit.as_str())?.trim_start().to_owned())
+    let text = element.text();
+    let credit = text.strip_prefix(settings.credit.as_str()).filter(|_| element.name() == "p")?;
+    let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
+    let is_lead = match bold.filter(|bold| text.starts_with(bold.as_str())) {
+        Some(bold) => bold == settings.credit,
+        None => credit.starts_with(' '),
+    };
+    is_lead.then(|| credit.trim_start().to_owned())
 }
 
 /// A heading of annotations: a heading element, or a paragraph that is all bold.
