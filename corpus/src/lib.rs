@@ -14,6 +14,7 @@ pub mod citation_index;
 pub mod damage;
 pub mod edits;
 pub mod embed;
+pub mod encoded;
 pub mod ids;
 pub mod jurisdictions;
 pub mod keyword;

@@ -16,6 +16,7 @@ use crate::citation::{CitationKey, Grammar};
 use crate::citation_index::{CitationIndex, CitationKind};
 use crate::damage::Damage;
 use crate::embed::{Embedder, embedder};
+use crate::encoded::EncodedSpace;
 use crate::ids::{NodeId, NodeOrdinal};
 use crate::keyword::{self, KeywordError, KeywordIndex};
 use crate::layout::Layouts;
@@ -29,7 +30,7 @@ use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::Texts;
 use crate::token_sets::TokenSets;
-use crate::vectors::{EncodedSpace, InvalidSpaceName, SpaceName, VectorIndex};
+use crate::vectors::{InvalidSpaceName, SpaceName, VectorIndex};
 use crate::zoning;
 use crate::zoning::catalogue::{CatalogueError as ZoningError, ZoningLayers};
 

@@ -1,11 +1,10 @@
 //! Explains the rank of a provision, and the time of each stage.
 
 use super::feature::Features;
-use super::fuse::Candidate;
+use super::fuse::{Candidate, Near};
 use super::keyword::KeywordFound;
 use super::relation::Relation;
 use super::request::{Hit, HitExplain, LegExplain, Mode, QueryExplain};
-use super::semantic::Near;
 use super::understand::{Also, QueryWord, Understood};
 
 impl QueryExplain {

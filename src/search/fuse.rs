@@ -13,7 +13,6 @@ use hornbook_corpus::texts::Span;
 
 use super::feature::{Feature, Features};
 use super::request::Mode;
-use super::semantic::Near;
 use super::tuning::Tuning;
 use super::understand::QueryKind;
 
@@ -52,6 +51,14 @@ impl Weights {
         let sum = candidate.features.weighted(&self.features).sum().min(1.0);
         if candidate.is_dead { self.dead * sum } else { sum }
     }
+}
+
+/// What a space says of a provision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Near {
+    pub similarity: f32,
+    /// From 1, if it is among the nearest of its space.
+    pub rank: Option<u32>,
 }
 
 /// A provision of the head, with what is known of it.

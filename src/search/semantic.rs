@@ -11,16 +11,8 @@ use hornbook_corpus::vectors::{Effort, VectorIndex, Within};
 
 use super::feature::{Feature, Features};
 use super::filter::Scope;
-use super::fuse::Candidate;
+use super::fuse::{Candidate, Near};
 use super::keyword::Constraints;
-
-/// What a space says of a provision.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Near {
-    pub similarity: f32,
-    /// From 1, if it is among the nearest of its space.
-    pub rank: Option<u32>,
-}
 
 /// A provision with what each space says of it, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]

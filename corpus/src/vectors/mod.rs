@@ -7,7 +7,6 @@
 
 mod arch;
 mod effort;
-mod encoded;
 mod graph;
 mod plan;
 mod quantise;
@@ -27,7 +26,6 @@ use std::path::Path;
 
 pub use arch::Kernel;
 pub use effort::{Effort, Work};
-pub use encoded::EncodedSpace;
 pub use graph::{ChunkLinks, GraphFile, GraphWriteError, GraphWriter};
 pub use queries::{EncoderHash, QueryRows, QueryTable, write_queries};
 pub use ranked::Neighbour;

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use super::queries::{EncoderHash, QueryTable};
-use super::space::SpaceName;
-use super::{VectorIndex, VectorRows};
 use crate::embed::TokenId;
 use crate::section_file::SectionFileError;
+use crate::vectors::{EncoderHash, QueryTable, SpaceName, VectorIndex, VectorRows};
 
 /// The three files of such a space.
 #[derive(Clone, Debug)]
