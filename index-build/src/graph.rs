@@ -14,10 +14,12 @@ mod connect;
 mod entries;
 mod error;
 mod link;
+mod options;
 mod parallel;
 mod ranges;
 mod refine;
 mod rows;
+mod stats;
 #[cfg(test)]
 mod tests;
 
@@ -32,90 +34,17 @@ use collapse::{Clusters, collapse};
 use connect::{Links, connect};
 pub use error::GraphBuildError;
 use link::link;
+pub use options::GraphOptions;
 use parallel::{BuiltGraph, Done, build_in_parallel};
 pub use ranges::RangeOptions;
 use ranges::{shards, with_links};
 pub use refine::RefineOptions;
 use refine::refine;
 use rows::ShardRows;
+pub use stats::GraphStats;
 
-/// Next to a full shard there may be in work this part of one.
-const BESIDE_SHARD: u32 = 4;
-
-/// How the graph is built. The defaults were measured on the United States Code.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GraphOptions {
-    /// The most chunks of a shard: building one takes some 1.5 KiB of memory for each.
-    pub shard_chunks_max: u32,
-    /// While points are inserted, a point keeps at most twice as many links.
-    pub links_per_point: usize,
-    /// How many candidates are kept while the neighbours of a new point are looked for.
-    pub ef_construction: usize,
-    /// Vectors at least this similar become one point.
-    pub near_cosine_min: f32,
-    pub refine: RefineOptions,
-    pub bridge: BridgeOptions,
-    pub ranges: RangeOptions,
-}
-
-impl Default for GraphOptions {
-    fn default() -> Self {
-        Self {
-            shard_chunks_max: 1 << 19,
-            links_per_point: 16,
-            ef_construction: 40,
-            near_cosine_min: 0.999,
-            refine: RefineOptions { ef: 64, links_max: 32, stretch: 1.2 },
-            bridge: BridgeOptions { rounds: 2, ef: 128, answers: 32, pivots: 4, links_max: 12 },
-            ranges: RangeOptions { chunks_min: 4096, share_max: 0.67 },
-        }
-    }
-}
-
-impl GraphOptions {
-    /// A hash: equal hashes mean that other graphs over the same vectors would be the same.
-    pub fn recipe(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(format!("{self:?} {ranges:?}").as_bytes()).update(&probes.bytes());
-        hasher.finalize().to_hex().to_string()
-    }
-
-    /// How many chunks all graphs together have.
-    pub fn chunks_linked(&self, chunks: u32, ranges: &[OrdinalRange]) -> u64 {
-        let ranges = with_links(ranges, chunks, self.shard_chunks_max, &self.ranges);
-        u64::from(chunks) + ranges.iter().map(|range| u64::from(range.len())).sum::<u64>()
-    }
-
-    /// How many links a point may get after it was linked.
-    fn bridge_room(&self) -> usize {
-        self.bridge.rounds * self.bridge.links_max
-    }
-
-    /// A hash: only the links of graphs with equal ones can be taken over.
-    pub fn hash(&self) -> String {
-        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
-    }
-}
-
-/// What was built: of the shards, unless it says otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GraphStats {
-    pub chunks: u32,
-    pub shards: u32,
-    /// How many ranges have links of their own.
-    pub ranges: u32,
-    pub points: u32,
-    /// Chunks whose row another chunk has too.
-    pub collapsed_equal: u32,
-    /// Chunks that were nearly equal to a point.
-    pub collapsed_near: u32,
-    /// Of all graphs.
-    pub links: u64,
-    /// Points that were inserted into the links of an earlier graph, over all builds since it was built as a whole.
-    pub inserted: u32,
-    /// Links of all graphs that were added because a walk could not have reached or left a point without them.
-    pub links_added: u32,
-}
+/// So much of a full shard may be in work in addition to it: one part in so many.
+const EXTRA_SHARE: u32 = 4;
 
 /// What graphs are built of, besides the vectors.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +74,7 @@ pub fn build_graph(
         GraphStats { chunks, shards: shards.len() as u32, ranges: ranges.len() as u32, ..GraphStats::default() };
     let graphs: Vec<OrdinalRange> = shards.iter().chain(&ranges).copied().collect();
     let sizes: Vec<u32> = graphs.iter().map(|graph| graph.len()).collect();
-    let at_once = options.shard_chunks_max.saturating_add(options.shard_chunks_max / BESIDE_SHARD);
+    let at_once = options.shard_chunks_max.saturating_add(options.shard_chunks_max / EXTRA_SHARE);
     let build = |place: usize, done: &Done<'_>| {
         let shard = ShardRows::new(rows, graphs[place]);
         if place < shards.len() {
@@ -179,17 +108,6 @@ pub fn build_graph(
     writer.finish()?;
     progress(total, total);
     Ok(stats)
-}
-
-impl GraphStats {
-    fn add_shard(&mut self, built: &Self) {
-        self.points += built.points;
-        self.collapsed_equal += built.collapsed_equal;
-        self.collapsed_near += built.collapsed_near;
-        self.links += built.links;
-        self.inserted += built.inserted;
-        self.links_added += built.links_added;
-    }
 }
 
 fn build_one(

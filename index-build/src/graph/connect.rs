@@ -1,6 +1,7 @@
 //! Makes sure that a search can get from every point to every other.
 //!
-//! A point keeps its best links and drops the rest, so a tight cluster can end up without a link in or without a link out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
+//! A point keeps its best links and drops the rest, so a tight cluster can end up without a link in or without a link
+//! out. Each unreachable part is linked to its nearest reachable point. A search can start at any entry, so both
 //! directions count: the points reachable from the first point, and the points that reach it.
 
 use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};

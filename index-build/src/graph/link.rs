@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::GraphOptions;
 use super::around::{Around, Seen};
 use super::connect::Links;
 use super::entries::{entry_count, scattered};
+use super::options::GraphOptions;
 use super::parallel::Done;
 use super::refine::choose;
 use super::rows::ShardRows;

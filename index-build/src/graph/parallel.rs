@@ -1,4 +1,4 @@
-//! Builds several graphs at a time, because inserting points takes one core, and hands them over in their order.
+//! Builds several graphs at a time, because no graph keeps all cores busy in every step, and hands them over in their order.
 //!
 //! How many chunks are in work at once is bounded, and so is memory: next to a full shard only small ranges are built.
 //! Graphs that are done before their turn wait on disk.
@@ -9,15 +9,15 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use hornbook_corpus::vectors::{ChunkLinks, GraphWriter};
 
-use super::GraphStats;
 use super::error::GraphBuildError;
+use super::stats::GraphStats;
 
 /// Between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
@@ -147,6 +147,22 @@ impl Jobs<'_> {
     }
 }
 
+/// The room of a job that is worked on. A worker that panics leaves no work to the others, and the scope says so.
+struct Room<'j> {
+    jobs: &'j Jobs<'j>,
+    job: usize,
+    chunks_at_once: u32,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.jobs.clear();
+        }
+        self.jobs.give_back(self.job, self.chunks_at_once);
+    }
+}
+
 /// Builds the graphs of these sizes, as many at once as there are cores and room for, and gives each to `take` in order.
 /// `progress` receives how many chunks of all graphs are done.
 pub(super) fn build_in_parallel(
@@ -160,17 +176,19 @@ pub(super) fn build_in_parallel(
     let queue = Queue { waiting: (0..sizes.len()).collect(), room: chunks_at_once, in_work: 0 };
     let jobs = Jobs { sizes, queue: Mutex::new(queue), room_made: Condvar::new() };
     let done = AtomicU32::new(0);
-    let (finished, incoming) = channel();
+    let (finished, incoming) = sync_channel(0);
     thread::scope(|scope| {
+        let incoming = incoming;
         for _ in 0..rayon::current_num_threads().min(sizes.len()) {
             let (jobs, done, build, finished) = (&jobs, &done, &build, finished.clone());
             scope.spawn(move || {
                 while let Some(job) = jobs.take() {
+                    let _room = Room { jobs, job, chunks_at_once };
                     let own = Done::new(done);
                     let built = build(job, &own);
                     own.set(jobs.sizes[job]);
-                    jobs.give_back(job, chunks_at_once);
-                    // Nobody listens after an error; the queue is empty then.
+                    // Waits until the graph is taken, so that finished ones do not pile up. Nobody listens after an error;
+                    // the queue is empty then.
                     let _ = finished.send((job, built));
                 }
             });
@@ -201,6 +219,8 @@ pub(super) fn build_in_parallel(
         };
         let result = in_order();
         jobs.clear();
+        // Nobody waits any longer to hand a graph over.
+        drop(incoming);
         result
     })
 }
@@ -252,5 +272,17 @@ mod tests {
         let error = build_in_parallel(&[1; 500], 500, dir.path(), build, |_, _| Ok(()), |_| {}).unwrap_err();
         assert!(error.to_string().ends_with("full"), "{error}");
         assert!(begun.into_inner() < 500);
+    }
+
+    /// The others wait for its room, and would wait for ever.
+    #[test]
+    fn a_panic_ends_the_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let build = |job: usize, _: &Done<'_>| -> Result<BuiltGraph, GraphBuildError> {
+            assert!(job > 0, "a fault");
+            Ok(graph(job))
+        };
+        let built = || build_in_parallel(&[4; 5], 4, dir.path(), build, |_, _| Ok(()), |_| {});
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(built)).is_err());
     }
 }

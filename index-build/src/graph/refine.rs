@@ -1,8 +1,8 @@
 //! Improves the links that points got when they were inserted.
 //!
 //! A point that was inserted early saw few others, and none of its own batch. One more round corrects that: every point
-//! searches around itself in the finished graph, and keeps those links that lead where no other kept link leads. Each point reads only the old links, so the round gives the same links in any
-//! order and runs on all cores.
+//! searches around itself in the finished graph, and keeps those links that lead where no other kept link leads. Each
+//! point reads only the old links, so the round gives the same links in any order and runs on all cores.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use super::around::{Around, Seen};
 use super::connect::Links;
 use super::rows::ShardRows;
 
-/// How the first links are bettered.
+/// How the first links are improved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefineOptions {
     /// How many of the nearest points each point looks at.

@@ -1,0 +1,62 @@
+//! How graphs are built.
+
+use hornbook_corpus::ids::OrdinalRange;
+
+use super::bridge::{BridgeOptions, Probes};
+use super::ranges::{RangeOptions, with_links};
+use super::refine::RefineOptions;
+
+/// How the graph is built. The defaults were measured on the United States Code.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphOptions {
+    /// The most chunks of a shard: building one takes some 1.5 KiB of memory for each.
+    pub shard_chunks_max: u32,
+    /// While points are inserted, a point keeps at most twice as many links.
+    pub links_per_point: usize,
+    /// How many candidates are kept while the neighbours of a new point are looked for.
+    pub ef_construction: usize,
+    /// Vectors at least this similar become one point.
+    pub near_cosine_min: f32,
+    pub refine: RefineOptions,
+    pub bridge: BridgeOptions,
+    pub ranges: RangeOptions,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        Self {
+            shard_chunks_max: 1 << 19,
+            links_per_point: 16,
+            ef_construction: 40,
+            near_cosine_min: 0.999,
+            refine: RefineOptions { ef: 64, links_max: 32, stretch: 1.2 },
+            bridge: BridgeOptions { rounds: 2, ef: 128, answers: 32, pivots: 4, links_max: 12 },
+            ranges: RangeOptions { chunks_min: 4096, share_max: 0.67 },
+        }
+    }
+}
+
+impl GraphOptions {
+    /// A hash: equal hashes mean that other graphs over the same vectors would be the same.
+    pub fn recipe(&self, probes: &Probes, ranges: &[OrdinalRange]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{self:?} {ranges:?}").as_bytes()).update(&probes.bytes());
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// How many chunks all graphs together have.
+    pub fn chunks_linked(&self, chunks: u32, ranges: &[OrdinalRange]) -> u64 {
+        let ranges = with_links(ranges, chunks, self.shard_chunks_max, &self.ranges);
+        u64::from(chunks) + ranges.iter().map(|range| u64::from(range.len())).sum::<u64>()
+    }
+
+    /// How many links a point may get after it was linked.
+    pub(super) fn bridge_room(&self) -> usize {
+        self.bridge.rounds * self.bridge.links_max
+    }
+
+    /// A hash: only the links of graphs with equal ones can be taken over.
+    pub fn hash(&self) -> String {
+        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
+    }
+}
