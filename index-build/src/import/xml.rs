@@ -10,7 +10,7 @@ pub const DEPTH_MAX: usize = 200;
 /// More nodes than any document of its size has.
 const NODES_MAX: u32 = 50_000_000;
 
-/// Whether a file is XML by its name: style sheets, schemas, guides and licences lie beside the law.
+/// Whether a file is XML by its name: archives of law also hold style sheets, schemas, guides and licences.
 pub fn wants(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("xml"))
 }

@@ -6,7 +6,7 @@ use crate::import::options::Pattern;
 
 use super::setter::Text;
 
-/// The first and the last day, as `2011-10-13`.
+/// Since when and until when, as `2011-10-13`.
 pub(super) fn effect_of(number: &str, text: &Text) -> (Option<String>, Option<String>) {
     let credit = text.credit.as_deref().unwrap_or_default();
     let by_credit = Pattern::fixed(r", eff(?:\.|ective) ([A-Za-z]+\.? \d{1,2}, \d{4})\.?\]$");
