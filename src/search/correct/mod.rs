@@ -1,11 +1,12 @@
 //! Corrects the misspelt words of a query before it is searched for.
 //!
 //! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
-//! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens, whether or not a law
-//! names them. It becomes the near word that the searched range says most often, weighed against how likely the slip is
-//! (`slip`); or, if it is two words run together, those. Where the range has none
-//! of them, it becomes an English word, which has a meaning to search by. Citations, numbers, phrases and exclusions stay as they were typed,
-//! and so do words of fewer than four letters. What is corrected depends on query and range alone.
+//! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens,
+//! whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
+//! likely the slip is (`slip`). Where the range has none that an easy slip leads to, it becomes an English word, which has a
+//! meaning to search by; then a word that a harder slip leads to; and if there is none, the two words that were run
+//! together. Citations, numbers, phrases and exclusions stay as they were typed, and so do words of fewer than four letters.
+//! What is corrected depends on query and range alone.
 
 mod slip;
 
@@ -20,7 +21,8 @@ use super::error::SearchError;
 use super::understand::{Understood, is_quote, is_stop_word, term_of};
 use slip::{cost_of_slip, sounds_like};
 
-/// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50 microseconds.
+/// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50
+/// microseconds, and as much again for each `f` and `ph` in it.
 const LOOKED_UP_MAX: usize = 8;
 
 /// A word that the corpus has may be misspelt only if it stands in no more than one document of so many.
@@ -168,8 +170,9 @@ impl Engine {
     /// The word of the corpus that a word is regularly made of, as `renter` is of `rent`: it is rightly spelt, though no law
     /// has it.
     fn root_of<'w>(&self, word: &'w str) -> Option<&'w str> {
-        let singular = word.strip_suffix('s').unwrap_or(word);
-        let mut roots = REGULAR_ENDINGS.iter().filter_map(|ending| singular.strip_suffix(ending));
+        let forms = [Some(word), word.strip_suffix('s')].into_iter().flatten();
+        let mut roots =
+            forms.flat_map(|form| REGULAR_ENDINGS.iter().filter_map(move |ending| form.strip_suffix(ending)));
         roots.find(|root| {
             let is_known = || self.snapshot().spelling.nodes_with(root) > self.rare_documents() && is_english(root);
             root.len() >= SHORT_WORD && !root.ends_with('e') && is_known()

@@ -20,16 +20,15 @@ const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 /// Letters that are written for the same sound.
 const SOUNDS: [(&str, &str); 2] = [("f", "ph"), ("ph", "f")];
 
-/// A word as it was typed, and with other letters for a sound, each with what that costs.
+/// A word as it was typed, and with other letters for a sound in one place, each with what that costs. Only the first places,
+/// because each spelling is looked up.
 pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
-    let mut spelt = vec![(word.to_owned(), 0.0)];
-    for (typed, meant) in SOUNDS {
-        spelt.extend(
-            word.match_indices(typed)
-                .map(|(at, _)| (format!("{}{meant}{}", &word[..at], &word[at + typed.len()..]), EASILY)),
-        );
-    }
-    spelt
+    const PLACES_MAX: usize = 2;
+    let places = SOUNDS.iter().flat_map(|(typed, meant)| word.match_indices(typed).map(move |found| (found, meant)));
+    let other = places
+        .take(PLACES_MAX)
+        .map(|((at, typed), meant)| (format!("{}{meant}{}", &word[..at], &word[at + typed.len()..]), EASILY));
+    [(word.to_owned(), 0.0)].into_iter().chain(other).collect()
 }
 
 /// The cost of typing a word for another: about one for each letter that is wrong, less for slips that are easily made. Both are
@@ -148,6 +147,7 @@ mod tests {
         assert_eq!(spelt("rent"), ["rent"]);
         assert_eq!(spelt("dolfins"), ["dolfins", "dolphins"]);
         assert_eq!(spelt("phosfate"), ["phosfate", "phosphate", "fosfate"]);
+        assert_eq!(spelt("fffff").len(), 3, "each costs a look-up");
     }
 
     proptest! {
