@@ -182,7 +182,7 @@ fn documents(row: &Row, sources: &Path) -> Vec<Document> {
 
 /// Megabytes for each second that this thread had a core: others on the machine do not count.
 fn rate(bytes: usize, mut work: impl FnMut() -> usize) -> f64 {
-    let times = RUN_BYTES.div_ceil(bytes);
+    let times = RUN_BYTES.div_ceil(bytes.max(1));
     let began = thread_nanoseconds();
     for _ in 0..times {
         std::hint::black_box(work());

@@ -1,4 +1,4 @@
-//! Makes all codes on all cores, the plan beside them, and says what was made.
+//! Makes all codes on all cores, and the plan for them, and says what was made.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

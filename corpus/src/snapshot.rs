@@ -146,7 +146,7 @@ pub struct Snapshot {
     pub chunks: ChunkTable,
     pub token_sets: TokenSets,
     pub vectors: VectorIndex,
-    /// The passages as a sentence encoder embedded them, if the plan named one.
+    /// The passages as a sentence encoder embedded them, if the snapshot has them. No build makes them yet.
     pub encoded: Option<EncodedSpace>,
     pub keyword: KeywordIndex,
     pub citations: CitationIndex,

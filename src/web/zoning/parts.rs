@@ -106,8 +106,11 @@ async fn stored(
         Told::Unchanged(version) => response::not_modified(&version, Keep::ForGood),
         Told::News(News { bytes, version, .. }) => {
             let mut response = response::text(StatusCode::OK, "application/json", bytes, Keep::ForGood);
-            response.extensions_mut().insert(PackedOnce);
-            response::with_version(response, &version.unwrap_or_default())
+            if let Some(version) = version {
+                response.extensions_mut().insert(PackedOnce);
+                response = response::with_version(response, &version);
+            }
+            response
         }
     };
     Ok(opened.answer(response))
