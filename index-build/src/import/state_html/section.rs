@@ -36,10 +36,9 @@ impl Section {
     pub(super) fn read(title: &str, blocks: &[Part<'_>], settings: &Settings) -> Self {
         let mut section = Self::default();
         section.name(title, settings);
-        let mut end = end_of_law(blocks, settings);
+        let mut end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
         let by_lead = blocks.get(end).and_then(|part| credit(part, settings));
-        // The last: law that is quoted in a section may end like this, too.
-        let by_form = || blocks[..end].iter().rposition(has_credit_at_end);
+        let by_form = || blocks[..end].iter().position(|part| credit_at_end(&words_of(part)).is_some());
         let last = if by_lead.is_some() { None } else { by_form() };
         end = last.map_or(end, |last| last + 1);
         (section.text, section.layout) = set(&blocks[..end], settings);
@@ -163,23 +162,9 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
     builder.finish()
 }
 
-/// How many blocks there are before the first source credit or annotation. Where the older releases put annotations without
-/// a mark of their own, they come after a credit; before one, the same words are law.
-fn end_of_law(blocks: &[Part<'_>], settings: &Settings) -> usize {
-    let is_annotation = |lead: Option<String>| lead.is_some_and(|lead| settings.annotations.is_match(&lead));
-    let mut after_credit = false;
-    let end = blocks.iter().position(|part| {
-        let ends = credit(part, settings).is_some()
-            || is_annotation(lead(part))
-            || (after_credit && is_annotation(lead_in(part)));
-        after_credit |= has_credit_at_end(part);
-        ends
-    });
-    end.unwrap_or(blocks.len())
-}
-
-fn has_credit_at_end(part: &Part<'_>) -> bool {
-    credit_at_end(&words_of(part)).is_some()
+fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
+    credit(part, settings).is_some()
+        || lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
 }
 
 /// What an annotation of the older releases begins with: `Editor's note. - Former § 1 ...`
@@ -224,8 +209,7 @@ fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
     let is_lead = match bold.filter(|bold| text.starts_with(bold.as_str())) {
         Some(bold) => bold == settings.credit,
-        // Words of law may begin like this, but not with the year of an act.
-        None => Pattern::fixed(r"^ (?:Code|R\. P\.)? ?(?:1[6-9]|20)\d\d\b").is_match(credit),
+        None => credit.starts_with(' '),
     };
     is_lead.then(|| credit.trim_start().to_owned())
 }

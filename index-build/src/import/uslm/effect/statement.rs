@@ -37,7 +37,7 @@ impl Statement {
             Some(all) => tail == all,
             None => tail.starts_with(plain),
         });
-        if !is_plain || takes_back(tail) || tail.to_lowercase().contains("amendment by ") {
+        if !is_plain || tail.to_lowercase().contains("amendment by ") {
             return None;
         }
         if subject == "Section" {
@@ -68,8 +68,7 @@ impl Statement {
         let found = form.captures(words)?;
         let rest = enactment.replace(&words[found.get(0)?.end()..], "$1");
         let (date, tail) = date(&rest)?;
-        let applies = tail.trim_start_matches(',').starts_with(" and shall apply ");
-        if tail != ".”" && (!applies || takes_back(tail)) {
+        if tail != ".”" && !tail.trim_start_matches(',').starts_with(" and shall apply ") {
             return None;
         }
         // `this subsection` in § 6(h)(1) is § 6(h).
@@ -83,11 +82,6 @@ impl Statement {
         };
         Some(Self::Act(Act { name: found["law"].to_owned(), sections: section.into_iter().collect() }, date))
     }
-}
-
-/// Whether words behind a date give a part another one, or none.
-fn takes_back(tail: &str) -> bool {
-    [" except ", " effective ", " unless ", " not apply "].iter().any(|words| tail.contains(words))
 }
 
 /// What may follow the date. `$` is the end.
