@@ -1,4 +1,4 @@
-//! Reads a section number that stands alone in a query as a citation: `55.1-1226` within Virginia.
+//! Reads a section number without the name of its code as a citation: `55.1-1226` within Virginia.
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;

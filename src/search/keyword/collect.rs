@@ -74,7 +74,7 @@ impl<'q> Collector<'q> {
         });
     }
 
-    /// Whether a few of the candidates show that enough of them can be let go of to pay for asking all.
+    /// Samples a few candidates: whether enough of them could be dropped to pay for checking all.
     fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
         let is_settled = |doc: &&u32| {

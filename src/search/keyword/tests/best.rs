@@ -1,5 +1,5 @@
-//! Compares a search that lets go of what cannot be among the best with one that keeps everything, over corpora in which
-//! lists have many blocks and words all degrees of rarity.
+//! Compares a search that drops what cannot be among the best with one that keeps everything. The corpora have
+//! long lists of documents, and words of every degree of rarity.
 
 use crate::random::SplitMix64;
 use hornbook_corpus::ids::OrdinalRange;
