@@ -53,6 +53,8 @@ fn what_is_no_slip_stays_as_it_was_typed() {
         "landlord",
         // English words that the sample does not have.
         "kitten bicycle",
+        // Regularly made of words that it has.
+        "permitless permitlike",
         "\"landlrod depositt\"",
         "fence -landlrod",
         "fence -\"securty depositt\"",
