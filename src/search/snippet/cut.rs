@@ -92,7 +92,7 @@ fn forward(text: &str, from: usize, chars: usize) -> usize {
     text[from..].char_indices().nth(chars).map_or(text.len(), |(at, _)| from + at)
 }
 
-/// The first word that starts in a range, or else what stands at its end, or the first word behind that.
+/// The first word that starts in a range, or else what its end is the start of, or the first word behind that.
 fn word_start(around: Neighbourhood<'_>, from: usize, to: usize) -> usize {
     let text = around.text;
     if from == 0 && around.has_start {
@@ -102,8 +102,10 @@ fn word_start(around: Neighbourhood<'_>, from: usize, to: usize) -> usize {
         return start;
     }
     let before = text[..to].chars().next_back();
-    let is_inside_word = before.is_none_or(char::is_alphanumeric) && text[to..].starts_with(char::is_alphanumeric);
-    if is_inside_word { start_behind_space(text, to).unwrap_or(text.len()) } else { to }
+    let starts_word = text[to..].chars().next().is_some_and(|c| {
+        !c.is_whitespace() && !(c.is_alphanumeric() && before.is_none_or(char::is_alphanumeric))
+    });
+    if starts_word { to } else { start_behind_space(text, to).unwrap_or(text.len()) }
 }
 
 /// Where the first word behind the first white space from a place on starts; the place itself if that stands before it.

@@ -181,6 +181,16 @@ fn a_word_longer_than_a_snippet_is_left_out() {
 }
 
 #[test]
+fn a_chunk_that_starts_with_the_space_behind_a_long_word_is_shown_from_its_first_word() {
+    for space in [" ", "  ", "\u{a0} \n"] {
+        let (blob, rest) = ("x".repeat(400), format!("{space}A deposit is kept {}", "apart ".repeat(80)));
+        let chunk = blob.len()..blob.len() + rest.len();
+        let found = snippet(&format!("{blob}{rest}"), "zebra", Some(chunk), QueryKind::Question);
+        assert!(found.starts_with("A deposit is kept apart"), "{found}");
+    }
+}
+
+#[test]
 fn the_rare_word_is_found_anywhere_in_a_long_text() {
     let filler = "The board may adopt rules on rent and on other matters of this kind. ".repeat(7000);
     assert!(filler.len() > 480_000);
