@@ -102,10 +102,12 @@ fn word_start(around: Neighbourhood<'_>, from: usize, to: usize) -> usize {
         return start;
     }
     let before = text[..to].chars().next_back();
-    let starts_word = text[to..].chars().next().is_some_and(|c| {
-        !c.is_whitespace() && !(c.is_alphanumeric() && before.is_none_or(char::is_alphanumeric))
-    });
-    if starts_word { to } else { start_behind_space(text, to).unwrap_or(text.len()) }
+    let is_inside_word = before.is_none_or(char::is_alphanumeric);
+    let is_no_start = |c: char| c.is_whitespace() || c.is_alphanumeric() && is_inside_word;
+    match text[to..].starts_with(is_no_start) {
+        true => start_behind_space(text, to).unwrap_or(text.len()),
+        false => to,
+    }
 }
 
 /// Where the first word behind the first white space from a place on starts; the place itself if that stands before it.
