@@ -1,4 +1,4 @@
-//! Bytes that were made already and are asked for again, up to a number of bytes.
+//! What was made already and is asked for again, up to a number of bytes.
 //!
 //! In two generations: what is asked for again moves to the young one, and when that is full it becomes the old one and
 //! what was old is forgotten.
@@ -12,26 +12,37 @@ use bytes::Bytes;
 /// What an entry costs in addition to its bytes, so that empty ones are bounded too.
 const ENTRY_BYTES: usize = 256;
 
-pub(crate) struct ByteCache<K> {
+/// What knows how many bytes it takes.
+pub(crate) trait ByteSize {
+    fn byte_size(&self) -> usize;
+}
+
+impl ByteSize for Bytes {
+    fn byte_size(&self) -> usize {
+        self.len()
+    }
+}
+
+pub(crate) struct ByteCache<K, V = Bytes> {
     /// Of one generation.
     bytes_max: usize,
-    generations: Mutex<Generations<K>>,
+    generations: Mutex<Generations<K, V>>,
 }
 
-struct Generations<K> {
-    young: HashMap<K, Bytes>,
+struct Generations<K, V> {
+    young: HashMap<K, V>,
     young_bytes: usize,
-    old: HashMap<K, Bytes>,
+    old: HashMap<K, V>,
 }
 
-impl<K: Eq + Hash + Clone> ByteCache<K> {
+impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
     /// Holds at most twice so many bytes, and one entry more.
     pub(crate) fn new(bytes_max: usize) -> Self {
         let generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new() };
         Self { bytes_max, generations: Mutex::new(generations) }
     }
 
-    pub(crate) fn get(&self, key: &K) -> Option<Bytes> {
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = generations.young.get(key) {
             return Some(found.clone());
@@ -41,21 +52,21 @@ impl<K: Eq + Hash + Clone> ByteCache<K> {
         Some(found)
     }
 
-    pub(crate) fn put(&self, key: K, bytes: Bytes) {
-        self.generations.lock().unwrap_or_else(PoisonError::into_inner).put(key, bytes, self.bytes_max);
+    pub(crate) fn put(&self, key: K, value: V) {
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner).put(key, value, self.bytes_max);
     }
 }
 
-impl<K: Eq + Hash> Generations<K> {
-    fn put(&mut self, key: K, bytes: Bytes, bytes_max: usize) {
-        let size = bytes.len() + ENTRY_BYTES;
+impl<K: Eq + Hash, V: ByteSize> Generations<K, V> {
+    fn put(&mut self, key: K, value: V, bytes_max: usize) {
+        let size = value.byte_size() + ENTRY_BYTES;
         if self.young_bytes + size > bytes_max {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
         self.young_bytes += size;
-        if let Some(replaced) = self.young.insert(key, bytes) {
-            self.young_bytes -= replaced.len() + ENTRY_BYTES;
+        if let Some(replaced) = self.young.insert(key, value) {
+            self.young_bytes -= replaced.byte_size() + ENTRY_BYTES;
         }
     }
 }

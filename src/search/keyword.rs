@@ -10,14 +10,19 @@
 //! Scores are BM25 with the fields combined before saturation: a word in the heading counts as several in the text.
 //! Documents are processed in windows, so that the sums stay near the processor, however large the corpus.
 
+mod bits;
 mod collect;
+mod common;
 mod found;
+mod hope;
 mod known;
 mod leg;
 mod plan;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod window;
+mod word;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -27,13 +32,14 @@ use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
+pub(super) use bits::Bits;
 use collect::Collector;
 pub(super) use collect::by_rank;
-pub(super) use found::{Bits, Constraints, KeywordFound, KeywordQuery, Scored};
+pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored};
 pub(super) use known::KnownWord;
 pub(super) use leg::KeywordLeg;
 use plan::Plan;
-use window::{WINDOW, Window};
+use window::Window;
 
 /// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
 /// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
@@ -217,7 +223,8 @@ impl KeywordLeg {
 
     /// One pass over the ranges.
     pub(super) fn search(&self, query: &KeywordQuery<'_>) -> io::Result<KeywordFound> {
-        let mut plan = Plan::new(self, query.words)?;
+        let searched = query.ranges.as_slice().iter().map(|range| range.len()).sum();
+        let mut plan = Plan::new(self, query.words, searched)?;
         let required = query.constraints.required.as_deref();
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();
@@ -226,12 +233,10 @@ impl KeywordLeg {
             let mut collector = Collector::new(query, plan.mass_required);
             for range in query.ranges.as_slice() {
                 let range_end = range.end.min(self.document_count);
-                plan.start_at(range.start);
                 let mut start = range.start;
-                while let Some(next) = plan.next(required, start).filter(|&next| next < range_end) {
-                    start = range_end.min(next.saturating_add(WINDOW));
-                    window.restart(next, start, self.saturation);
-                    plan.fill(window, required, &mut collector);
+                while let Some(next) = plan.next(required, start)?.filter(|&next| next < range_end) {
+                    start = window.restart(next, range_end, self.saturation);
+                    plan.fill(window, query, &mut collector)?;
                     collector.take(window);
                 }
             }

@@ -62,6 +62,12 @@ impl FieldReader {
         Ok(Cursor { blocks, at: 0, reader: self })
     }
 
+    /// The same for documents alone; what the term counts in them is not read.
+    pub(super) fn documents_of(&self, entry: &TermInfo) -> io::Result<Cursor<'_>> {
+        let blocks = self.inverted.read_block_postings_from_terminfo(entry, IndexRecordOption::Basic)?;
+        Ok(Cursor { blocks, at: 0, reader: self })
+    }
+
     pub(super) fn cursor(&self, term: &str) -> io::Result<Option<Cursor<'_>>> {
         self.cursor_over(term, IndexRecordOption::WithFreqs)
     }
@@ -151,7 +157,13 @@ impl Cursor<'_> {
         });
     }
 
-    /// The same for those documents that are wanted; the others cost least.
+    /// Hands over every document from here to `end`.
+    #[inline]
+    pub(super) fn each_document_until(&mut self, end: u32, mut sink: impl FnMut(u32)) {
+        self.each_run_until(end, |_, docs, _| docs.iter().for_each(|&doc| sink(doc)));
+    }
+
+    /// What [`Self::each_until`] hands over, for those documents that are wanted; the others cost least.
     #[inline]
     pub(super) fn each_wanted_until(
         &mut self,
@@ -218,7 +230,7 @@ impl Cursor<'_> {
 
     /// Whether a document at or after those asked for before has the term.
     #[inline]
-    fn is_in(&mut self, doc: u32) -> bool {
+    pub(super) fn is_in(&mut self, doc: u32) -> bool {
         self.skip_to(doc);
         self.blocks.docs().get(self.at) == Some(&doc)
     }

@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("accounts", &["clock", "decimal", "hex", "random", "state"]),
     ("admin", &["accounts", "clock", "state"]),
     ("notices", &["accounts", "client", "clock", "hex", "tls_client"]),
-    ("search", &["random"]),
+    ("search", &["byte_cache", "random"]),
     ("sources", &["client", "clock", "random", "tls_client"]),
     ("api", &["accounts", "byte_cache", "clock", "formation", "hex", "network", "percent", "rate", "search"]),
     ("door", &["accounts", "api", "formation"]),

@@ -1,7 +1,8 @@
 //! Collects from the candidates of a window: the best ones, and counts of all.
 
+use super::bits::each_bit;
 use super::found::{KeywordFound, KeywordQuery, Scored};
-use super::window::{Cell, Window};
+use super::window::Window;
 
 /// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,14 +30,41 @@ impl<'q> Collector<'q> {
         Self { query, mass_required, watched_at: 0, found: KeywordFound::default(), living: best(), dead: best() }
     }
 
+    /// What is not better than this is not among the best living, or dead.
+    pub(super) fn bars(&self) -> (f32, f32) {
+        (self.living.bar, self.dead.bar)
+    }
+
+    /// Which documents of a group of 64 can be found at all, of those that are handed over.
+    pub(super) fn admitted(&self, group: usize, docs: u64) -> u64 {
+        let mut admitted = docs & !self.query.constraints.excluded.group(group);
+        if self.query.admission.is_some() {
+            each_bit(admitted, |bit| {
+                let is_out = !self.query.admits(group as u32 * 64 + bit);
+                admitted &= !(u64::from(is_out) << bit);
+            });
+        }
+        admitted
+    }
+
+    /// Counts matches of a group of 64.
+    pub(super) fn count_group(&mut self, group: usize, matches: u64) {
+        self.found.total += matches.count_ones();
+        if self.query.list_matches {
+            each_bit(matches, |bit| self.found.matches.push(group as u32 * 64 + bit));
+        }
+    }
+
     /// Takes what is left of a window, where all is known of every candidate.
     pub(super) fn take(&mut self, window: &Window) {
         for &doc in &window.candidates {
             let cell = window.cell(doc);
-            if !self.is_match(doc, cell) {
-                continue;
+            if !window.is_match(doc) {
+                if cell.mass < self.mass_required {
+                    continue;
+                }
+                self.count(doc);
             }
-            self.count(doc);
             let scored = Scored { doc, score: cell.score };
             let list = if self.query.dead.has(doc) { &mut self.dead } else { &mut self.living };
             list.offer(scored);
@@ -53,12 +81,12 @@ impl<'q> Collector<'q> {
             return;
         }
         let mut watched = &self.query.watched[self.query.watched.partition_point(|&doc| doc < window.start)..];
-        window.retain_candidates(|doc, cell| {
-            if cell.mass + rest.mass < self.mass_required {
+        window.retain_candidates(|doc, cell, is_counted| {
+            if !is_counted && cell.mass + rest.mass < self.mass_required {
                 return false;
             }
-            let bar = self.bar(doc);
-            if cell.mass < self.mass_required || cell.score + rest.score > bar {
+            let is_match = is_counted || cell.mass >= self.mass_required;
+            if !is_match || cell.score + rest.score > self.bar(doc) {
                 return true;
             }
             while watched.first().is_some_and(|&other| other < doc) {
@@ -67,7 +95,7 @@ impl<'q> Collector<'q> {
             if watched.first() == Some(&doc) {
                 return true;
             }
-            if self.is_match(doc, cell) {
+            if !is_counted {
                 self.count(doc);
             }
             false
@@ -78,9 +106,10 @@ impl<'q> Collector<'q> {
     fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
         let is_settled = |doc: &&u32| {
-            let cell = window.cell(**doc);
-            let cannot_match = cell.mass + rest.mass < self.mass_required;
-            cannot_match || cell.mass >= self.mass_required && cell.score + rest.score <= self.bar(**doc)
+            let (cell, is_counted) = (window.cell(**doc), window.is_match(**doc));
+            let cannot_match = !is_counted && cell.mass + rest.mass < self.mass_required;
+            let is_match = is_counted || cell.mass >= self.mass_required;
+            cannot_match || is_match && cell.score + rest.score <= self.bar(**doc)
         };
         let sampled = window.candidates.len().div_ceil(step);
         window.candidates.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
@@ -89,13 +118,6 @@ impl<'q> Collector<'q> {
     /// What is not better than this is not among the best.
     fn bar(&self, doc: u32) -> f32 {
         if self.query.dead.has(doc) { self.dead.bar } else { self.living.bar }
-    }
-
-    fn is_match(&self, doc: u32, cell: &Cell) -> bool {
-        // Phrases of stop words have no ranking word besides themselves.
-        let is_enough =
-            cell.mass >= self.mass_required && (cell.mass > 0.0 || self.query.constraints.required.is_some());
-        is_enough && !self.query.constraints.excluded.has(doc) && self.query.admits(doc)
     }
 
     fn count(&mut self, doc: u32) {

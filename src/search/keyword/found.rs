@@ -3,8 +3,8 @@
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
+use super::bits::Bits;
 use super::known::KnownWord;
-use super::window::each_bit;
 use crate::search::filter::Admission;
 
 /// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
@@ -79,47 +79,5 @@ impl Constraints {
     pub(in crate::search) fn admit(&self, doc: u32) -> bool {
         let has_phrases = self.required.as_ref().is_none_or(|required| required.binary_search(&doc).is_ok());
         has_phrases && !self.excluded.has(doc)
-    }
-}
-
-/// One bit a document.
-#[derive(Clone, Debug, Default)]
-pub(in crate::search) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(in crate::search) fn from_fn(len: u32, is_set: impl Fn(u32) -> bool) -> Self {
-        let mut words = vec![0_u64; (len as usize).div_ceil(64)];
-        for place in (0..len).filter(|&place| is_set(place)) {
-            words[place as usize / 64] |= 1 << (place % 64);
-        }
-        Self(words)
-    }
-
-    pub(super) fn set(&mut self, place: u32) {
-        if let Some(word) = self.0.get_mut(place as usize / 64) {
-            *word |= 1 << (place % 64);
-        }
-    }
-
-    pub(super) fn keep_common(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
-    }
-
-    pub(super) fn add_all(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
-    }
-
-    /// The places whose bit is set, ascending.
-    pub(super) fn places(&self) -> Vec<u32> {
-        let mut places = Vec::new();
-        for (start, &word) in (0..).step_by(64).zip(&self.0) {
-            each_bit(word, |bit| places.push(start + bit));
-        }
-        places
-    }
-
-    #[inline]
-    pub(in crate::search) fn has(&self, place: u32) -> bool {
-        self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 }

@@ -19,6 +19,12 @@ pub(in crate::search) struct KnownWord {
 }
 
 impl KnownWord {
+    /// All of its terms that stand somewhere, its own and others.
+    pub(super) fn terms(&self) -> impl Iterator<Item = &KnownTerm> {
+        let own = self.whole.iter().chain(&self.parts);
+        own.chain(self.also.iter().map(|(term, _)| term)).filter(|term| term.weight.is_some())
+    }
+
     /// What the weightiest of its terms carries; nothing if the corpus has none of them.
     pub(in crate::search) fn weight(&self) -> Option<f32> {
         let own = self.whole.iter().chain(&self.parts).filter_map(|term| term.weight).reduce(f32::max);
@@ -53,11 +59,33 @@ impl KnownTerm {
     }
 
     /// In how many documents it stands, in the field that has it most often.
-    fn documents(&self) -> u32 {
+    pub(super) fn documents(&self) -> u32 {
         self.entries.iter().flatten().map(|entry| entry.doc_freq).max().unwrap_or_default()
     }
 
-    /// Its documents in every field that has it.
+    /// How many entries its lists have.
+    pub(super) fn postings(&self) -> u32 {
+        self.entries.iter().flatten().map(|entry| entry.doc_freq).sum()
+    }
+
+    /// No other term of the index has the same.
+    pub(super) fn key(&self) -> u64 {
+        let entries = (0_u64..).zip(&self.entries);
+        let mut starts =
+            entries.filter_map(|(field, entry)| Some(field << 56 | entry.as_ref()?.postings_range.start as u64));
+        starts.next().unwrap_or(u64::MAX)
+    }
+
+    /// In every field that has it: its documents alone.
+    pub(super) fn documents_in_fields<'a>(&self, leg: &'a KeywordLeg) -> io::Result<Vec<Cursor<'a>>> {
+        let mut cursors = Vec::with_capacity(self.entries.len());
+        for (field, entry) in leg.fields().into_iter().zip(&self.entries) {
+            cursors.extend(entry.as_ref().map(|entry| field.documents_of(entry)).transpose()?);
+        }
+        Ok(cursors)
+    }
+
+    /// Its documents in every field that has it, with what it counts in them.
     pub(super) fn cursors<'a>(&self, leg: &'a KeywordLeg) -> io::Result<Vec<Cursor<'a>>> {
         let mut cursors = Vec::with_capacity(self.entries.len());
         for (field, entry) in leg.fields().into_iter().zip(&self.entries) {

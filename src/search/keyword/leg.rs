@@ -3,6 +3,7 @@
 use hornbook_corpus::keyword::KeywordIndex;
 use tantivy::TantivyError;
 
+use super::common::CommonTerms;
 use crate::search::postings::FieldReader;
 use crate::search::tuning::Tuning;
 
@@ -15,6 +16,7 @@ pub(in crate::search) struct KeywordLeg {
     pub(super) breadcrumb: FieldReader,
     pub(super) saturation: f32,
     pub(super) share_required: f32,
+    pub(super) common: CommonTerms,
 }
 
 impl KeywordLeg {
@@ -28,6 +30,7 @@ impl KeywordLeg {
             breadcrumb: FieldReader::open(index, fields.breadcrumb, tuning.breadcrumb)?,
             saturation: tuning.saturation,
             share_required: tuning.share_required,
+            common: CommonTerms::new(index.document_count()),
         })
     }
 

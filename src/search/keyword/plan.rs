@@ -1,16 +1,20 @@
-//! The order in which the words of a query are looked up, and whether each is read through or searched.
+//! How the words of a query are looked up.
 //!
-//! The rarest words come first. Once the remaining words together cannot make a match, no new candidates are added: the
-//! common words, which have nearly all postings, are looked up only for candidates that are undecided, either whether
-//! they match or whether they are among the best.
+//! For each window it is first decided with bits which documents match: common words have theirs in memory, rarer ones
+//! are read. So the matches are counted without being scored. Bits also say which of them could be among the best, with
+//! the most that each word counts. Only those are scored, with the rarest words first.
 
 use std::io;
 
+use super::bits::set;
 use super::collect::{Collector, Rest};
+use super::found::KeywordQuery;
+use super::hope::{Hope, Share, shares};
 use super::known::KnownWord;
 use super::leg::KeywordLeg;
-use super::window::{WINDOW, Window};
-use crate::search::postings::Cursor;
+use super::threshold::{self, Threshold};
+use super::window::Window;
+use super::word::{PlannedWord, ROUNDED_UP, is_sparse};
 
 /// More words than this are not looked up: the rarest are.
 const WORDS_MAX: usize = 32;
@@ -21,40 +25,33 @@ const POSTINGS_PER_DOCUMENT_MAX: u64 = 4;
 /// Fewer candidates are not worth asking which of them are settled.
 const SETTLED_FROM: usize = if cfg!(test) { 1 } else { 32 };
 
+/// Of so few documents of a window that may match, each is looked up in full: that costs less than deciding by bits.
+const FEW: u32 = if cfg!(test) { 3 } else { 48 };
+
 /// In a small corpus everything is read.
 const POSTINGS_ALWAYS_READ: u64 = 1 << 16;
 
-/// So much above itself is a bound that must hold for sums of rounded numbers too.
-const ROUNDED_UP: f32 = 1.0001;
-
-/// One word of the plan: the cursors of its terms.
-struct PlannedWord<'a> {
-    /// What the word carries towards a match.
-    mass: f32,
-    terms: Vec<PlannedTerm<'a>>,
-    postings: u32,
-    /// What this word and those behind it can add to a document, at most.
-    rest: Rest,
-}
-
-struct PlannedTerm<'a> {
-    /// What it adds to the score when saturated.
-    weight: f32,
-    /// What it adds to the mass of its word.
-    mass: f32,
-    cursors: Vec<Cursor<'a>>,
-}
-
 /// The words of a query, rarest first.
 pub(super) struct Plan<'a> {
+    document_count: u32,
     words: Vec<PlannedWord<'a>>,
     /// Only a provision with one of the first so many words can match.
     essential: usize,
     pub(super) mass_required: f32,
+    /// Which documents match whatever else they have; and which can match, where that is not the same.
+    sure: Threshold,
+    possible: Option<Threshold>,
+    living: Hope,
+    dead: Hope,
+    shares: Vec<Share>,
+    /// The documents of the window that may match.
+    may: Vec<u64>,
+    scratch: [Vec<u64>; 2],
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(leg: &'a KeywordLeg, words: &[KnownWord]) -> io::Result<Self> {
+    /// For a search among so many documents.
+    pub(super) fn new(leg: &'a KeywordLeg, words: &'a [KnownWord], searched: u32) -> io::Result<Self> {
         let mut weighed = Vec::with_capacity(words.len());
         for (place, word) in words.iter().enumerate() {
             // A compound carries what the rarest of its parts does, so that one word stays one word.
@@ -70,7 +67,7 @@ impl<'a> Plan<'a> {
         let postings_max = (u64::from(leg.document_count) * POSTINGS_PER_DOCUMENT_MAX).max(POSTINGS_ALWAYS_READ);
         let mut postings = 0_u64;
         for (mass, place) in weighed {
-            let word = PlannedWord::open(leg, &words[place], mass)?;
+            let word = PlannedWord::open(leg, &words[place], mass, searched)?;
             postings += u64::from(word.postings);
             // Whatever is asked, so much is read and no more; of everyday queries nothing is left out.
             if postings > postings_max && !planned.is_empty() {
@@ -78,23 +75,43 @@ impl<'a> Plan<'a> {
             }
             planned.push(word);
         }
-        let mass_total: f32 = planned.iter().map(|word| word.mass).sum();
+        Ok(Self::of(leg, planned))
+    }
+
+    fn of(leg: &KeywordLeg, mut words: Vec<PlannedWord<'a>>) -> Self {
+        let mass_total: f32 = words.iter().map(|word| word.mass).sum();
         // A hair less, so that the order of sums decides nothing.
         let mass_required = mass_total * leg.share_required * 0.9999;
         let mut rest = mass_total;
-        let essential = planned.iter().take_while(|word| {
+        let essential = words.iter().take_while(|word| {
             let needed = rest >= mass_required;
             rest -= word.mass;
             needed
         });
         let essential = essential.count();
         let mut rest = Rest::default();
-        for word in planned.iter_mut().rev() {
+        for word in words.iter_mut().rev() {
             rest.mass += word.mass * ROUNDED_UP;
-            rest.score += word.terms.iter().map(|term| term.weight).sum::<f32>() * ROUNDED_UP;
+            rest.score += word.most * ROUNDED_UP;
             word.rest = rest;
         }
-        Ok(Self { essential, words: planned, mass_required })
+        let masses: Vec<f32> = words.iter().map(|word| word.mass).collect();
+        let is_graded = !words.iter().all(PlannedWord::is_one_term) || words.len() > threshold::WORDS_MAX;
+        // Words that are not told apart count nothing where it must be sure, and all where it need be possible.
+        let untold: f32 = masses.iter().skip(threshold::WORDS_MAX).sum();
+        Self {
+            document_count: leg.document_count,
+            essential,
+            mass_required,
+            sure: Threshold::new(&masses, mass_required),
+            possible: is_graded.then(|| Threshold::new(&masses, mass_required - untold * ROUNDED_UP)),
+            living: Hope::default(),
+            dead: Hope::default(),
+            shares: shares(&words),
+            may: Vec::new(),
+            scratch: Default::default(),
+            words,
+        }
     }
 
     #[cfg(test)]
@@ -109,125 +126,120 @@ impl<'a> Plan<'a> {
 
     /// What a document would score that could not say the words more often, a compound in one way.
     pub(super) fn possible(&self) -> f32 {
-        let most = |word: &PlannedWord<'_>| word.terms.iter().map(|term| term.weight).fold(0.0, f32::max);
-        self.words.iter().map(most).sum()
-    }
-
-    pub(super) fn start_at(&mut self, doc: u32) {
-        if doc > 0 {
-            let cursors = self.words.iter_mut().flat_map(|word| &mut word.terms).flat_map(|term| &mut term.cursors);
-            cursors.for_each(|cursor| cursor.skip_to(doc));
-        }
+        self.words.iter().map(PlannedWord::possible).sum()
     }
 
     /// The first document from here on that may match, where there is one.
-    pub(super) fn next(&mut self, required: Option<&[u32]>, from: u32) -> Option<u32> {
-        match required {
-            Some(required) => required[required.partition_point(|&doc| doc < from)..].first().copied(),
-            None => {
-                let terms = self.words[..self.essential].iter_mut().flat_map(|word| &mut word.terms);
-                terms.flat_map(|term| &mut term.cursors).filter_map(Cursor::next).min().map(|next| next.max(from))
-            }
+    pub(super) fn next(&mut self, required: Option<&[u32]>, from: u32) -> io::Result<Option<u32>> {
+        if let Some(required) = required {
+            return Ok(required[required.partition_point(|&doc| doc < from)..].first().copied());
         }
+        let mut first = None;
+        for word in &mut self.words[..self.essential] {
+            first = first.into_iter().chain(word.next(from)?).min();
+        }
+        Ok(first)
     }
 
-    /// Sums up scores and masses of the window's candidates. Of those left in the window all is known.
-    pub(super) fn fill(&mut self, window: &mut Window, required: Option<&[u32]>, collector: &mut Collector<'_>) {
-        let essential = match required {
-            None => self.essential,
-            Some(required) => {
-                let from = required.partition_point(|&doc| doc < window.start);
-                let to = required.partition_point(|&doc| doc < window.end);
-                required[from..to].iter().for_each(|&doc| window.admit(doc));
-                0
-            }
-        };
-        for word in &mut self.words[..essential] {
-            word.add_all(window);
+    /// Counts the matches of the window, and sums up the scores of those among them that may be wanted.
+    pub(super) fn fill(
+        &mut self,
+        window: &mut Window,
+        query: &KeywordQuery<'_>,
+        collector: &mut Collector<'_>,
+    ) -> io::Result<()> {
+        let count = self.mark_essential(window, query.constraints.required.as_deref())?;
+        if count <= FEW {
+            self.choose_all(window, collector);
+        } else {
+            self.mark_others(window, query.constraints.required.is_some(), count)?;
+            self.choose(window, query, collector);
         }
-        window.candidates_known(essential > 1);
         let mut is_worth_settling = true;
-        for word in &mut self.words[essential..] {
+        for (place, word) in self.words.iter_mut().enumerate() {
             let before = window.candidates.len();
-            if is_worth_settling && before >= SETTLED_FROM {
+            if place > 0 && is_worth_settling && before >= SETTLED_FROM {
                 collector.settle(window, word.rest);
                 is_worth_settling = (before - window.candidates.len()) * 4 >= before;
             }
-            let sparse = window.candidates.len() as u64 * 16
-                < u64::from(word.postings) * u64::from(WINDOW) / u64::from(window.document_count.max(1));
-            if sparse { word.add_sought(window) } else { word.add_to_candidates(window) }
-        }
-    }
-}
-
-impl<'a> PlannedWord<'a> {
-    fn open(leg: &'a KeywordLeg, word: &KnownWord, mass: f32) -> io::Result<Self> {
-        let known_parts = word.parts.iter().filter(|part| part.weight.is_some()).count().max(1) as f32;
-        let whole = word.whole.iter().map(|term| (term, mass));
-        let parts = word.parts.iter().map(|term| (term, mass / known_parts));
-        let mut terms = Vec::with_capacity(1 + word.parts.len());
-        for (term, mass) in whole.chain(parts) {
-            if let Some(weight) = term.weight {
-                terms.push(PlannedTerm { weight: weight * (leg.saturation + 1.0), mass, cursors: term.cursors(leg)? });
+            if window.candidates.is_empty() {
+                break;
             }
+            word.add(window, self.document_count)?;
         }
-        // What is known by its synonyms alone is found by them as by itself.
-        let is_known = !terms.is_empty();
-        let share_max = word.also.iter().map(|&(_, share)| share).fold(0.0, f32::max);
-        for (term, share) in &word.also {
-            if let Some(weight) = term.weight {
-                let share = if is_known { *share } else { share / share_max };
-                let weight = weight.min(mass) * share * (leg.saturation + 1.0);
-                terms.push(PlannedTerm { weight, mass: mass * share, cursors: term.cursors(leg)? });
+        Ok(())
+    }
+
+    /// Notes which documents of the window may match, and says how many.
+    fn mark_essential(&mut self, window: &Window, required: Option<&[u32]>) -> io::Result<u32> {
+        self.may.clear();
+        self.may.resize(window.groups(), 0);
+        match required {
+            Some(required) => {
+                let from = required.partition_point(|&doc| doc < window.from);
+                let to = required.partition_point(|&doc| doc < window.end);
+                required[from..to].iter().for_each(|&doc| set(&mut self.may, doc - window.start));
             }
-        }
-        let postings = terms.iter().flat_map(|term| &term.cursors).map(Cursor::len).sum();
-        Ok(Self { mass, terms, postings, rest: Rest::default() })
-    }
-
-    /// Every document of the window that has the word becomes a candidate.
-    fn add_all(&mut self, window: &mut Window) {
-        self.add(window, |cursor, window| {
-            let end = window.end;
-            let (_, mut counts) = window.split();
-            cursor.each_until(end, |doc, worth| counts.add(doc, worth));
-        });
-    }
-
-    /// Reads the postings through and counts those of candidates.
-    fn add_to_candidates(&mut self, window: &mut Window) {
-        self.add(window, |cursor, window| {
-            let end = window.end;
-            cursor.skip_to(window.start);
-            let (candidates, mut counts) = window.split();
-            cursor.each_wanted_until(end, |doc| candidates.has(doc), |doc, worth| counts.add(doc, worth));
-        });
-    }
-
-    /// Looks each candidate up.
-    fn add_sought(&mut self, window: &mut Window) {
-        self.add(window, |cursor, window| {
-            for place in 0..window.candidates.len() {
-                let doc = window.candidates[place];
-                let worth = cursor.worth_at(doc);
-                if worth > 0.0 {
-                    window.split().1.add(doc, worth);
+            None => {
+                for word in &mut self.words[..self.essential] {
+                    word.mark(window, None)?;
+                    self.may.iter_mut().zip(word.any(window)).for_each(|(may, any)| *may |= any);
                 }
             }
+        }
+        Ok(self.may.iter().map(|docs| docs.count_ones()).sum())
+    }
+
+    /// Notes which documents of the window have the words that were not needed to know which may match.
+    fn mark_others(&mut self, window: &Window, are_required: bool, count: u32) -> io::Result<()> {
+        let known = if are_required { 0 } else { self.essential };
+        for word in &mut self.words[known..] {
+            let is_sparse = is_sparse(count as usize, word.postings, self.document_count);
+            word.mark(window, is_sparse.then_some(&self.may))?;
+        }
+        Ok(())
+    }
+
+    /// Makes every document a candidate that may match.
+    fn choose_all(&self, window: &mut Window, collector: &Collector<'_>) {
+        let first = window.start as usize / 64;
+        let some = self.may.iter().enumerate().filter(|&(_, &may)| may != 0);
+        some.for_each(|(group, &may)| {
+            window.set_group(group, 0, collector.admitted(first + group, may & window.inside(group)));
         });
     }
 
-    fn add(&mut self, window: &mut Window, look_up: impl Fn(&mut Cursor<'_>, &mut Window)) {
-        let is_one_term = self.terms.len() == 1;
-        for term in &mut self.terms {
-            term.cursors.iter_mut().for_each(|cursor| look_up(cursor, window));
-            match is_one_term {
-                true => window.end_only_term(term.weight, term.mass.min(self.mass)),
-                false => window.end_term(term.weight, term.mass),
+    /// Counts the matches, and chooses those documents of which more must be known.
+    fn choose(&mut self, window: &mut Window, query: &KeywordQuery<'_>, collector: &mut Collector<'_>) {
+        let (groups, first) = (window.groups(), window.start as usize / 64);
+        let (living_bar, dead_bar) = collector.bars();
+        let living = self.living.above(living_bar, &self.words, &self.shares, window);
+        let dead = self.dead.above(dead_bar, &self.words, &self.shares, window);
+        let words = &self.words;
+        let [of_sure, of_possible] = &mut self.scratch;
+        let sure = self.sure.decide(|word| words[word].surely(window), groups, of_sure);
+        let possible =
+            self.possible.as_ref().map(|possible| possible.decide(|word| words[word].any(window), groups, of_possible));
+        let mut watched = &query.watched[query.watched.partition_point(|&doc| doc < window.start)..];
+        for group in 0..groups {
+            let may = self.may[group] & window.inside(group);
+            let sure = sure.group(of_sure, group) & may;
+            let possible = possible.map_or(sure, |possible| possible.group(of_possible, group) & may | sure);
+            if possible == 0 {
+                continue;
             }
-        }
-        if !is_one_term {
-            window.end_word(self.mass);
+            let admitted = collector.admitted(first + group, possible);
+            let sure = sure & admitted;
+            collector.count_group(first + group, sure);
+            let is_dead = query.dead.group(first + group);
+            let hopeful = self.living.group(living, group) & !is_dead | self.dead.group(dead, group) & is_dead;
+            let start = window.start + group as u32 * 64;
+            let mut is_watched = 0;
+            while let Some((&doc, rest)) = watched.split_first().filter(|&(&doc, _)| doc < start + 64) {
+                is_watched |= if doc >= start { 1 << (doc - start) } else { 0 };
+                watched = rest;
+            }
+            window.set_group(group, sure, sure & (hopeful | is_watched) | admitted & !sure);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Compares the leg with a simple version that scores every document from its words.
 
 mod best;
+mod common;
 
 use std::collections::BTreeMap;
 
@@ -144,7 +145,9 @@ impl<'d> Twin<'d> {
     fn matches(&self, words: &[QueryWord], phrases: &[Vec<String>], excluded: &[Vec<String>]) -> BTreeMap<u32, f32> {
         let mass_of = |word: &QueryWord| {
             let rarest = word.parts.iter().map(|part| self.weight(part)).fold(0.0, f32::max);
-            if rarest > 0.0 { rarest } else { word.whole.as_deref().map_or(0.0, |whole| self.weight(whole)) }
+            let whole = word.whole.as_deref().map_or(0.0, |whole| self.weight(whole));
+            let also = word.also.iter().map(|also| self.weight(&also.term)).fold(0.0, f32::max);
+            [rarest, whole, also].into_iter().find(|&mass| mass > 0.0).unwrap_or(0.0)
         };
         let required = words.iter().map(mass_of).sum::<f32>() * TUNING.share_required * 0.9999;
         let in_row = |document: &Document, phrase: &[String]| {
@@ -168,6 +171,14 @@ impl<'d> Twin<'d> {
                     let saturated = self.saturated(doc as usize, term);
                     score += weights[term] * (TUNING.saturation + 1.0) * saturated;
                     of_word += if saturated > 0.0 { mass } else { 0.0 };
+                }
+                let is_known = word.whole.iter().chain(&word.parts).any(|term| weights[term] > 0.0);
+                let share_max = word.also.iter().map(|also| also.share).fold(0.0, f32::max);
+                for also in word.also.iter().filter(|also| weights[&also.term] > 0.0) {
+                    let share = if is_known { also.share } else { also.share / share_max };
+                    let saturated = self.saturated(doc as usize, &also.term);
+                    score += weights[&also.term].min(mass_of_word) * share * (TUNING.saturation + 1.0) * saturated;
+                    of_word += if saturated > 0.0 { mass_of_word * share } else { 0.0 };
                 }
                 mass += of_word.min(mass_of_word);
             }
@@ -377,7 +388,8 @@ fn the_commonest_words_of_an_endless_query_are_left_out() {
     let (_dir, index) = written(&documents);
     let leg = KeywordLeg::open(&index, &TUNING).unwrap();
     let work = |asked: &str| {
-        let plan = Plan::new(&leg, &leg.look_up(&query_words(asked)).unwrap()).unwrap();
+        let known = leg.look_up(&query_words(asked)).unwrap();
+        let plan = Plan::new(&leg, &known, 3_000).unwrap();
         (plan.word_count(), plan.postings())
     };
     let (words, postings) = work(&numbers.join(" "));

@@ -1,28 +1,31 @@
 //! The sums over one run of documents, small enough to stay near the processor.
 
-/// Documents per window; few where tests need many windows. A multiple of 64. With fewer, opening windows and going on with
-/// every list costs more than a larger cache; 4,096 took a tenth longer.
-pub(super) const WINDOW: u32 = if cfg!(test) { 64 } else { 16384 };
+use super::bits::each_bit;
+use super::common::CommonTerm;
 
-/// The sums of a run of documents.
+/// Documents per window; few where tests need many windows. A multiple of 64. With fewer, opening windows and going on with
+/// every list costs more than a larger cache.
+pub(super) const WINDOW: u32 = if cfg!(test) { 128 } else { 16384 };
+
+/// A run of documents: which of them are candidates, and the sums of these.
 #[derive(Default)]
 pub(super) struct Window {
+    /// A multiple of 64, though documents are looked for from `from` on only.
     pub(super) start: u32,
+    pub(super) from: u32,
     pub(super) end: u32,
-    pub(super) document_count: u32,
-    /// How many groups of 64 documents it has. What is beyond is clear.
-    groups: usize,
     saturation: f32,
     cells: Vec<Cell>,
-    /// A bit for each cell: whether its document is a candidate.
+    /// A bit for each document: whether it matches whatever else it has.
+    matches: Vec<u64>,
+    /// Whether it is a candidate.
     is_candidate: Vec<u64>,
-    /// The same for every one that was a candidate, whose cell must be cleared again.
-    was_candidate: Vec<u64>,
     /// Cells that the term at hand has touched, then those of the word at hand.
     of_term: Vec<u32>,
     of_word: Vec<u32>,
-    /// Documents, ascending once all are known.
+    /// Documents, ascending.
     pub(super) candidates: Vec<u32>,
+    room: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -69,37 +72,50 @@ impl Counts<'_> {
 }
 
 impl Window {
-    pub(super) fn restart(&mut self, start: u32, end: u32, saturation: f32) {
+    /// Goes on with the documents from one on, and says up to which.
+    pub(super) fn restart(&mut self, from: u32, range_end: u32, saturation: f32) -> u32 {
+        (self.from, self.start, self.saturation) = (from, from - from % 64, saturation);
+        self.end = range_end.min(self.start.saturating_add(WINDOW));
         self.cells.resize(WINDOW as usize, Cell::default());
-        self.was_candidate.resize(WINDOW as usize / 64, 0);
-        self.is_candidate.resize(WINDOW as usize / 64, 0);
-        // Only what is or was a candidate has been written to.
-        let (was, is) = (&mut self.was_candidate[..self.groups], &mut self.is_candidate[..self.groups]);
-        for (place, words) in (0..).step_by(64).zip(was.iter().zip(is.iter())) {
-            each_bit(words.0 | words.1, |bit| self.cells[place + bit as usize] = Cell::default());
+        let groups = self.groups();
+        for bits in [&mut self.matches, &mut self.is_candidate] {
+            bits.clear();
+            bits.resize(groups, 0);
         }
-        was.fill(0);
-        is.fill(0);
         self.candidates.clear();
-        (self.start, self.end, self.saturation) = (start, end.min(start.saturating_add(WINDOW)), saturation);
-        self.groups = (self.end - self.start).div_ceil(64) as usize;
-        self.document_count = self.document_count.max(end);
+        self.end
     }
 
-    /// Makes a document a candidate before any word was looked up.
-    pub(super) fn admit(&mut self, doc: u32) {
-        if (self.start..self.end).contains(&doc) && !self.is_candidate(doc) {
-            self.mark(doc - self.start);
-            self.candidates.push(doc);
+    /// How many groups of 64 documents it has.
+    pub(super) fn groups(&self) -> usize {
+        (self.end - self.start).div_ceil(64) as usize
+    }
+
+    /// Which documents of a group are in it.
+    pub(super) fn inside(&self, group: usize) -> u64 {
+        let start = self.start + group as u32 * 64;
+        let from = !0 << self.from.saturating_sub(start).min(63);
+        match self.end - start {
+            64.. => from,
+            few => from & ((1 << few) - 1),
         }
     }
 
-    fn is_candidate(&self, doc: u32) -> bool {
-        Marks { start: self.start, words: &self.is_candidate }.has(doc)
+    /// What is known of a group: which documents match whatever else they have, and which are candidates.
+    pub(super) fn set_group(&mut self, group: usize, matches: u64, candidates: u64) {
+        self.matches[group] = matches;
+        self.is_candidate[group] = candidates;
+        let start = self.start + group as u32 * 64;
+        each_bit(candidates, |bit| {
+            self.cells[group * 64 + bit as usize] = Cell::default();
+            self.candidates.push(start + bit);
+        });
     }
 
-    fn mark(&mut self, place: u32) {
-        self.is_candidate[place as usize / 64] |= 1 << (place % 64);
+    /// Whether a document matches whatever else it has.
+    #[inline]
+    pub(super) fn is_match(&self, doc: u32) -> bool {
+        Marks { start: self.start, words: &self.matches }.has(doc)
     }
 
     /// What a candidate has so far.
@@ -108,15 +124,13 @@ impl Window {
         &self.cells[(doc - self.start) as usize]
     }
 
-    /// Keeps those candidates that the test keeps, in their order.
-    pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &Cell) -> bool) {
-        for (was, is) in self.was_candidate[..self.groups].iter_mut().zip(&self.is_candidate) {
-            *was |= is;
-        }
-        let Self { start, cells, is_candidate, candidates, .. } = self;
+    /// Keeps those candidates that the test keeps, in their order; it is told whether each matches whatever else it has.
+    pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &Cell, bool) -> bool) {
+        let Self { start, cells, matches, is_candidate, candidates, .. } = self;
+        let matches = Marks { start: *start, words: matches };
         candidates.retain(|&doc| {
             let place = doc - *start;
-            let kept = keep(doc, &cells[place as usize]);
+            let kept = keep(doc, &cells[place as usize], matches.has(doc));
             is_candidate[place as usize / 64] &= !(u64::from(!kept) << (place % 64));
             kept
         });
@@ -125,8 +139,24 @@ impl Window {
     /// Which documents are candidates, and where the occurrences of the term at hand are counted.
     pub(super) fn split(&mut self) -> (Marks<'_>, Counts<'_>) {
         let marks = Marks { start: self.start, words: &self.is_candidate };
-        let cells = &mut self.cells[..self.groups * 64];
-        (marks, Counts { start: self.start, cells, of_term: &mut self.of_term })
+        (marks, Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term })
+    }
+
+    /// Counts a term in every candidate, by what it counts in a document.
+    pub(super) fn add_looked_up(&mut self, mut worth_at: impl FnMut(u32) -> f32) {
+        let mut counts = Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term };
+        for &doc in &self.candidates {
+            let worth = worth_at(doc);
+            if worth > 0.0 {
+                counts.add(doc, worth);
+            }
+        }
+    }
+
+    /// Counts a common term in every candidate.
+    pub(super) fn add_common(&mut self, term: &CommonTerm) {
+        let mut counts = Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term };
+        term.each_of(&self.candidates, &mut self.room, |doc, worth| counts.add(doc, worth));
     }
 
     pub(super) fn end_term(&mut self, weight: f32, mass: f32) {
@@ -144,19 +174,13 @@ impl Window {
 
     /// Ends a word that has one term, which is what nearly every word has.
     pub(super) fn end_only_term(&mut self, weight: f32, mass: f32) {
-        let Self { start, saturation, cells, is_candidate, of_term, candidates, .. } = self;
-        for &place in of_term.iter() {
-            let cell = &mut cells[place as usize];
-            cell.score += weight * cell.worth / (cell.worth + *saturation);
+        for &place in &self.of_term {
+            let cell = &mut self.cells[place as usize];
+            cell.score += weight * cell.worth / (cell.worth + self.saturation);
             cell.worth = 0.0;
             cell.mass += mass;
-            let (word, bit) = (&mut is_candidate[place as usize / 64], 1 << (place % 64));
-            if *word & bit == 0 {
-                *word |= bit;
-                candidates.push(place + *start);
-            }
         }
-        of_term.clear();
+        self.of_term.clear();
     }
 
     pub(super) fn end_word(&mut self, mass: f32) {
@@ -165,28 +189,7 @@ impl Window {
             // Whole and parts of one compound say the same once.
             cell.mass += cell.word_mass.min(mass);
             cell.word_mass = 0.0;
-            let (word, bit) = (&mut self.is_candidate[place as usize / 64], 1 << (place % 64));
-            if *word & bit == 0 {
-                *word |= bit;
-                self.candidates.push(place + self.start);
-            }
         }
         self.of_word.clear();
-    }
-
-    pub(super) fn candidates_known(&mut self, from_several_lists: bool) {
-        if from_several_lists || !self.candidates.is_sorted() {
-            self.candidates.clear();
-            for (place, &word) in (self.start..).step_by(64).zip(&self.is_candidate[..self.groups]) {
-                each_bit(word, |bit| self.candidates.push(place + bit));
-            }
-        }
-    }
-}
-
-pub(super) fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
-    while word != 0 {
-        sink(word.trailing_zeros());
-        word &= word - 1;
     }
 }

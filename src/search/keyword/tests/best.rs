@@ -59,6 +59,7 @@ proptest! {
         count in 300..800_usize,
         seed in any::<u64>(),
         asked in prop::collection::vec(prop::collection::vec(0..BY_RARITY.len(), 1..5), 1..4),
+        also in prop::collection::vec((prop::sample::select(&["harbor", "state", "nowhere"][..]), 0.1..1.0_f32), 0..3),
         bounds in prop::collection::vec((0..800_u32, 0..800_u32), 0..4),
         phrase in prop::option::of(prop::sample::select(&["the permit", "fence", "state profit"][..])),
         without in prop::option::of(prop::sample::select(&["harbor", "the state"][..])),
@@ -81,7 +82,10 @@ proptest! {
         let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
         for asked in asked {
             let asked: Vec<&str> = asked.into_iter().map(|word| BY_RARITY[word].0).collect();
-            let words = query_words(&asked.join(" "));
+            let mut words = query_words(&asked.join(" "));
+            for (word, (also, share)) in words.iter_mut().zip(&also) {
+                word.add(also, *share);
+            }
             let known = leg.look_up(&words).unwrap();
             let search = |keep, list_matches| {
                 let (words, constraints, ranges) = (known.as_slice(), &constraints, &ranges);
