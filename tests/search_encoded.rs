@@ -85,10 +85,13 @@ static ENCODED: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
 });
 
 fn engine(encoded: &str) -> Engine {
+    Engine::tuned(ENCODED.clone(), tuned("encoded", encoded)).unwrap()
+}
+
+/// One number for every kind of query.
+fn tuned(name: &str, value: &str) -> Tuning {
     let kinds = ["question", "topic", "phrase"];
-    let tuned =
-        kinds.iter().fold(Tuning::default(), |tuning, kind| tuning.with(&format!("{kind}.encoded"), encoded).unwrap());
-    Engine::tuned(ENCODED.clone(), tuned).unwrap()
+    kinds.iter().fold(Tuning::default(), |tuning, kind| tuning.with(&format!("{kind}.{name}"), value).unwrap())
 }
 
 fn explained(engine: &Engine, query: &str, mode: Mode) -> SearchResponse {
@@ -141,6 +144,13 @@ fn a_space_that_counts_nothing_changes_nothing() {
     // A snapshot without a second space ranks as if none were known.
     assert_eq!(ENGINE.tuning().question.encoded, 0.0);
     assert_eq!(ENGINE.tuning().weights(hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
+}
+
+#[test]
+fn the_only_space_is_searched_even_if_late_interaction_alone_counts() {
+    let engine = Engine::tuned(ENGINE.snapshot().clone(), tuned("interaction", "1")).unwrap();
+    let found = explained(&engine, "security deposit of a tenant", Mode::Semantic);
+    assert!(found.hits.len() > 20, "{}", found.hits.len());
 }
 
 #[test]

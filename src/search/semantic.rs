@@ -41,14 +41,14 @@ pub(super) struct QueryVectors {
 }
 
 impl QueryVectors {
-    /// A space that counts nothing is not searched.
+    /// A space that counts nothing is not searched, unless it is the only one.
     pub(super) fn of(snapshot: &Snapshot, meaning: &str, weights: &Features) -> Self {
         let mut tokens = Vec::new();
         embedder().tokenize(meaning, &mut tokens);
         let counts = |feature| weights.get(feature) > 0.0;
-        let first = counts(Feature::Similarity).then(|| embedder().embed_tokens(&tokens));
-        let first = first.filter(|vector| !vector.is_zero());
         let second = snapshot.encoded.as_ref().filter(|_| counts(Feature::Encoded));
+        let is_first_searched = counts(Feature::Similarity) || second.is_none();
+        let first = is_first_searched.then(|| embedder().embed_tokens(&tokens)).filter(|vector| !vector.is_zero());
         Self { first: first.map(|vector| vector.0.to_vec()), second: second.and_then(|encoded| encoded.query(&tokens)) }
     }
 }
