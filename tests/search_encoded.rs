@@ -63,17 +63,18 @@ fn add_space(dir: &Path, hash: EncoderHash) {
     of_word.iter().for_each(|token| tokens[token.index()].clone_from(&passages[wanted().0 as usize]));
     let (codes, scales) = (tokens.concat(), vec![0.01; TOKEN_COUNT]);
     write_queries(dir, &space, &ENCODER, &QueryRows { dims: DIMS, codes: &codes, scales: &scales }).unwrap();
+    add_embedder(dir, space.as_str(), hash);
+}
+
+/// Seals the snapshot again with one more embedder in its manifest.
+fn add_embedder(dir: &Path, id: &str, hash: EncoderHash) {
     let old = Manifest::open(dir).unwrap();
-    let second = Fingerprint { id: space.to_string(), hash: blake3_hex(hash) };
-    let embedders = old.embedders.iter().cloned().chain([second]).collect();
+    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let embedders = old.embedders.iter().cloned().chain([Fingerprint { id: id.to_owned(), hash }]).collect();
     for name in [manifest::FILE_NAME, manifest::HASH_FILE_NAME] {
         fs::remove_file(dir.join(name)).unwrap();
     }
     Manifest { embedders, files: Vec::new(), ..old }.seal(dir).unwrap();
-}
-
-fn blake3_hex(hash: EncoderHash) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 static ENCODED: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
@@ -161,4 +162,17 @@ fn queries_of_another_encoder_are_refused() {
     add_space(&out, [4; 32]);
     let refused = Snapshot::open(&out).unwrap_err().to_string();
     assert!(refused.contains("queries-test-32.bin") && refused.contains("another sentence encoder"), "{refused}");
+}
+
+#[test]
+fn a_manifest_with_more_than_one_sentence_encoder_is_refused_by_their_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("snapshot");
+    sample::build_at(&out);
+    add_space(&out, ENCODER);
+    Snapshot::open(&out).unwrap();
+    add_embedder(&out, "other-32", [5; 32]);
+    let refused = Snapshot::open(&out).unwrap_err().to_string();
+    let expected = "built with the sentence encoders test-32 (030303030303), other-32 (050505050505), this version has room for one; rebuild it";
+    assert!(refused.contains(expected), "{refused}");
 }

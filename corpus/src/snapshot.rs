@@ -43,7 +43,7 @@ pub enum SnapshotError {
     Nodes(NodesError),
     Keyword(KeywordError),
     Zoning(ZoningError),
-    /// It was built with an analyzer or embedder that this program does not have.
+    /// It was built with an analyzer or embedder that this program does not have, or with several sentence encoders.
     Incompatible {
         dir: PathBuf,
         what: &'static str,
@@ -294,17 +294,22 @@ fn open_encoded(dir: &Path, manifest: &Manifest) -> Result<Option<EncodedSpace>,
 fn check_fingerprints(dir: &Path, manifest: &Manifest) -> Result<(), SnapshotError> {
     let told =
         |fingerprint: &Fingerprint| format!("{} ({})", fingerprint.id, fingerprint.hash.get(..12).unwrap_or_default());
-    let refuse = |what, built_with: String, this: &Fingerprint| {
-        Err(SnapshotError::Incompatible { dir: dir.to_owned(), what, built_with, this_has: told(this) })
+    let refuse = |what, built_with: String, this_has: String| {
+        Err(SnapshotError::Incompatible { dir: dir.to_owned(), what, built_with, this_has })
     };
     let analyzer = analyzer_fingerprint();
     if manifest.analyzer != analyzer {
-        return refuse("analyzer", told(&manifest.analyzer), &analyzer);
+        return refuse("analyzer", told(&manifest.analyzer), told(&analyzer));
     }
-    let embedder = embedder_fingerprint();
-    if !manifest.embedders.contains(&embedder) {
-        let built_with: Vec<String> = manifest.embedders.iter().map(told).collect();
-        return refuse("embedder", built_with.join(", "), &embedder);
+    let own = embedder_fingerprint();
+    let all_told = |embedders: &[&Fingerprint]| embedders.iter().copied().map(told).collect::<Vec<_>>().join(", ");
+    let (ours, others): (Vec<_>, Vec<_>) = manifest.embedders.iter().partition(|embedder| **embedder == own);
+    if ours.is_empty() {
+        return refuse("embedder", all_told(&others), told(&own));
+    }
+    // Searching one of several would leave unsaid which.
+    if others.len() > 1 {
+        return refuse("sentence encoders", all_told(&others), "room for one".to_owned());
     }
     Ok(())
 }
