@@ -9,14 +9,16 @@ use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
 use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME, bytes_below};
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
-use hornbook_corpus::vectors::VectorRows;
+use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
 use crate::earlier_chunks::EarlierChunks;
+use crate::encoder::Encoder;
+use crate::encoder_error::EncoderError;
 use crate::error::BuildError;
 use crate::gather::Gatherer;
-use crate::graph::{GraphInput, GraphOptions, build_graph};
+use crate::graph::{GraphInput, GraphOptions, Probes, build_graph};
 use crate::import::intake::{ImportError, Intake};
 use crate::loss::{LossRefused, losses};
 use crate::mistakes::Mistakes;
@@ -26,7 +28,7 @@ use crate::prepare::Preparation;
 use crate::progress::Progress;
 use crate::publish::WorkFolder;
 use crate::reading::{other_body, read_source};
-use crate::report::{GraphReport, LayerReport, ReferenceReport, Report, Warnings};
+use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::ReusableGraph;
 use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
@@ -82,19 +84,21 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         territory::check_known(&source.jurisdiction, &territories)
             .map_err(|error| BuildError::in_plan(&options.plan, error))?;
     }
+    let encoder = open_encoder(&plan, options)?;
     let mut mistakes = Mistakes::default();
     let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(BuildError::Mistakes(mistakes));
     }
-    let inputs = inputs_hash(&plan, &sources);
+    let inputs = inputs_hash(&plan, encoder.as_ref(), &sources);
     clock.lap("hash sources");
     let earlier = earlier_snapshot(options);
     if let Some(built) = unchanged(options, &inputs, earlier.as_deref())? {
         return Ok(built);
     }
     let work = WorkFolder::create(&options.destination.folder_for("new"))?;
-    let context = Context { plan: &plan, territories: &territories, sources: &sources, options };
+    let context =
+        Context { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
     let (report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
     let path = options.destination.folder_for(&manifest.snapshot);
     let is_guarded = !options.accept_loss && options.may_replace();
@@ -110,6 +114,13 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         DataDirectory::new(data).point_at(&manifest.snapshot)?;
     }
     Ok(Built { path, manifest, report, unchanged: false })
+}
+
+/// The sentence encoder of the plan, checked.
+pub(crate) fn open_encoder(plan: &Plan, options: &BuildOptions) -> Result<Option<Encoder>, EncoderError> {
+    let beside_plan = options.plan.parent().unwrap_or(Path::new(""));
+    let bases: Vec<&Path> = options.sources.iter().map(PathBuf::as_path).chain([beside_plan]).collect();
+    plan.encoder.as_ref().map(|planned| Encoder::open(planned, &bases)).transpose()
 }
 
 /// Folders with a snapshot's id as their name hold exactly that snapshot: one that is there already is this very one.
@@ -158,11 +169,12 @@ impl Destination {
 }
 
 /// Equal for equal plans, source files and programs.
-fn inputs_hash(plan: &Plan, sources: &[OpenedSource<'_>]) -> String {
+fn inputs_hash(plan: &Plan, encoder: Option<&Encoder>, sources: &[OpenedSource<'_>]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&FORMAT.to_le_bytes());
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-    for fingerprint in [analyzer_fingerprint(), embedder_fingerprint()] {
+    let own = [analyzer_fingerprint(), embedder_fingerprint()];
+    for fingerprint in own.into_iter().chain(encoder.map(Encoder::fingerprint)) {
         hasher.update(fingerprint.hash.as_bytes());
     }
     hasher.update(format!("{:?}", GraphOptions::default()).as_bytes());
@@ -213,6 +225,7 @@ pub(crate) struct Context<'a> {
     pub(crate) territories: &'a [Territory],
     pub(crate) sources: &'a [OpenedSource<'a>],
     pub(crate) options: &'a BuildOptions,
+    pub(crate) encoder: Option<&'a Encoder>,
 }
 
 impl Context<'_> {
@@ -247,8 +260,12 @@ impl Context<'_> {
             let what = format!("vectors of {} of {} chunks", compiled.chunks_taken_over, compiled.chunks);
             reused.push(what);
         }
-        let graph = self.graph(dir, &compiled, earlier, &mut reused)?;
+        let graph = self.graph(dir, &embedding_space(), &compiled, &compiled.probes, earlier, &mut reused)?;
         clock.lap("graph");
+        let encoded = self.encode(dir, &compiled, earlier, &mut reused)?;
+        if encoded.is_some() {
+            clock.lap("embed passages");
+        }
         let catalogue = Catalogue {
             jurisdictions: compiled.jurisdictions.clone(),
             code_bodies: compiled.code_bodies.clone(),
@@ -262,6 +279,7 @@ impl Context<'_> {
             return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
         }
         let mut report = self.report(&compiled, layers, references, graph, reused, warnings);
+        report.encoded = encoded;
         clock.add_to(&mut report);
         report.snapshot_bytes = bytes_below(dir)?;
         let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
@@ -363,28 +381,47 @@ impl Context<'_> {
         Ok(tags.into_iter().collect())
     }
 
-    /// Builds the graph. That of the earlier snapshot is copied if the vectors are the same, and its links are taken over if
-    /// most of them are.
-    fn graph(
+    /// Embeds the passages with the sentence encoder of the plan, if it has one, and builds the graph over them.
+    fn encode(
         &self,
         dir: &Path,
         compiled: &Compiled,
         earlier: Option<&Path>,
         reused: &mut Vec<String>,
+    ) -> Result<Option<EncodedReport>, BuildError> {
+        let Some(encoder) = self.encoder else { return Ok(None) };
+        let space = encoder.space();
+        let (taken_over, probes) = encoder.write(dir, earlier, self.plan.index_headings, self.options.progress)?;
+        if taken_over > 0 {
+            reused.push(format!("{space} vectors of {taken_over} of {} chunks", compiled.chunks));
+        }
+        let graph = self.graph(dir, space, compiled, &probes, earlier, reused)?;
+        Ok(Some(EncodedReport { space: space.to_string(), passages: compiled.chunks, taken_over, graph }))
+    }
+
+    /// Builds the graph of a space. That of the earlier snapshot is copied if the vectors are the same, and its links are taken over if
+    /// most of them are.
+    fn graph(
+        &self,
+        dir: &Path,
+        space: &SpaceName,
+        compiled: &Compiled,
+        probes: &Probes,
+        earlier: Option<&Path>,
+        reused: &mut Vec<String>,
     ) -> Result<GraphReport, BuildError> {
-        let space = embedding_space();
-        let rows = VectorRows::open(dir, &space)?;
+        let rows = VectorRows::open(dir, space)?;
         let options = GraphOptions::default();
         let ranges = searched_ranges(dir, compiled)?;
-        let recipe = options.recipe(&compiled.probes, &ranges);
-        let earlier = earlier.and_then(|dir| ReusableGraph::find(dir, &space, &options));
-        if let Some(report) = earlier.as_ref().and_then(|earlier| earlier.copy_to(dir, &space, &recipe)) {
+        let recipe = options.recipe(probes, &ranges);
+        let earlier = earlier.and_then(|dir| ReusableGraph::find(dir, space, &options));
+        if let Some(report) = earlier.as_ref().and_then(|earlier| earlier.copy_to(dir, space, &recipe)) {
             reused.push(format!("{} of the earlier snapshot, whose vectors are the same", space.graph_file()));
             self.options.progress.say("graph: copied from the earlier snapshot, whose vectors are the same");
             return Ok(report);
         }
-        let earlier = earlier.and_then(|earlier| earlier.open(&space));
-        let input = GraphInput { ranges: &ranges, probes: &compiled.probes, earlier: earlier.as_ref() };
+        let earlier = earlier.and_then(|earlier| earlier.open(space));
+        let input = GraphInput { ranges: &ranges, probes, earlier: earlier.as_ref() };
         let total = options.chunks_linked(rows.chunk_count(), &ranges);
         let mut stage = self.options.progress.stage("building the graphs", "chunks", Some(total));
         let stats = build_graph(&rows, &input, &options, &mut |done, _| stage.set(u64::from(done)))?;
@@ -439,6 +476,7 @@ impl Context<'_> {
             zoning_layers,
             references,
             graph: Some(graph),
+            encoded: None,
             index_headings: Some(self.plan.index_headings),
             stages: Vec::new(),
             warnings: warnings.into_report(),
@@ -455,7 +493,7 @@ impl Context<'_> {
             builder: env!("CARGO_PKG_VERSION").to_owned(),
             inputs: inputs.to_owned(),
             analyzer: analyzer_fingerprint(),
-            embedders: vec![embedder_fingerprint()],
+            embedders: [embedder_fingerprint()].into_iter().chain(self.encoder.map(Encoder::fingerprint)).collect(),
             counts: Counts {
                 nodes: compiled.nodes,
                 provisions: compiled.provisions,

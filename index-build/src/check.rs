@@ -1,7 +1,7 @@
 //! Checks everything that a build reads, and writes nothing: the plan, every source to its end, the tree of every code body
 //! and every zoning layer. All errors are reported in one run.
 
-use crate::build::{BuildOptions, Context};
+use crate::build::{BuildOptions, Context, open_encoder};
 use crate::error::BuildError;
 use crate::mistakes::Mistakes;
 use crate::opened_source::open_sources;
@@ -25,13 +25,18 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let territories =
         territory::order(&plan.jurisdictions).map_err(|error| BuildError::in_plan(&options.plan, error))?;
     let mut mistakes = Mistakes::of_a_check();
+    let encoder = open_encoder(&plan, options).unwrap_or_else(|error| {
+        mistakes.add_line(error.to_string());
+        None
+    });
     for source in &plan.sources {
         if let Err(error) = territory::check_known(&source.jurisdiction, &territories) {
             mistakes.add(options.plan.display(), error);
         }
     }
     let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress, &mut mistakes);
-    let context = Context { plan: &plan, territories: &territories, sources: &sources, options };
+    let context =
+        Context { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
     if let Err(error) = context.grammar() {
         mistakes.add_line(error.to_string());
     }

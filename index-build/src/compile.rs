@@ -40,7 +40,7 @@ use crate::territory::Territory;
 const BATCH_NODES_MAX: usize = 2_048;
 const BATCH_BYTES_MAX: usize = 16 << 20;
 /// From so many headings, evenly spread, the graph learns what queries look like.
-const PROBES_MAX: usize = 1 << 16;
+pub(crate) const PROBES_MAX: usize = 1 << 16;
 /// What tantivy may hold before it writes a run.
 const KEYWORD_BUDGET_BYTES: usize = 256 << 20;
 

@@ -9,10 +9,12 @@ use hornbook_corpus::manifest::ManifestError;
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::texts::TextDamaged;
+use hornbook_corpus::vectors::VectorWriteError;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
 use crate::compile::CompileError;
 use crate::data_directory::DataDirectoryError;
+use crate::encoder_error::EncoderError;
 use crate::graph::GraphBuildError;
 use crate::import::intake::ImportError;
 use crate::import::zoning::ZoningImportError;
@@ -34,6 +36,8 @@ pub enum BuildError {
     Mistakes(Mistakes),
     Spool(SpoolError),
     Compile(CompileError),
+    Encoder(EncoderError),
+    Vectors(VectorWriteError),
     Graph(GraphBuildError),
     Publish(PublishError),
     DataDirectory(DataDirectoryError),
@@ -73,6 +77,8 @@ impl fmt::Display for BuildError {
             Self::Spool(error) => error.fmt(f),
             Self::Loss(refused) => refused.fmt(f),
             Self::Compile(error) => error.fmt(f),
+            Self::Encoder(error) => error.fmt(f),
+            Self::Vectors(error) => error.fmt(f),
             Self::Graph(error) => error.fmt(f),
             Self::Publish(error) => error.fmt(f),
             Self::DataDirectory(error) => error.fmt(f),
@@ -110,6 +116,8 @@ from_error!(
     ZoningImportError => Zoning,
     SpoolError => Spool,
     CompileError => Compile,
+    EncoderError => Encoder,
+    VectorWriteError => Vectors,
     GraphBuildError => Graph,
     PublishError => Publish,
     DataDirectoryError => DataDirectory,

@@ -12,6 +12,12 @@ mod compile;
 pub mod content;
 pub mod data_directory;
 mod earlier_chunks;
+#[cfg(feature = "encoder")]
+mod encoder;
+#[cfg(not(feature = "encoder"))]
+#[path = "no_encoder.rs"]
+mod encoder;
+pub mod encoder_error;
 pub mod error;
 pub mod gather;
 pub mod graph;

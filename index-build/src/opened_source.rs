@@ -62,6 +62,6 @@ fn open<'a>(planned: &'a PlannedSource, base: &Path, beside_plan: &Path) -> Resu
 }
 
 /// A table of zones may be our own while the layer is the publisher's, so it is looked for next to both.
-fn first_existing(candidates: &[PathBuf]) -> PathBuf {
+pub(crate) fn first_existing(candidates: &[PathBuf]) -> PathBuf {
     candidates.iter().find(|path| path.exists()).unwrap_or(&candidates[0]).clone()
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::Level;
+use hornbook_corpus::vectors::SpaceName;
 use serde::Deserialize;
 
 use crate::import::Importer;
@@ -24,10 +26,27 @@ pub struct Plan {
     pub jurisdictions: Vec<PlannedJurisdiction>,
     #[serde(default, rename = "source")]
     pub sources: Vec<PlannedSource>,
+    /// Embeds the passages a second time, for a second space of the snapshot.
+    #[serde(default)]
+    pub encoder: Option<PlannedEncoder>,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// A sentence encoder, and the table that embeds queries like its passages.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedEncoder {
+    /// The name of the second space.
+    pub space: SpaceName,
+    /// The encoder's folder, relative to the plan (or to `--sources DIR`).
+    pub folder: PathBuf,
+    /// A safetensors file, likewise.
+    pub query_table: PathBuf,
+    /// The SHA-256 of the weights that the table was made for.
+    pub sha256: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -134,9 +153,25 @@ impl Plan {
         if self.sources.is_empty() {
             return Err("the plan has no [[source]], so there is nothing to build".into());
         }
-        let wrong: Vec<String> = self.sources.iter().filter_map(|source| check_source(source).err()).collect();
+        let of_encoder = self.encoder.iter().filter_map(|encoder| check_encoder(encoder).err());
+        let of_sources = self.sources.iter().filter_map(|source| check_source(source).err());
+        let wrong: Vec<String> = of_encoder.chain(of_sources).collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
     }
+}
+
+fn check_encoder(encoder: &PlannedEncoder) -> Result<(), String> {
+    if encoder.space.as_str() == Embedder::ID {
+        return Err(format!(
+            "encoder: space = '{}' is the space that every snapshot has; name it otherwise",
+            encoder.space
+        ));
+    }
+    let sha256 = &encoder.sha256;
+    if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("encoder: sha256 = '{sha256}' is not a SHA-256 in 64 hexadecimal digits"));
+    }
+    Ok(())
 }
 
 fn check_source(source: &PlannedSource) -> Result<(), String> {
@@ -223,5 +258,14 @@ url = "u"
                 .contains("not a jurisdiction code")
         );
         assert!(message("name = ").starts_with("plan.toml:1"));
+        let encoder = |space: &str, sha256: &str| {
+            format!("{SOURCE}[encoder]\nspace = '{space}'\nfolder = 'm'\nquery_table = 'q'\nsha256 = '{sha256}'\n")
+        };
+        let sha256 = "0".repeat(64);
+        assert!(Plan::parse(&encoder("minilm-256", &sha256), Path::new("plan.toml")).is_ok());
+        assert!(message(&encoder("Mini LM", &sha256)).contains("'Mini LM' is no name of an embedding space"));
+        assert!(message(&encoder("law-static-256", &sha256)).contains("name it otherwise"));
+        assert!(message(&encoder("minilm-256", "53aa")).contains("64 hexadecimal digits"));
+        assert!(message(&encoder("minilm-256", &sha256).replace("query_table", "table")).contains("table"));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hornbook_corpus::vectors::SpaceName;
 use serde::{Deserialize, Serialize};
 
 /// Warnings of one kind beyond this many are only counted.
@@ -167,6 +168,9 @@ pub struct Report {
     pub zoning_layers: Vec<LayerReport>,
     pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
+    /// The second space, if a sentence encoder embedded the passages too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoded: Option<EncodedReport>,
     /// Whether headings of provisions are in vectors and indexes; absent in reports of earlier programs.
     #[serde(default)]
     pub index_headings: Option<bool>,
@@ -175,6 +179,27 @@ pub struct Report {
     pub warnings: WarningReport,
     /// What was copied from an earlier snapshot instead of being made again.
     pub reused: Vec<String>,
+}
+
+impl Report {
+    /// The graph of a space.
+    pub(crate) fn graph_of(self, space: &SpaceName) -> Option<GraphReport> {
+        match self.encoded {
+            Some(encoded) if encoded.space == space.as_str() => Some(encoded.graph),
+            _ => self.graph,
+        }
+    }
+}
+
+/// What a sentence encoder embedded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EncodedReport {
+    pub space: String,
+    pub passages: u32,
+    /// Of these, how many have the vector that an earlier snapshot had.
+    pub taken_over: u32,
+    pub graph: GraphReport,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

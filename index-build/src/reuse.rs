@@ -21,7 +21,7 @@ impl ReusableGraph {
     pub(crate) fn find(dir: &Path, space: &SpaceName, options: &GraphOptions) -> Option<Self> {
         let manifest = Manifest::open(dir).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
-        let report = report.graph.filter(|graph| graph.options == options.hash())?;
+        let report = report.graph_of(space).filter(|graph| graph.options == options.hash())?;
         let vectors_hash = whole(dir, &manifest, &space.vectors_file())?;
         whole(dir, &manifest, &space.graph_file())?;
         Some(Self { dir: dir.to_owned(), vectors_hash, report })

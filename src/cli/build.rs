@@ -25,6 +25,9 @@ const WARNINGS_SHOWN: usize = 3;
 /// The snapshot appears completely or not at all: it is written next to its destination, synced and renamed. If nothing
 /// changed since the last build, the existing snapshot is verified and kept. If a code body would lose more than a tenth
 /// of its provisions, the new snapshot is built but does not replace the old one.
+///
+/// A plan may name a sentence encoder, which embeds the passages a second time. That takes a program that was built with
+/// the feature `encoder`.
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// The plan, such as corpus/sample/plan.toml

@@ -51,6 +51,11 @@ impl Embedder {
         tokenizer::tokenize(&self.vocabulary, text, out);
     }
 
+    /// A token as the vocabulary writes it, `##` before what continues a word; empty for a number beyond the vocabulary.
+    pub fn token_text(&self, token: TokenId) -> &'static [u8] {
+        self.vocabulary.text(token)
+    }
+
     /// The zero vector where there is no text to embed.
     pub fn embed(&self, text: &str) -> Vector {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 1);

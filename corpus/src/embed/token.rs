@@ -15,6 +15,12 @@ impl TokenId {
     /// Represents a word that no pieces of the vocabulary form.
     pub const UNKNOWN: Self = Self(100);
 
+    /// Begins what a sentence encoder reads; no text has it.
+    pub const CLASSIFIER: Self = Self(101);
+
+    /// Ends it.
+    pub const SEPARATOR: Self = Self(102);
+
     pub const fn index(self) -> usize {
         self.0 as usize
     }

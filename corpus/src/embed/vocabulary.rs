@@ -99,6 +99,8 @@ mod tests {
             assert_eq!(found.map(|(found, _)| found) == Some(token), !special, "{text}");
         }
         assert_eq!(vocabulary.text(TokenId(u16::MAX)), b"");
+        let marks = [TokenId::UNKNOWN, TokenId::CLASSIFIER, TokenId::SEPARATOR].map(|mark| vocabulary.text(mark));
+        assert_eq!(marks, [&b"[UNK]"[..], b"[CLS]", b"[SEP]"]);
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// The longest name; the files' `meta` sections hold exactly as many bytes, zero padded.
 pub(super) const NAME_LEN_MAX: usize = 32;
 
 /// An embedding space, such as `law-static-256`. It names the files, so the files of two embeddings can be in one folder.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub struct SpaceName(String);
 
 /// Why a text is not the name of an embedding space.
@@ -63,6 +66,14 @@ impl FromStr for SpaceName {
             && !text.starts_with('-')
             && !text.ends_with('-');
         if well_formed { Ok(Self(text.to_owned())) } else { Err(InvalidSpaceName(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for SpaceName {
+    type Error = InvalidSpaceName;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

@@ -5,12 +5,16 @@ mod cfr;
 mod cfr_real;
 mod common;
 mod damage;
+#[cfg(feature = "encoder")]
+mod encoder;
 mod golden;
 mod html_words;
 mod imported;
 mod loss;
 mod municipal_html;
 mod mutations;
+#[cfg(not(feature = "encoder"))]
+mod no_encoder;
 mod open_law;
 mod open_law_golden;
 mod open_law_references;
@@ -27,6 +31,8 @@ mod state_json;
 mod state_json_words;
 mod state_twins;
 mod stripped;
+#[cfg(feature = "encoder")]
+mod tiny_encoder;
 mod uslm;
 mod uslm_real;
 mod words;

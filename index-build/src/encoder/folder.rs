@@ -1,0 +1,182 @@
+//! The folder of a sentence encoder as its publishers lay it out: `config.json`, `vocab.txt`, `model.safetensors`, and, if
+//! they are there, `1_Pooling/config.json` and `sentence_bert_config.json`.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use super::tensors::TensorFile;
+use crate::encoder_error::EncoderError;
+
+/// The sentence marks and a few words; an encoder that reads less embeds nothing.
+const TOKENS_MIN: usize = 16;
+
+/// The part of `config.json` that the computation depends on.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Config {
+    pub(super) model_type: String,
+    pub(super) vocab_size: usize,
+    pub(super) hidden_size: usize,
+    pub(super) num_hidden_layers: usize,
+    pub(super) num_attention_heads: usize,
+    pub(super) intermediate_size: usize,
+    pub(super) max_position_embeddings: usize,
+    pub(super) type_vocab_size: usize,
+    pub(super) hidden_act: String,
+    pub(super) layer_norm_eps: f64,
+    #[serde(default = "absolute")]
+    pub(super) position_embedding_type: String,
+}
+
+fn absolute() -> String {
+    "absolute".to_owned()
+}
+
+#[derive(Deserialize)]
+struct Pooling {
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+}
+
+#[derive(Deserialize)]
+struct SentenceConfig {
+    max_seq_length: Option<usize>,
+}
+
+/// The files of an encoder, checked.
+#[derive(Debug)]
+pub(super) struct EncoderFolder {
+    pub(super) config: Config,
+    pub(super) config_text: Vec<u8>,
+    pub(super) weights: TensorFile,
+    /// The longest passage, with its sentence marks.
+    pub(super) tokens_max: usize,
+}
+
+impl EncoderFolder {
+    /// `sha256` is that of the weights which the query table was made for.
+    pub(super) fn open(folder: &Path, sha256: &str) -> Result<Self, EncoderError> {
+        let config_path = folder.join("config.json");
+        let config_text = read(&config_path)?;
+        let config: Config = parse(&config_path, &config_text)?;
+        check_config(&config).map_err(|what| unfit(&config_path, what))?;
+        check_vocabulary(&folder.join("vocab.txt"))?;
+        check_pooling(&folder.join("1_Pooling").join("config.json"))?;
+        let tokens_max = tokens_max(&folder.join("sentence_bert_config.json"), &config)?;
+        let weights = TensorFile::read(folder.join("model.safetensors"))?;
+        let digest: String = Sha256::digest(&weights.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if !digest.eq_ignore_ascii_case(sha256) {
+            let what = format!(
+                "it has the SHA-256 {digest}, the plan expects {sha256}; the query table was made for one encoder and fits \
+                 no other: take that encoder, or the table that was made for this one, and state its encoder in sha256"
+            );
+            return Err(unfit(&weights.path, what));
+        }
+        Ok(Self { config, config_text, weights, tokens_max })
+    }
+}
+
+fn check_config(config: &Config) -> Result<(), String> {
+    let expect = |name: &str, found: &str, wanted: &str| match found == wanted {
+        true => Ok(()),
+        false => Err(format!("{name} is '{found}'; only encoders with '{wanted}' can be used")),
+    };
+    expect("model_type", &config.model_type, "bert")?;
+    expect("hidden_act", &config.hidden_act, "gelu")?;
+    expect("position_embedding_type", &config.position_embedding_type, "absolute")?;
+    if config.vocab_size != TOKEN_COUNT {
+        let found = config.vocab_size;
+        return Err(format!(
+            "vocab_size is {found}; only encoders with the {TOKEN_COUNT} tokens of BERT uncased can be used"
+        ));
+    }
+    let (hidden, heads) = (config.hidden_size, config.num_attention_heads);
+    if hidden == 0 || heads == 0 || !hidden.is_multiple_of(heads) {
+        return Err(format!("hidden_size {hidden} cannot be divided among {heads} attention heads"));
+    }
+    for (name, value) in [
+        ("num_hidden_layers", config.num_hidden_layers),
+        ("intermediate_size", config.intermediate_size),
+        ("type_vocab_size", config.type_vocab_size),
+    ] {
+        if value == 0 {
+            return Err(format!("{name} is 0"));
+        }
+    }
+    Ok(())
+}
+
+/// The encoder must read the tokens that our tokeniser makes.
+fn check_vocabulary(path: &Path) -> Result<(), EncoderError> {
+    let text = read(path)?;
+    let text = text.strip_suffix(b"\n").unwrap_or(&text);
+    let lines: Vec<&[u8]> =
+        text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let needed = "an encoder needs the vocabulary of BERT uncased, line by line";
+    for (place, line) in lines.iter().enumerate().take(TOKEN_COUNT) {
+        let ours = embedder().token_text(TokenId(place as u16));
+        if *line != ours {
+            let what = format!("it has the token '{}' instead of '{}'; {needed}", show(line), show(ours));
+            return Err(EncoderError::Unfit { path: path.to_owned(), line: Some(place + 1), what });
+        }
+    }
+    match lines.len() == TOKEN_COUNT {
+        true => Ok(()),
+        false => Err(unfit(path, format!("it has {} tokens instead of {TOKEN_COUNT}; {needed}", lines.len()))),
+    }
+}
+
+fn show(token: &[u8]) -> String {
+    String::from_utf8_lossy(token).into_owned()
+}
+
+fn check_pooling(path: &Path) -> Result<(), EncoderError> {
+    let Some(text) = read_optional(path)? else { return Ok(()) };
+    match parse::<Pooling>(path, &text)?.pooling_mode_mean_tokens {
+        true => Ok(()),
+        false => {
+            Err(unfit(path, "the encoder does not take the mean of its tokens; only those that do can be used".into()))
+        }
+    }
+}
+
+fn tokens_max(path: &Path, config: &Config) -> Result<usize, EncoderError> {
+    let stated = match read_optional(path)? {
+        Some(text) => parse::<SentenceConfig>(path, &text)?.max_seq_length,
+        None => None,
+    };
+    let tokens_max = stated.unwrap_or(config.max_position_embeddings).min(config.max_position_embeddings);
+    match tokens_max >= TOKENS_MIN {
+        true => Ok(tokens_max),
+        false => Err(unfit(path, format!("the encoder reads {tokens_max} tokens at most; {TOKENS_MIN} are needed"))),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EncoderError> {
+    fs::read(path).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
+}
+
+fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {
+    match read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(EncoderError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, EncoderError> {
+    serde_json::from_slice(text).map_err(|error| EncoderError::Unfit {
+        path: path.to_owned(),
+        line: Some(error.line()),
+        what: format!("{error}"),
+    })
+}
+
+fn unfit(path: &Path, what: String) -> EncoderError {
+    EncoderError::Unfit { path: PathBuf::from(path), line: None, what }
+}

@@ -1,0 +1,240 @@
+//! Embeds every chunk of a snapshot with its heading, and takes over the vectors of chunks that did not change.
+//!
+//! It reads what `compile` wrote, in windows. Within a window equal passages are embedded once, and those with equally many
+//! tokens together.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use hornbook_corpus::cards::{self, Cards};
+use hornbook_corpus::chunks::{ChunkTable, FILE_NAME as CHUNKS_FILE_NAME};
+use hornbook_corpus::embed::{TokenId, embedder};
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
+use hornbook_corpus::manifest::{FORMAT, Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::outline::{self, Outline};
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::texts::{self, Texts};
+use hornbook_corpus::vectors::{StoredRow, VectorRows, VectorWriter};
+use rayon::prelude::*;
+
+use super::Encoder;
+use crate::compile::PROBES_MAX;
+use crate::error::BuildError;
+use crate::graph::Probes;
+use crate::progress::{Progress, Stage};
+use crate::report::Report;
+use crate::reuse::whole;
+
+/// So many chunks are read, ordered by length and embedded at a time.
+const WINDOW_CHUNKS: u32 = 4_096;
+/// So many passages are embedded together; more gain nothing.
+const BATCH_PASSAGES: usize = 16;
+/// The heading and the heading above it have so many tokens at most; the rest is left to the passage itself.
+const CONTEXT_TOKENS_MAX: usize = 64;
+
+/// Writes the vectors of the space; gives how many were taken over, and headings as queries.
+pub(super) fn write(
+    encoder: &Encoder,
+    dir: &Path,
+    earlier: Option<&Path>,
+    index_headings: bool,
+    progress: Progress,
+) -> Result<(u32, Probes), BuildError> {
+    let law = Law::open(dir, index_headings)?;
+    let earlier = earlier.and_then(|earlier| EarlierPassages::open(earlier, encoder, index_headings));
+    let dims = encoder.queries.rows().dims;
+    let mut writer = VectorWriter::create(dir, &encoder.space, dims)?;
+    let mut taken_over = 0;
+    let total = law.chunks.chunk_count();
+    let stage = Mutex::new(progress.stage("embedding passages", "passages", Some(u64::from(total))));
+    for start in (0..total).step_by(WINDOW_CHUNKS as usize) {
+        let window = start..total.min(start.saturating_add(WINDOW_CHUNKS));
+        let read: Result<Vec<Read<'_>>, BuildError> = window
+            .into_par_iter()
+            .map(|chunk| law.read(ChunkOrdinal(chunk), encoder.tokens_max, earlier.as_ref()))
+            .collect();
+        let read = read?;
+        let embedded = embed_all(encoder, &read, &stage)?;
+        for passage in &read {
+            match passage {
+                Read::Earlier(row) => {
+                    writer.push_stored(*row)?;
+                    taken_over += 1;
+                }
+                Read::New(tokens) => writer.push(embedded.of(tokens))?,
+            }
+        }
+    }
+    writer.finish()?;
+    stage.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();
+    Ok((taken_over, law.probes(encoder)))
+}
+
+/// Distinct passages with their vectors, by length and tokens.
+struct Embedded<'p> {
+    passages: Vec<&'p [TokenId]>,
+    vectors: Vec<Vec<f32>>,
+}
+
+impl Embedded<'_> {
+    fn of(&self, tokens: &[TokenId]) -> &[f32] {
+        let place = self.passages.binary_search_by_key(&(tokens.len(), tokens), |passage| (passage.len(), *passage));
+        &self.vectors[place.expect("every passage of the window was embedded")]
+    }
+}
+
+fn embed_all<'p>(encoder: &Encoder, read: &'p [Read<'_>], stage: &Mutex<Stage>) -> Result<Embedded<'p>, BuildError> {
+    let new = read.iter().filter_map(|passage| match passage {
+        Read::New(tokens) => Some(tokens.as_slice()),
+        Read::Earlier(_) => None,
+    });
+    let mut passages: Vec<&[TokenId]> = new.collect();
+    passages.sort_unstable_by_key(|passage| (passage.len(), *passage));
+    passages.dedup();
+    let add = |count: usize| stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(count as u64);
+    add(read.len() - passages.len());
+    let batches: Vec<&[&[TokenId]]> = passages
+        .chunk_by(|a, b| a.len() == b.len())
+        .flat_map(|equally_long| equally_long.chunks(BATCH_PASSAGES))
+        .collect();
+    let vectors: Result<Vec<Vec<Vec<f32>>>, BuildError> = batches
+        .into_par_iter()
+        .map(|batch| -> Result<Vec<Vec<f32>>, BuildError> {
+            let vectors = encoder.embed(batch)?;
+            add(batch.len());
+            Ok(vectors)
+        })
+        .collect();
+    let vectors = vectors?.into_iter().flatten().collect();
+    Ok(Embedded { passages, vectors })
+}
+
+/// A passage as it is read from the snapshot.
+enum Read<'e> {
+    Earlier(StoredRow<'e>),
+    New(Vec<TokenId>),
+}
+
+/// What an encoder embeds.
+#[derive(PartialEq)]
+struct Passage<'l> {
+    heading: &'l str,
+    /// The heading of the innermost container that has one.
+    above: &'l str,
+    text: &'l str,
+}
+
+impl Passage<'_> {
+    /// Its tokens between sentence marks.
+    fn tokens(&self, tokens_max: usize) -> Vec<TokenId> {
+        let mut tokens = vec![TokenId::CLASSIFIER];
+        for heading in [self.heading, self.above] {
+            let heading = heading.trim_end_matches('.');
+            if !heading.is_empty() {
+                embedder().tokenize(heading, &mut tokens);
+                embedder().tokenize(".", &mut tokens);
+            }
+        }
+        tokens.truncate(CONTEXT_TOKENS_MAX.min(tokens_max / 2));
+        embedder().tokenize(self.text, &mut tokens);
+        tokens.truncate(tokens_max - 1);
+        tokens.push(TokenId::SEPARATOR);
+        tokens
+    }
+}
+
+/// The files that hold the passages of a snapshot.
+struct Law {
+    outline: Outline,
+    cards: Cards,
+    texts: Texts,
+    chunks: ChunkTable,
+    index_headings: bool,
+}
+
+impl Law {
+    fn open(dir: &Path, index_headings: bool) -> Result<Self, SectionFileError> {
+        Ok(Self {
+            outline: Outline::open(dir)?,
+            cards: Cards::open(dir)?,
+            texts: Texts::open(dir)?,
+            chunks: ChunkTable::open(dir)?,
+            index_headings,
+        })
+    }
+
+    fn read<'e>(
+        &self,
+        chunk: ChunkOrdinal,
+        tokens_max: usize,
+        earlier: Option<&'e EarlierPassages>,
+    ) -> Result<Read<'e>, BuildError> {
+        let (node, passage) = self.passage(chunk)?;
+        let known = earlier.and_then(|earlier| earlier.row(&self.outline, node, &passage));
+        Ok(known.map_or_else(|| Read::New(passage.tokens(tokens_max)), Read::Earlier))
+    }
+
+    fn passage(&self, chunk: ChunkOrdinal) -> Result<(NodeOrdinal, Passage<'_>), BuildError> {
+        let placed = self.chunks.chunk(chunk).expect("the window is within the table");
+        let heading = if self.index_headings { self.cards.get(placed.node)?.heading } else { "" };
+        let mut above = "";
+        for container in self.outline.ancestors(placed.node) {
+            above = self.cards.get(container)?.heading;
+            if !above.trim().is_empty() {
+                break;
+            }
+        }
+        Ok((placed.node, Passage { heading, above, text: self.texts.get(placed.text)? }))
+    }
+
+    /// Headings as queries, from evenly spread provisions.
+    fn probes(&self, encoder: &Encoder) -> Probes {
+        let rows = encoder.queries.rows();
+        let mut probes = Probes::new(rows.dims);
+        let step = (self.outline.len() as usize).div_ceil(PROBES_MAX).max(1);
+        for node in (0..self.outline.len()).step_by(step).map(NodeOrdinal) {
+            let chunks = self.chunks.chunks_of(node);
+            let heading = self.cards.get(node).map_or("", |card| card.heading);
+            let mut tokens = Vec::new();
+            embedder().tokenize(heading, &mut tokens);
+            if let Some(vector) = rows.vector(&tokens).filter(|_| self.index_headings && !chunks.is_empty()) {
+                probes.push(chunks.start, &vector);
+            }
+        }
+        probes
+    }
+}
+
+/// The passages of an earlier snapshot with their vectors.
+struct EarlierPassages {
+    law: Law,
+    rows: VectorRows,
+}
+
+impl EarlierPassages {
+    /// None if another encoder or program made them, headings were indexed otherwise, or a file is not what the manifest says.
+    fn open(dir: &Path, encoder: &Encoder, index_headings: bool) -> Option<Self> {
+        let manifest = Manifest::open(dir).ok()?;
+        let is_ours = manifest.builder == env!("CARGO_PKG_VERSION")
+            && manifest.format == FORMAT
+            && manifest.embedders.contains(&encoder.fingerprint());
+        let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
+        if !is_ours || report.index_headings != Some(index_headings) {
+            return None;
+        }
+        let vectors = encoder.space.vectors_file();
+        for name in [outline::FILE_NAME, cards::FILE_NAME, texts::FILE_NAME, CHUNKS_FILE_NAME, vectors.as_str()] {
+            whole(dir, &manifest, name)?;
+        }
+        Some(Self { law: Law::open(dir, index_headings).ok()?, rows: VectorRows::open(dir, &encoder.space).ok()? })
+    }
+
+    /// The row of the same passage of the same node.
+    fn row(&self, outline: &Outline, node: NodeOrdinal, passage: &Passage<'_>) -> Option<StoredRow<'_>> {
+        let earlier = self.law.outline.ordinal(outline.id(node)?)?;
+        let mut chunks = self.law.chunks.chunks_of(earlier).iter();
+        let same = |&chunk: &u32| self.law.passage(ChunkOrdinal(chunk)).is_ok_and(|(_, earlier)| earlier == *passage);
+        chunks.find(same).map(|chunk| self.rows.view().stored(chunk))
+    }
+}

@@ -1,0 +1,51 @@
+//! Why a sentence encoder cannot be used. Every message names the file and the way out.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub enum EncoderError {
+    /// This program was built without what runs encoders.
+    NotBuiltIn,
+    Read {
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// A file of the encoder's folder or its query table. `line` is given where the file has lines.
+    Unfit {
+        path: PathBuf,
+        line: Option<usize>,
+        what: String,
+    },
+    /// Passages could not be computed.
+    Compute {
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl fmt::Display for EncoderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBuiltIn => f.write_str(
+                "the plan has a table [encoder], but this program was built without sentence encoders; build it with \
+                 'cargo build --release --features encoder', or remove the table from the plan",
+            ),
+            Self::Read { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            Self::Unfit { path, line: Some(line), what } => write!(f, "{}:{line}: {what}", path.display()),
+            Self::Unfit { path, line: None, what } => write!(f, "{}: {what}", path.display()),
+            Self::Compute { source } => write!(f, "the sentence encoder failed: {source}"),
+        }
+    }
+}
+
+impl Error for EncoderError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Compute { source } => Some(source.as_ref()),
+            Self::NotBuiltIn | Self::Unfit { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Replaces `encoder` in programs that are built without the feature of that name: refuses plans that need it.
+
+use std::path::Path;
+
+use hornbook_corpus::manifest::Fingerprint;
+use hornbook_corpus::vectors::SpaceName;
+
+use crate::encoder_error::EncoderError;
+use crate::error::BuildError;
+use crate::graph::Probes;
+use crate::plan::PlannedEncoder;
+use crate::progress::Progress;
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) enum Encoder {}
+
+impl Encoder {
+    pub(crate) fn open(_: &PlannedEncoder, _: &[&Path]) -> Result<Self, EncoderError> {
+        Err(EncoderError::NotBuiltIn)
+    }
+
+    pub(crate) fn space(&self) -> &SpaceName {
+        match *self {}
+    }
+
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        match *self {}
+    }
+
+    pub(crate) fn write(&self, _: &Path, _: Option<&Path>, _: bool, _: Progress) -> Result<(u32, Probes), BuildError> {
+        match *self {}
+    }
+}

@@ -1,0 +1,141 @@
+//! Plans with a sentence encoder: a tiny one, made on the spot.
+
+use std::fs;
+use std::path::Path;
+
+use hornbook_corpus::embed::{TokenId, embedder};
+use hornbook_corpus::ids::{ChunkOrdinal, OrdinalRange};
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::vectors::Effort;
+use hornbook_index_build::build::{BuildOptions, build};
+use hornbook_index_build::check::check;
+
+use crate::common::{build_at, copy_folder, options, sample};
+use crate::tiny_encoder::TinyEncoder;
+
+const FILES: [&str; 3] = ["vectors-tiny-32.bin", "graph-tiny-32.bin", "queries-tiny-32.bin"];
+
+/// The sample corpus in a folder, with an encoder in its plan.
+fn sources(dir: &Path, encoder: &TinyEncoder) -> std::path::PathBuf {
+    let folder = dir.join("sources");
+    copy_folder(&sample(), &folder);
+    set_encoder(&folder.join("plan.toml"), &encoder.write(dir));
+    folder.join("plan.toml")
+}
+
+fn set_encoder(plan: &Path, table: &str) {
+    let text = fs::read_to_string(plan).unwrap();
+    let without = text.split("\n[encoder]").next().unwrap();
+    fs::write(plan, format!("{without}{table}")).unwrap();
+}
+
+fn tokens(text: &str) -> Vec<TokenId> {
+    let mut tokens = Vec::new();
+    embedder().tokenize(text, &mut tokens);
+    tokens
+}
+
+#[test]
+fn passages_are_found_in_the_space_of_the_encoder() {
+    let dir = tempfile::tempdir().unwrap();
+    let tiny = TinyEncoder::new(11);
+    let out = dir.path().join("out");
+    let built = build_at(&sources(dir.path(), &tiny), &out).unwrap();
+    let snapshot = Snapshot::verify(&out, |_| ()).unwrap();
+    let encoded = snapshot.encoded.as_ref().unwrap();
+    let report = built.report.encoded.unwrap();
+    assert_eq!((report.passages, report.taken_over), (snapshot.chunks.chunk_count(), 0));
+    assert_eq!(built.manifest.embedders[1].id, "tiny-32");
+    let all = OrdinalRange::new(0, snapshot.chunks.chunk_count());
+    let mut found_by_words = 0;
+    let asked: Vec<ChunkOrdinal> = all.iter().step_by(7).map(ChunkOrdinal).collect();
+    for &chunk in &asked {
+        let placed = snapshot.chunks.chunk(chunk).unwrap();
+        let (heading, text) =
+            (snapshot.cards.get(placed.node).unwrap().heading, snapshot.texts.get(placed.text).unwrap());
+        let above = snapshot.outline.ancestors(placed.node).map(|node| snapshot.cards.get(node).unwrap().heading);
+        let above = above.into_iter().find(|heading| !heading.is_empty()).unwrap_or_default();
+        let whole = [vec![TokenId(101)], tokens(&format!("{heading}. {above}. {text}"))].concat();
+        let whole = [&whole[..whole.len().min(79)], &[TokenId(102)]].concat();
+        // What the file has is what the encoder says of the passage.
+        let expected: Vec<f32> = tiny.projected(&tiny.pooled(&whole)).iter().map(|&value| value as f32).collect();
+        let scored = encoded.vectors().nearest_exact(&expected, OrdinalRange::new(chunk.0, chunk.0 + 1), 1);
+        assert!(scored[0].score > 0.999, "{heading}: {scored:?}");
+        // And its own words find it.
+        let query = encoded.query(&whole[1..whole.len() - 1]).unwrap();
+        let nearest = encoded.vectors().nearest(&query, all, 5, Effort::default());
+        found_by_words += usize::from(nearest.iter().any(|near| near.chunk == chunk));
+    }
+    // Sixteen dimensions blur much; one in fifty would be found by chance.
+    assert!(found_by_words * 5 > asked.len() * 2, "{found_by_words} of {}", asked.len());
+}
+
+#[test]
+fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_embedded_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = sources(dir.path(), &TinyEncoder::new(12));
+    let (out, again) = (dir.path().join("out"), dir.path().join("again"));
+    let first = build_at(&plan, &out).unwrap();
+    build_at(&plan, &again).unwrap();
+    for name in FILES {
+        assert!(fs::read(out.join(name)).unwrap() == fs::read(again.join(name)).unwrap(), "{name} differs");
+    }
+    assert!(build_at(&plan, &out).unwrap().unchanged);
+    // One word of one provision.
+    let law = plan.with_file_name("hollis").join("code.jsonl");
+    fs::write(&law, fs::read_to_string(&law).unwrap().replacen("county", "country", 1)).unwrap();
+    let replace = |plan: &Path| build(&BuildOptions { replace: true, ..options(plan, &out) }).unwrap();
+    let changed = replace(&plan);
+    let encoded = changed.report.encoded.as_ref().unwrap();
+    assert_eq!(encoded.taken_over, encoded.passages - 1);
+    assert!(
+        changed.report.reused.iter().any(|line| line.starts_with("tiny-32 vectors of ")),
+        "{:?}",
+        changed.report.reused
+    );
+    Snapshot::verify(&out, |_| ()).unwrap();
+    let fresh = dir.path().join("fresh");
+    build_at(&plan, &fresh).unwrap();
+    let vectors = |dir: &Path| fs::read(dir.join("vectors-tiny-32.bin")).unwrap();
+    assert!(vectors(&out) == vectors(&fresh), "taken over is as good as made anew");
+    // Another encoder has another space, even under the same name.
+    set_encoder(&plan, &TinyEncoder::new(13).write(dir.path()));
+    let other = replace(&plan);
+    assert!(!other.unchanged && other.report.encoded.unwrap().taken_over == 0);
+    assert_ne!(other.manifest.embedders[1], first.manifest.embedders[1]);
+    // Without one the space is gone, and the law is found as before.
+    set_encoder(&plan, "");
+    let without = replace(&plan);
+    assert!(without.report.encoded.is_none() && without.manifest.embedders.len() == 1);
+    assert!(Snapshot::open(&out).unwrap().encoded.is_none());
+}
+
+#[test]
+fn verification_covers_the_second_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    build_at(&sources(dir.path(), &TinyEncoder::new(14)), &out).unwrap();
+    for name in FILES {
+        let whole = fs::read(out.join(name)).unwrap();
+        let mut damaged = whole.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        for bytes in [&damaged, &whole] {
+            fs::remove_file(out.join(name)).unwrap();
+            fs::write(out.join(name), bytes).unwrap();
+            let verified = Snapshot::verify(&out, |_| ()).map(drop).map_err(|error| error.to_string());
+            assert_eq!(verified.is_ok(), bytes == &whole, "{verified:?}");
+            assert!(verified.err().is_none_or(|error| error.contains(name)));
+        }
+    }
+}
+
+#[test]
+fn a_check_of_the_plan_looks_at_the_encoder() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = sources(dir.path(), &TinyEncoder::new(15));
+    check(&options(&plan, &dir.path().join("out"))).unwrap();
+    fs::remove_file(dir.path().join("encoder/vocab.txt")).unwrap();
+    let refused = check(&options(&plan, &dir.path().join("out"))).unwrap_err().to_string();
+    assert!(refused.contains("vocab.txt"), "{refused}");
+    assert!(build_at(&plan, &dir.path().join("out")).unwrap_err().to_string().contains("vocab.txt"));
+}
