@@ -2,7 +2,7 @@
 
 use super::bits::each_bit;
 use super::found::{KeywordFound, KeywordQuery, Scored};
-use super::window::Window;
+use super::window::{Cell, Window};
 
 /// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,8 +57,7 @@ impl<'q> Collector<'q> {
 
     /// Takes what is left of a window, where all is known of every candidate.
     pub(super) fn take(&mut self, window: &Window) {
-        for &doc in &window.candidates {
-            let cell = window.cell(doc);
+        for (doc, cell) in window.iter() {
             if !window.is_match(doc) {
                 if cell.mass < self.mass_required {
                     continue;
@@ -105,14 +104,14 @@ impl<'q> Collector<'q> {
     /// Samples a few candidates: whether enough of them could be dropped to pay for checking all.
     fn is_worth_settling(&self, window: &Window, rest: Rest) -> bool {
         let step = window.candidates.len().div_ceil(SAMPLED).max(1);
-        let is_settled = |doc: &&u32| {
-            let (cell, is_counted) = (window.cell(**doc), window.is_match(**doc));
+        let is_settled = |&(doc, cell): &(u32, &Cell)| {
+            let is_counted = window.is_match(doc);
             let cannot_match = !is_counted && cell.mass + rest.mass < self.mass_required;
             let is_match = is_counted || cell.mass >= self.mass_required;
-            cannot_match || is_match && cell.score + rest.score <= self.bar(**doc)
+            cannot_match || is_match && cell.score + rest.score <= self.bar(doc)
         };
         let sampled = window.candidates.len().div_ceil(step);
-        window.candidates.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
+        window.iter().step_by(step).filter(is_settled).count() * 8 >= sampled
     }
 
     /// What is not better than this is not among the best.

@@ -84,20 +84,20 @@ impl CommonTerm {
         groups.find(|&(_, docs)| docs != 0).map(|(group, docs)| group as u32 * 64 + docs.trailing_zeros())
     }
 
-    /// Hands over those of some documents that have it, with what it counts there. `room` is room to work in.
+    /// Hands over the places of those of some documents that have it, with what it counts there. `room` is room to work in.
     #[inline]
-    pub(super) fn each_of(&self, docs: &[u32], room: &mut Vec<(u32, u32)>, mut sink: impl FnMut(u32, f32)) {
+    pub(super) fn each_of(&self, docs: &[u32], room: &mut Vec<(u32, u32)>, mut sink: impl FnMut(usize, f32)) {
         room.resize(room.len().max(docs.len()), (0, 0));
         // Without a branch on what nobody could foresee, so that the memory is asked for many at a time.
         let mut count = 0;
-        for &doc in docs {
+        for (own, &doc) in (0..).zip(docs) {
             let (group, bit) = (doc as usize / 64, doc % 64);
             let (Some(has), Some(before)) = (self.has.get(group), self.before.get(group)) else { break };
-            room[count] = (doc, before + (has & ((1 << bit) - 1)).count_ones());
+            room[count] = (own, before + (has & ((1 << bit) - 1)).count_ones());
             count += (has >> bit & 1) as usize;
         }
-        for &(doc, place) in &room[..count] {
-            sink(doc, self.worths[place as usize]);
+        for &(own, place) in &room[..count] {
+            sink(own as usize, self.worths[place as usize]);
         }
     }
 }

@@ -15,16 +15,19 @@ pub(super) struct Window {
     pub(super) from: u32,
     pub(super) end: u32,
     saturation: f32,
-    cells: Vec<Cell>,
     /// A bit for each document: whether it matches whatever else it has.
     matches: Vec<u64>,
     /// Whether it is a candidate.
     is_candidate: Vec<u64>,
+    /// How many candidates there are before each group of 64 that has some.
+    before: Vec<u32>,
+    /// Documents, ascending.
+    pub(super) candidates: Vec<u32>,
+    /// One for each candidate.
+    cells: Vec<Cell>,
     /// Cells that the term at hand has touched, then those of the word at hand.
     of_term: Vec<u32>,
     of_word: Vec<u32>,
-    /// Documents, ascending.
-    pub(super) candidates: Vec<u32>,
     room: Vec<(u32, u32)>,
 }
 
@@ -37,11 +40,12 @@ pub(super) struct Cell {
     pub(super) mass: f32,
 }
 
-/// A bit for each document of a window.
+/// Which documents of a window are candidates.
 #[derive(Clone, Copy)]
 pub(super) struct Marks<'w> {
     start: u32,
     words: &'w [u64],
+    before: &'w [u32],
 }
 
 impl Marks<'_> {
@@ -50,22 +54,29 @@ impl Marks<'_> {
         let place = doc.wrapping_sub(self.start);
         self.words.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
+
+    /// The place of a candidate among all of them.
+    #[inline]
+    pub(super) fn place(&self, doc: u32) -> usize {
+        let place = doc - self.start;
+        let (group, bit) = (place as usize / 64, place % 64);
+        (self.before[group] + (self.words[group] & ((1 << bit) - 1)).count_ones()) as usize
+    }
 }
 
 /// Where the occurrences of a term are counted.
 pub(super) struct Counts<'w> {
-    start: u32,
     cells: &'w mut [Cell],
     of_term: &'w mut Vec<u32>,
 }
 
 impl Counts<'_> {
+    /// Counts them in a candidate, by its place.
     #[inline]
-    pub(super) fn add(&mut self, doc: u32, worth: f32) {
-        let place = doc.wrapping_sub(self.start);
-        let Some(cell) = self.cells.get_mut(place as usize) else { return };
+    pub(super) fn add(&mut self, place: usize, worth: f32) {
+        let Some(cell) = self.cells.get_mut(place) else { return };
         if cell.worth == 0.0 {
-            self.of_term.push(place);
+            self.of_term.push(place as u32);
         }
         cell.worth += worth;
     }
@@ -76,13 +87,14 @@ impl Window {
     pub(super) fn restart(&mut self, from: u32, range_end: u32, saturation: f32) -> u32 {
         (self.from, self.start, self.saturation) = (from, from - from % 64, saturation);
         self.end = range_end.min(self.start.saturating_add(WINDOW));
-        self.cells.resize(WINDOW as usize, Cell::default());
         let groups = self.groups();
         for bits in [&mut self.matches, &mut self.is_candidate] {
             bits.clear();
             bits.resize(groups, 0);
         }
+        self.before.resize(groups, 0);
         self.candidates.clear();
+        self.cells.clear();
         self.end
     }
 
@@ -106,57 +118,66 @@ impl Window {
         self.matches[group] = matches;
         self.is_candidate[group] = candidates;
         let start = self.start + group as u32 * 64;
-        each_bit(candidates, |bit| {
-            self.cells[group * 64 + bit as usize] = Cell::default();
-            self.candidates.push(start + bit);
-        });
+        self.before[group] = self.candidates.len() as u32;
+        each_bit(candidates, |bit| self.candidates.push(start + bit));
+        self.cells.resize(self.candidates.len(), Cell::default());
     }
 
     /// Whether a document matches whatever else it has.
     #[inline]
     pub(super) fn is_match(&self, doc: u32) -> bool {
-        Marks { start: self.start, words: &self.matches }.has(doc)
+        let place = doc - self.start;
+        self.matches[place as usize / 64] >> (place % 64) & 1 == 1
     }
 
-    /// What a candidate has so far.
-    #[inline]
-    pub(super) fn cell(&self, doc: u32) -> &Cell {
-        &self.cells[(doc - self.start) as usize]
+    /// The candidates with what each has so far.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (u32, &Cell)> {
+        self.candidates.iter().copied().zip(&self.cells)
     }
 
     /// Keeps those candidates that the test keeps, in their order; it is told whether each matches whatever else it has.
     pub(super) fn retain_candidates(&mut self, mut keep: impl FnMut(u32, &Cell, bool) -> bool) {
-        let Self { start, cells, matches, is_candidate, candidates, .. } = self;
-        let matches = Marks { start: *start, words: matches };
-        candidates.retain(|&doc| {
-            let place = doc - *start;
-            let kept = keep(doc, &cells[place as usize], matches.has(doc));
-            is_candidate[place as usize / 64] &= !(u64::from(!kept) << (place % 64));
-            kept
-        });
+        let mut kept = 0;
+        let mut last_group = usize::MAX;
+        for place in 0..self.candidates.len() {
+            let (doc, cell) = (self.candidates[place], self.cells[place]);
+            let (group, bit) = ((doc - self.start) as usize / 64, (doc - self.start) % 64);
+            if group != last_group {
+                self.before[group] = kept as u32;
+                last_group = group;
+            }
+            if keep(doc, &cell, self.is_match(doc)) {
+                (self.candidates[kept], self.cells[kept]) = (doc, cell);
+                kept += 1;
+            } else {
+                self.is_candidate[group] &= !(1 << bit);
+            }
+        }
+        self.candidates.truncate(kept);
+        self.cells.truncate(kept);
     }
 
     /// Which documents are candidates, and where the occurrences of the term at hand are counted.
     pub(super) fn split(&mut self) -> (Marks<'_>, Counts<'_>) {
-        let marks = Marks { start: self.start, words: &self.is_candidate };
-        (marks, Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term })
+        let marks = Marks { start: self.start, words: &self.is_candidate, before: &self.before };
+        (marks, Counts { cells: &mut self.cells, of_term: &mut self.of_term })
     }
 
     /// Counts a term in every candidate, by what it counts in a document.
     pub(super) fn add_looked_up(&mut self, mut worth_at: impl FnMut(u32) -> f32) {
-        let mut counts = Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term };
-        for &doc in &self.candidates {
+        let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
+        for (place, &doc) in self.candidates.iter().enumerate() {
             let worth = worth_at(doc);
             if worth > 0.0 {
-                counts.add(doc, worth);
+                counts.add(place, worth);
             }
         }
     }
 
     /// Counts a common term in every candidate.
     pub(super) fn add_common(&mut self, term: &CommonTerm) {
-        let mut counts = Counts { start: self.start, cells: &mut self.cells, of_term: &mut self.of_term };
-        term.each_of(&self.candidates, &mut self.room, |doc, worth| counts.add(doc, worth));
+        let mut counts = Counts { cells: &mut self.cells, of_term: &mut self.of_term };
+        term.each_of(&self.candidates, &mut self.room, |place, worth| counts.add(place, worth));
     }
 
     pub(super) fn end_term(&mut self, weight: f32, mass: f32) {

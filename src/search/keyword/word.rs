@@ -251,7 +251,11 @@ impl Source<'_> {
             cursor.skip_to(window.start);
             let end = window.end;
             let (candidates, mut counts) = window.split();
-            cursor.each_wanted_until(end, |doc| candidates.has(doc), |doc, worth| counts.add(doc, worth));
+            cursor.each_wanted_until(
+                end,
+                |doc| candidates.has(doc),
+                |doc, worth| counts.add(candidates.place(doc), worth),
+            );
         }
         Ok(())
     }
