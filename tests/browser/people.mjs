@@ -9,7 +9,17 @@ const PASSWORD = "correct horse";
 const [base, linkFile, shots] = process.argv.slice(2);
 keepPicturesIn(shots);
 
-const shoot = (page, name) => any(page, `people-${name}`);
+/** Pictures and checks of a page in every look, whatever this person's own is. */
+async function shoot(page, name) {
+  const own = page.viewportSize();
+  for (const [look, { colorScheme, viewport }] of Object.entries(LOOKS)) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await any(page, `people-${name}-${look}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize(own);
+}
 
 async function seen(page, text) {
   const body = await page.textContent("main");
@@ -83,6 +93,9 @@ await operator.click("li:has-text('buy-1') button:has-text('Confirm payment')");
 await person.goto(base + "/settings");
 await seen(person, "paid");
 await shoot(person, "settings");
+await person.goto(base + "/settings/ledger");
+await seen(person, "usage");
+await shoot(person, "ledger");
 
 // A program hands over a formation; the person accepts it, the operator moves it, the person follows it.
 const address = { street: "1 Main Street", city: "Dover", state: "DE", zip: "19901" };
@@ -104,6 +117,7 @@ await shoot(person, "review");
 await person.check("input[name=confirmed]");
 await person.click("button:has-text('Accept and order')");
 await seen(person, "Your order is received");
+await shoot(person, "ordered");
 const [order, tracking] = await person.locator("main dd code").allTextContents();
 await operator.goto(base + "/operator");
 await operator.click("li:has-text('Walked Browser LLC') button:has-text('Confirm payment')");
