@@ -20,6 +20,47 @@ fn main() {
     report("a typing error in each word", &["resturant kichen equipmant", "veternarian clinc"].map(str::to_owned));
     let unknown = (b'a'..=b'z').map(|letter| format!("{}qzxwvjk", letter as char)).collect::<Vec<_>>().join(" ");
     report("26 unknown words, 233 characters", &[unknown]);
+    report("ten unknown words of ten letters", &[garbled(UNLIKE_ANY)]);
+    report("ten words with two typing errors each", &[garbled(TWO_ERRORS_EACH)]);
+    let beginnings = "con pro int res com pre dis car sta tra man par ele mar mat tex air ind equ spe ser pla str met rec pet oil out ant bra";
+    report("30 beginnings of words", &[beginnings.to_owned()]);
+    report("256 characters of names that many industries have", &[COMMON.chars().take(256).collect()]);
+}
+
+/// Words in the pattern of English ones that are more than two typing errors away from each that is known, so that all that
+/// have about their letters are compared with them.
+const UNLIKE_ANY: [&str; 10] = [
+    "sertinamol",
+    "contarised",
+    "printeball",
+    "restaloric",
+    "manifertes",
+    "protecaned",
+    "stationels",
+    "interasock",
+    "cartinules",
+    "distramone",
+];
+
+const TWO_ERRORS_EACH: [&str; 10] = [
+    "resturantt",
+    "veternarain",
+    "electrcial",
+    "contrctors",
+    "manufcturng",
+    "equipmnet",
+    "instalation",
+    "profesionl",
+    "transprtion",
+    "publihsers",
+];
+
+const COMMON: &str = "manufacturing wholesale services other products equipment food machinery related supplies wholesalers metal \
+    mining support merchant material paper transportation rental leasing stores retail wood plastics goods activities repair \
+    maintenance all except farming construction";
+
+fn garbled(words: [&str; 10]) -> String {
+    words.join(" ")
 }
 
 fn judged(file: &str) -> Vec<String> {

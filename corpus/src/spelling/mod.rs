@@ -3,10 +3,9 @@
 //!
 //! The keyword index knows stems, and a stem is no word that could stand for a misspelt one. Words are kept by length, each
 //! with the set of its letters, so that those near a typed one are found by looking at the lengths around its own: the sets
-//! of letters rule out nearly all, and the distance of the rest is counted in the bits of one number (`distance`).
+//! of letters rule out nearly all, and the distance of the rest is counted in the bits of one number (`crate::edits`).
 //! `words` knows what a word is and counts, `writer` and `reader` the file. Which word is meant, the search decides.
 
-mod distance;
 mod file;
 mod reader;
 mod words;

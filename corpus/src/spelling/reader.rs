@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 
-use super::distance::TypedWord;
 use super::file::{FILE_NAME, KIND};
 use super::words::{WORD_LETTERS_MAX, WORD_LETTERS_MIN, letters_of};
+use crate::edits::TypedWord;
 use crate::section_file::{Column, SectionFile, SectionFileError};
 
 /// The mapped words.
@@ -76,8 +76,7 @@ impl Spelling {
     /// The words within so many edits of a word in lower case, that word itself among them; by length, then in order of letters.
     pub fn near(&self, word: &str, edits_max: u8) -> Vec<NearWord<'_>> {
         let mut near = Vec::new();
-        let Some(own) = letters_of(word) else { return near };
-        let typed = TypedWord::new(word);
+        let (Some(own), Some(typed)) = (letters_of(word), TypedWord::new(word)) else { return near };
         let reach = usize::from(edits_max);
         let lengths =
             word.len().saturating_sub(reach).max(WORD_LETTERS_MIN)..=(word.len() + reach).min(WORD_LETTERS_MAX);

@@ -1,6 +1,10 @@
 //! The words that industries are called by, as they are written: for words that are typed in part, wrongly, or apart.
+//!
+//! A description of nothing but unknown words is answered as quickly as others: an unknown word is compared with few known
+//! ones. They are kept by length, each with the set of its letters, which rules nearly all of them out; the distance to the
+//! rest is counted in the bits of one number.
 
-use hornbook_corpus::edits::edit_distance;
+use hornbook_corpus::edits::{TypedWord, edit_distance};
 
 /// No more known words stand in for an unknown one.
 const CANDIDATES_MAX: usize = 8;
@@ -12,14 +16,25 @@ const PREFIX_CHARS_MIN: usize = 3;
 #[derive(Default)]
 pub(super) struct Vocabulary {
     words: Vec<KnownWord>,
+    /// The words of ASCII, by their length.
+    lengths: Vec<Vec<Outline>>,
+    /// The others, which are few, by their place.
+    accented: Vec<u32>,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct KnownWord {
     written: String,
     term: usize,
+}
+
+/// What rules a word out.
+#[derive(Clone, Copy)]
+struct Outline {
     /// A bit for each letter that it has. Words with few edits between them have few letters that only one of them has.
     letters: u32,
+    /// The place of the word.
+    word: u32,
 }
 
 /// A known word for one that is not known.
@@ -34,14 +49,24 @@ pub(super) struct Candidate<'v> {
 
 impl Vocabulary {
     pub(super) fn add(&mut self, written: String, term: usize) {
-        let letters = letters_of(&written);
-        self.words.push(KnownWord { written, term, letters });
+        self.words.push(KnownWord { written, term });
     }
 
     /// To be called when all words are in.
     pub(super) fn sort(&mut self) {
         self.words.sort();
         self.words.dedup();
+        for (place, word) in (0..).zip(&self.words) {
+            let written = word.written.as_str();
+            if !written.is_ascii() {
+                self.accented.push(place);
+                continue;
+            }
+            if self.lengths.len() <= written.len() {
+                self.lengths.resize_with(written.len() + 1, Vec::new);
+            }
+            self.lengths[written.len()].push(Outline { letters: letters_of(written), word: place });
+        }
     }
 
     pub(super) fn knows(&self, written: &str) -> bool {
@@ -74,26 +99,43 @@ impl Vocabulary {
             4..8 => 1,
             _ => 2,
         };
+        let mut near = self.near(unknown, length, edits_max);
+        let Some(nearest) = near.iter().map(|(edits, _)| *edits).min() else { return Vec::new() };
+        near.retain(|(edits, _)| *edits == nearest);
+        let likeness = if nearest == 1 { 0.9 } else { 0.8 };
+        let begins_otherwise =
+            |place: &u32| self.words[*place as usize].written.chars().next() != unknown.chars().next();
+        near.sort_unstable_by_key(|(_, place)| (begins_otherwise(place), *place));
+        near.truncate(CANDIDATES_MAX);
+        near.into_iter().map(|(_, place)| self.words[place as usize].candidate(likeness, true)).collect()
+    }
+
+    /// The nearest known words and others within so many edits of an unknown one, by their places.
+    fn near(&self, unknown: &str, length: usize, edits_max: u8) -> Vec<(u8, u32)> {
+        let mut near = Vec::new();
+        // A word that is too long to be typed is near none.
+        let Some(typed) = TypedWord::new(unknown) else { return near };
         let letters = letters_of(unknown);
-        let mut nearest = edits_max;
-        let mut candidates: Vec<(u8, bool, Candidate<'_>)> = Vec::new();
-        for word in &self.words {
-            // An edit changes the letters that a word has by two at most, and its length by one.
-            let may_be_near = (word.letters ^ letters).count_ones() <= 2 * u32::from(nearest)
-                && word.written.len().abs_diff(unknown.len()) <= usize::from(nearest);
-            if !may_be_near {
+        let mut nearest = u32::from(edits_max);
+        let reach = usize::from(edits_max);
+        let lengths = length.saturating_sub(reach)..(length + reach + 1).min(self.lengths.len());
+        for outline in self.lengths.get(lengths).unwrap_or_default().iter().flatten() {
+            // An edit brings in one letter at most, and takes one out.
+            let differs = (letters & !outline.letters).count_ones().max((outline.letters & !letters).count_ones());
+            if differs > nearest {
                 continue;
             }
-            if let Some(edits) = edit_distance(unknown, &word.written, nearest) {
+            let edits = typed.distance(self.words[outline.word as usize].written.as_bytes());
+            if edits <= nearest {
                 nearest = edits;
-                let begins_alike = word.written.chars().next() == unknown.chars().next();
-                let likeness = if edits == 1 { 0.9 } else { 0.8 };
-                candidates.push((edits, !begins_alike, word.candidate(likeness, true)));
+                near.push((edits as u8, outline.word));
             }
         }
-        candidates.retain(|(edits, ..)| *edits == nearest);
-        candidates.sort_by_key(|(_, begins_otherwise, _)| *begins_otherwise);
-        candidates.into_iter().map(|(.., candidate)| candidate).take(CANDIDATES_MAX).collect()
+        for place in &self.accented {
+            let edits = edit_distance(unknown, &self.words[*place as usize].written, edits_max);
+            near.extend(edits.map(|edits| (edits, *place)));
+        }
+        near
     }
 
     /// The two known words that were written as one.
@@ -112,4 +154,79 @@ impl KnownWord {
 fn letters_of(word: &str) -> u32 {
     let letters = word.bytes().filter(u8::is_ascii_lowercase);
     letters.fold(0, |letters, letter| letters | 1 << (letter - b'a'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::formation::naics::index::Index;
+    use crate::formation::naics::phrases::PLAIN_WORDS;
+
+    /// By comparing with every word.
+    fn plainly(known: &[KnownWord], unknown: &str) -> Vec<String> {
+        let edits_max = match unknown.chars().count() {
+            0..4 => return Vec::new(),
+            4..8 => 1,
+            _ => 2,
+        };
+        let mut near: Vec<(u8, bool, &KnownWord)> = known
+            .iter()
+            .filter_map(|word| {
+                let edits = edit_distance(unknown, &word.written, edits_max)?;
+                Some((edits, word.written.chars().next() != unknown.chars().next(), word))
+            })
+            .collect();
+        near.sort();
+        let nearest = near.first().map(|(edits, ..)| *edits);
+        near.retain(|(edits, ..)| Some(*edits) == nearest);
+        near.truncate(CANDIDATES_MAX);
+        let said = |(edits, _, word): (u8, bool, &KnownWord)| {
+            format!("{} {} {}", word.written, word.term, if edits == 1 { 0.9 } else { 0.8 })
+        };
+        near.into_iter().map(said).collect()
+    }
+
+    fn said(candidates: Vec<Candidate<'_>>) -> Vec<String> {
+        let said = |one: Candidate<'_>| format!("{} {} {}", one.written, one.term, one.likeness);
+        candidates.into_iter().map(said).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn corrections_are_those_of_comparing_with_every_word(
+            known in prop::collection::vec("[a-dé]{0,12}|[ab]{4,9}", 0..60), unknown in "[a-dé]{0,12}|[ab]{4,9}|[a-d-]{60,70}",
+        ) {
+            let mut vocabulary = Vocabulary::default();
+            for (term, word) in known.into_iter().enumerate() {
+                vocabulary.add(word, term);
+            }
+            vocabulary.sort();
+            prop_assert_eq!(said(vocabulary.corrections(&unknown)), plainly(&vocabulary.words, &unknown));
+        }
+    }
+
+    /// Every known word, with two letters of it changed in a way that depends on the word alone.
+    #[test]
+    fn corrections_of_misspelt_known_words_are_those_of_comparing_with_every_word() {
+        let index = Index::new(PLAIN_WORDS);
+        let vocabulary = &index.vocabulary;
+        let mut corrected = 0;
+        for (number, word) in vocabulary.words.iter().enumerate().step_by(7) {
+            let mut letters: Vec<char> = word.written.chars().collect();
+            let (first, second) = (number % letters.len(), (number / 3) % letters.len());
+            letters[first] = char::from(b'a' + (number % 26) as u8);
+            match number % 3 {
+                0 => letters.swap(first, second),
+                1 => drop(letters.remove(second)),
+                _ => letters.insert(second, 'é'),
+            }
+            let typed: String = letters.into_iter().collect();
+            let candidates = said(vocabulary.corrections(&typed));
+            corrected += usize::from(!candidates.is_empty());
+            assert_eq!(candidates, plainly(&vocabulary.words, &typed), "{typed}");
+        }
+        assert!(corrected > 200, "{corrected}");
+    }
 }
