@@ -14,6 +14,7 @@ pub mod formation;
 pub mod hex;
 pub mod http;
 pub mod log;
+mod makers;
 pub mod mcp;
 pub mod metrics;
 pub mod network;

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode, Violation};
 use super::idempotency_key::IdempotencyKey;
+use super::map_cache::MapPart;
 use super::operation::{
     Access, Anyone, Cancellation, Charge, CheckedCall, Handler, KeyHolder, Metering, Operation, Prepared, Reader,
     Weight, Work,
@@ -33,6 +34,7 @@ use crate::accounts::ids::Credits;
 use crate::accounts::pace::PaceLeft;
 use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
+use crate::makers::MakersTurn;
 
 /// What a transport hands over.
 #[derive(Debug)]
@@ -159,8 +161,10 @@ impl Service {
     }
 
     async fn open_call(&self, call: &Call<'_>, handler: Handler<Anyone>) -> Result<Outcome, ApiError> {
-        let Prepared { version, weight, work, .. } = self.prepare(call, handler, Anyone, self.clock.now())?;
-        let reply = self.turn(weight).await?.work(work, &self.given_up).await?;
+        let prepared = self.prepare(call, handler, Anyone, self.clock.now())?;
+        let turn = self.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
+        let Prepared { version, work, .. } = prepared;
+        let reply = turn.work(work, &self.given_up).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
 
@@ -175,11 +179,12 @@ impl Service {
         let failed = |error| Failure { error, left: None };
         let scopes = pass.require(metering.any_of).map_err(failed)?;
         let prepared = self.prepare(call, handler, Reader { scopes }, self.clock.now()).map_err(failed)?;
-        let Prepared { version, weight, work, .. } = prepared;
-        if let Some(version) = version.as_deref().filter(|version| is_known(version, call.known_versions)) {
+        let version = prepared.version.as_deref();
+        if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
-        let turn = self.turn(weight).await.map_err(failed)?;
+        let turn = self.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await.map_err(failed)?;
+        let Prepared { version, work, .. } = prepared;
         let reply = turn.work(work, &self.given_up).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
@@ -246,18 +251,26 @@ impl Service {
         unbroken(|| handler(&call))
     }
 
-    /// The right to work.
-    async fn turn(&self, weight: Weight) -> Result<Turn, ApiError> {
+    /// The right to work, and to make a part of a map.
+    async fn turn(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Turn, ApiError> {
         match weight {
             Weight::Light => Ok(Turn::Here),
             Weight::Heavy => {
                 let began = Instant::now();
+                let making = match makes {
+                    None => None,
+                    Some(part) => match corpus.maps.turn(part).await? {
+                        // What others made only has to be handed over.
+                        None => return Ok(Turn::Here),
+                        turn => turn,
+                    },
+                };
                 let permit = self.heavy_permit().await?;
-                Ok(Turn::OnThread { permit, queued: stage("queue", began) })
+                Ok(Turn::OnThread { permit, making, queued: stage("queue", began) })
             }
             Weight::Outside => {
                 let place = Arc::clone(&self.outside).try_acquire_owned().map_err(|_| ApiError::overloaded())?;
-                Ok(Turn::OnThread { permit: place, queued: ("queue", 0) })
+                Ok(Turn::OnThread { permit: place, making: None, queued: ("queue", 0) })
             }
         }
     }
@@ -281,10 +294,10 @@ struct Payment<'s> {
 impl Payment<'_> {
     /// Charges, and works while the debit is committed.
     async fn before(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
-        let (service, progress) = (self.service, self.call.progress);
+        let (service, call, progress) = (self.service, self.call, self.call.progress);
         let reserved = self.reserve()?;
         // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
-        let turn = service.turn(prepared.weight).await?;
+        let turn = service.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
         let work = turn.work(prepared.work, &service.given_up);
         match reserved {
             Reserved::Replay(replay) => {
@@ -308,7 +321,7 @@ impl Payment<'_> {
 
     /// Works, and charges for work that succeeded.
     async fn after(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
-        let turn = self.service.turn(prepared.weight).await?;
+        let turn = self.service.turn(&self.call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
         let mut reply = turn.work(prepared.work, &self.service.given_up).await?;
         let progress = self.call.progress;
         let receipt = match self.reserve()? {
@@ -371,6 +384,8 @@ enum Turn {
     Here,
     OnThread {
         permit: OwnedSemaphorePermit,
+        /// Where others wait for what the work makes.
+        making: Option<MakersTurn<MapPart>>,
         /// How long that took.
         queued: Stage,
     },
@@ -382,12 +397,12 @@ impl Turn {
         match self {
             // Nothing can tell that the caller disconnected before this is done.
             Self::Here => unbroken(|| work(&cancellation)),
-            Self::OnThread { permit, queued } => {
+            Self::OnThread { permit, making, queued } => {
                 let cancellation = Arc::new(cancellation);
                 let watched = Arc::clone(&cancellation);
                 let thread = tokio::task::spawn_blocking(move || {
                     // Given back when the work ends, not when its caller disconnects.
-                    let _permit = permit;
+                    let _held = (permit, making);
                     blocking::allowed(|| unbroken(|| work(&watched)))
                 });
                 let mut awaited = Awaited { thread, cancellation };
@@ -479,7 +494,7 @@ mod tests {
             Err(ApiError::internal("given up"))
         });
         let permit = Arc::clone(&permits).try_acquire_owned().unwrap();
-        let turn = Turn::OnThread { permit, queued: ("queue", 0) };
+        let turn = Turn::OnThread { permit, making: None, queued: ("queue", 0) };
         let counted = Arc::clone(&given_up);
         let call = runtime.spawn(async move { turn.work(work, &counted).await.is_ok() });
         assert!(!has_begun.recv().unwrap(), "its caller waits");

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::ApiError;
-use super::map_cache::{self, MapCache};
+use super::map_cache::MapCache;
 use crate::search::{Engine, SearchError};
 
 /// One snapshot with its search engine.
@@ -48,7 +48,7 @@ impl Corpus {
             engine: Engine::new(snapshot)?,
             coverage: OnceLock::new(),
             code_bodies: OnceLock::new(),
-            maps: map_cache::empty(),
+            maps: MapCache::new(),
         })
     }
 

@@ -1,9 +1,16 @@
 //! Parts of zoning maps that were made already, for one snapshot: tiles and lists of zones, written as they are sent.
+//!
+//! A part that several ask for at the same time is made once: one makes it, the others wait (`makers`).
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::tiles::address::TileAddress;
 
+use super::error::ApiError;
 use crate::byte_cache::ByteCache;
+use crate::makers::{Makers, MakersTurn};
 
 /// Of one generation.
 const BYTES_MAX: usize = 24 << 20;
@@ -14,8 +21,27 @@ pub(super) enum MapPart {
     Tile(ShortCode, TileAddress),
 }
 
-pub(super) type MapCache = ByteCache<MapPart>;
+pub(super) struct MapCache {
+    made: ByteCache<MapPart>,
+    makers: Arc<Makers<MapPart>>,
+}
 
-pub(super) fn empty() -> MapCache {
-    ByteCache::new(BYTES_MAX)
+impl MapCache {
+    pub(super) fn new() -> Self {
+        Self { made: ByteCache::new(BYTES_MAX), makers: Makers::new() }
+    }
+
+    pub(super) fn get(&self, part: &MapPart) -> Option<Bytes> {
+        self.made.get(part)
+    }
+
+    pub(super) fn put(&self, part: MapPart, made: Bytes) {
+        self.made.put(part, made);
+    }
+
+    /// Waits for the turn to make a part; none once somebody else has made it.
+    pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<MakersTurn<MapPart>>, ApiError> {
+        let turn = self.makers.turn(part.clone()).await.ok_or_else(ApiError::overloaded)?;
+        Ok(self.get(part).is_none().then_some(turn))
+    }
 }

@@ -12,6 +12,7 @@ use super::cards::CardPayments;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode};
 use super::json::JsonObject;
+use super::map_cache::MapPart;
 use super::parameters::{Argument, Checked, Param, Parameter};
 use super::reply::{Format, Reply};
 use crate::accounts::Accounts;
@@ -198,6 +199,8 @@ pub(super) struct Prepared {
     /// Changes whenever a byte of the answer does.
     pub(super) version: Option<String>,
     pub(super) weight: Weight,
+    /// The part of a map that heavy work makes, if it is not there by then: one call makes it, and others wait for that.
+    pub(super) makes: Option<MapPart>,
     pub(super) charge: Charge,
     pub(super) work: Work,
 }
@@ -244,7 +247,7 @@ impl Prepared {
         weight: Weight,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        Self { units: 1, version: None, weight, charge: Charge::BeforeWork, work: Box::new(work) }
+        Self { units: 1, version: None, weight, makes: None, charge: Charge::BeforeWork, work: Box::new(work) }
     }
 }
 

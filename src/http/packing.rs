@@ -3,7 +3,8 @@
 //! Whatever is large and not packed yet is packed on its way out, in one place. Packing what is longer than a page is heavy
 //! work: it takes a permit and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time
 //! the answer, which is paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are
-//! packed once, and what the service keeps, such as tiles of maps, is kept packed as well.
+//! packed once, and what the service keeps, such as tiles of maps, is kept packed as well: where several ask for it at the
+//! same time, one packs it and the others wait.
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use super::reply::Reply;
 use crate::api::reply::PackedOnce;
 use crate::api::service::Service;
 use crate::byte_cache::ByteCache;
+use crate::makers::Makers;
 use crate::metrics::Metrics;
 
 /// Smaller answers fit into a packet or two anyhow.
@@ -44,16 +46,22 @@ pub(super) fn is_packed(response: &mut Reply, coding: Coding) {
 /// The strong tag of the plain bytes, and how they are packed.
 type PackedKey = (Box<[u8]>, Coding);
 
+/// What else is done with packed bytes, on the thread that packed them.
+trait Keep: FnOnce(&Bytes) + Send + 'static {}
+
+impl<T: FnOnce(&Bytes) + Send + 'static> Keep for T {}
+
 /// Packs answers, and keeps what will be asked for again.
 pub(super) struct Packing {
     service: Arc<Service>,
     metrics: Arc<Metrics>,
-    kept: ByteCache<PackedKey>,
+    kept: Arc<ByteCache<PackedKey>>,
+    makers: Arc<Makers<PackedKey>>,
 }
 
 impl Packing {
     pub(super) fn new(service: Arc<Service>, metrics: Arc<Metrics>) -> Self {
-        Self { service, metrics, kept: ByteCache::new(KEPT_BYTES_MAX) }
+        Self { service, metrics, kept: Arc::new(ByteCache::new(KEPT_BYTES_MAX)), makers: Makers::new() }
     }
 
     /// Packs a large answer, if the client accepts that.
@@ -76,7 +84,7 @@ impl Packing {
             Some(tag) if head.extensions.get::<PackedOnce>().is_some() => {
                 self.packed_once(&plain, (tag.as_bytes().into(), coding)).await
             }
-            _ => self.packed_quickly(&plain, coding).await,
+            _ => self.packed_quickly(&plain, coding, |_| {}).await,
         };
         let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
         let mut response = Reply::from_parts(head, Full::new(packed));
@@ -89,28 +97,40 @@ impl Packing {
         if let Some(kept) = self.kept.get(&key) {
             return Some(kept);
         }
-        let packed = self.packed_quickly(plain, key.1).await?;
-        self.kept.put(key, packed.clone());
-        Some(packed)
+        let turn = self.makers.turn(key.clone()).await?;
+        if let Some(kept) = self.kept.get(&key) {
+            return Some(kept);
+        }
+        let (kept, coding) = (Arc::clone(&self.kept), key.1);
+        // Once it is begun it is kept, even if its client disconnects: others may wait for it.
+        let keep = move |packed: &Bytes| {
+            kept.put(key, packed.clone());
+            drop(turn);
+        };
+        self.packed_quickly(plain, coding, keep).await
     }
 
-    async fn packed_quickly(&self, plain: &Bytes, coding: Coding) -> Option<Bytes> {
+    async fn packed_quickly(&self, plain: &Bytes, coding: Coding, keep: impl Keep) -> Option<Bytes> {
         match plain.len() {
             ..=PACK_HERE_BYTES if coding != Coding::Brotli => {
                 self.metrics.compressed(coding.names()[0]);
-                coding.pack(plain, Effort::Quick)
+                coding.pack(plain, Effort::Quick).inspect(keep)
             }
-            _ => self.packed(plain.clone(), coding, Effort::Quick).await,
+            _ => self.packed_on_thread(plain.clone(), coding, Effort::Quick, keep).await,
         }
     }
 
     /// Packed on a thread of its own; nothing where there is no permit for it.
     pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
+        self.packed_on_thread(plain, coding, effort, |_| {}).await
+    }
+
+    async fn packed_on_thread(&self, plain: Bytes, coding: Coding, effort: Effort, keep: impl Keep) -> Option<Bytes> {
         let permit = self.service.heavy_permit().await.ok()?;
         self.metrics.compressed(coding.names()[0]);
         let thread = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            coding.pack(&plain, effort)
+            coding.pack(&plain, effort).inspect(keep)
         });
         thread.await.ok().flatten()
     }

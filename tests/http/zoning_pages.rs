@@ -185,6 +185,33 @@ fn a_part_of_a_map_is_compressed_once_in_each_coding() {
     assert_eq!(compressions(&house) - before, 2.0);
 }
 
+#[test]
+fn many_that_ask_at_once_for_a_part_of_a_map_have_it_cut_and_compressed_once() {
+    const AT_ONCE: usize = 12;
+    let house = open();
+    let parts = parts(&house, MILLBROOK);
+    let known = zones(&house, &parts);
+    let cut = || house.metric("hornbook_stage_seconds_count{stage=\"queue\"}");
+    for z in 9..=13 {
+        let path = tile_path(&parts, &known, z);
+        let (cut_before, compressed_before) = (cut(), compressions(&house));
+        let together = std::sync::Barrier::new(AT_ONCE);
+        let ask = || {
+            together.wait();
+            house.get_with(&path, &[BROWSER, ("Accept-Encoding", "br")])
+        };
+        let answers: Vec<Answered> = std::thread::scope(|scope| {
+            let asking: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(ask)).collect();
+            asking.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        for answered in &answers {
+            assert_eq!((answered.status, answered.header("content-encoding")), (200, "br"), "{path}");
+            assert_eq!(answered.body, answers[0].body, "{path}");
+        }
+        assert_eq!((cut() - cut_before, compressions(&house) - compressed_before), (1.0, 1.0), "{path}");
+    }
+}
+
 /// Every feature lies in the tiles of its layer at every zoom, and is told with its own zone.
 #[test]
 fn the_tiles_of_a_layer_have_all_its_features_with_their_zones() {

@@ -68,23 +68,26 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     })?;
     let corpus = Arc::clone(call.corpus);
     let version = Some(format!("{}-{short_code}-{z}_{x}_{y}", corpus.id()));
-    let part = MapPart::Tile(short_code, tile);
+    let part = MapPart::Tile(short_code.clone(), tile);
     if let Some(made) = corpus.maps.get(&part) {
         return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
     }
+    let makes = Some(part.clone());
     let work = Prepared::heavy(move |cancellation| {
-        let MapPart::Tile(short_code, tile) = &part else { return Err(ApiError::internal("a tile is a tile")) };
-        let layer = layer_of(&corpus, short_code)?;
+        if let Some(made) = corpus.maps.get(&part) {
+            return Ok(Reply::kept(made));
+        }
+        let layer = layer_of(&corpus, &short_code)?;
         let damaged = |error| ApiError::internal(format!("{short_code}: {error}"));
         let (places, legend) = (layer.places().map_err(damaged)?, layer.legend().map_err(damaged)?);
         cancellation.check()?;
-        let features = cut(places, legend, *tile);
-        cancellation.check()?;
-        let made = written(layer.entry(), places, *tile, &features)?;
+        // Once it is begun it is kept, even if its caller disconnects: others may wait for it.
+        let features = cut(places, legend, tile);
+        let made = written(layer.entry(), places, tile, &features)?;
         corpus.maps.put(part, made.clone());
         Ok(Reply::kept(made))
     });
-    Ok(Prepared { version, ..work })
+    Ok(Prepared { version, makes, ..work })
 }
 
 pub(super) fn layer_of<'s>(corpus: &'s Corpus, short_code: &ShortCode) -> Result<&'s ZoningLayer, ApiError> {

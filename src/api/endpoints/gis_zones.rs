@@ -100,7 +100,11 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     if let Some(made) = corpus.maps.get(&part) {
         return Ok(Prepared { version, ..Prepared::light(move || Ok(Reply::kept(made))) });
     }
+    let makes = Some(part.clone());
     let work = Prepared::heavy(move |cancellation| {
+        if let Some(made) = corpus.maps.get(&part) {
+            return Ok(Reply::kept(made));
+        }
         let layer = layer_of(&corpus, &short_code)?;
         let legend = layer.legend().map_err(|error| ApiError::internal(format!("{short_code}: {error}")))?;
         cancellation.check()?;
@@ -108,7 +112,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         corpus.maps.put(part, made.clone());
         Ok(Reply::kept(made))
     });
-    Ok(Prepared { version, ..work })
+    Ok(Prepared { version, makes, ..work })
 }
 
 fn zones<'s>(corpus: &'s Corpus, layer: &'s ZoningLayer, legend: &'s Legend) -> ZonesReply<'s> {

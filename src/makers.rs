@@ -1,0 +1,152 @@
+//! Makes a thing once when several ask for it at the same time: one caller has the turn to make it, the others wait.
+//!
+//! Who waits does so without a thread. A turn ends when it is dropped, however that comes: the next caller then has it, looks
+//! whether the thing is there by now, and makes it if not. So a maker that is cancelled or fails leaves nobody waiting.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::OwnedMutexGuard;
+
+/// What takes so long to make is not waited for any longer.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// The turn to make something, which one caller has at a time.
+type Turns = tokio::sync::Mutex<()>;
+
+/// Who makes what, by its key.
+pub(crate) struct Makers<K: Eq + Hash>(Mutex<HashMap<K, Arc<Turns>>>);
+
+/// The turn to make what a key names, until it is dropped.
+pub(crate) struct MakersTurn<K: Eq + Hash> {
+    // Dropped before the seat, which counts who still holds it.
+    _turn: OwnedMutexGuard<()>,
+    _seat: Seat<K>,
+}
+
+/// One that makes something or waits for it. The last to leave forgets the key.
+struct Seat<K: Eq + Hash> {
+    makers: Arc<Makers<K>>,
+    key: K,
+    turns: Arc<Turns>,
+}
+
+impl<K: Eq + Hash + Clone> Makers<K> {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(HashMap::new())))
+    }
+
+    /// Waits until nobody else makes what the key names; none if that takes too long.
+    pub(crate) async fn turn(self: &Arc<Self>, key: K) -> Option<MakersTurn<K>> {
+        let seat = self.seat(key);
+        let turn = tokio::time::timeout(WAIT_MAX, Arc::clone(&seat.turns).lock_owned()).await.ok()?;
+        Some(MakersTurn { _turn: turn, _seat: seat })
+    }
+
+    fn seat(self: &Arc<Self>, key: K) -> Seat<K> {
+        let mut making = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = Arc::clone(making.entry(key.clone()).or_default());
+        Seat { makers: Arc::clone(self), key, turns }
+    }
+}
+
+impl<K: Eq + Hash> Drop for Seat<K> {
+    fn drop(&mut self) {
+        let mut making = self.makers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its own and that of the table. Others are added under this lock alone.
+        if Arc::strong_count(&self.turns) == 2 {
+            making.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// What several callers share: who makes what, what is there, and how often it was begun.
+    #[derive(Clone)]
+    struct Workshop {
+        makers: Arc<Makers<&'static str>>,
+        made: Arc<Mutex<Vec<&'static str>>>,
+        begun: Arc<AtomicUsize>,
+    }
+
+    impl Workshop {
+        fn new() -> Self {
+            Self { makers: Makers::new(), made: Arc::default(), begun: Arc::default() }
+        }
+
+        /// Gives whether it was there in the end.
+        async fn ask(&self, key: &'static str) -> bool {
+            let Some(_turn) = self.makers.turn(key).await else { return false };
+            if !self.made.lock().unwrap().contains(&key) {
+                self.begun.fetch_add(1, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                self.made.lock().unwrap().push(key);
+            }
+            true
+        }
+
+        fn seats(&self) -> usize {
+            self.makers.0.lock().unwrap().len()
+        }
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+    }
+
+    #[test]
+    fn many_that_ask_at_once_make_each_thing_once() {
+        runtime().block_on(async {
+            let workshop = Workshop::new();
+            let asking = (0..20).map(|number| {
+                let workshop = workshop.clone();
+                tokio::spawn(async move { workshop.ask(["one", "other"][number % 2]).await })
+            });
+            for asked in asking.collect::<Vec<_>>() {
+                assert!(asked.await.unwrap());
+            }
+            assert_eq!(workshop.begun.load(Ordering::Relaxed), 2);
+            assert_eq!(workshop.seats(), 0, "nothing is left of them");
+        });
+    }
+
+    #[test]
+    fn a_cancelled_maker_leaves_its_turn_to_the_next() {
+        runtime().block_on(async {
+            let workshop = Workshop::new();
+            let spawn = || {
+                let workshop = workshop.clone();
+                tokio::spawn(async move { workshop.ask("it").await })
+            };
+            let (maker, impatient, waiting) = (spawn(), spawn(), spawn());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            assert_eq!(workshop.begun.load(Ordering::Relaxed), 1);
+            impatient.abort();
+            maker.abort();
+            assert!(waiting.await.unwrap());
+            assert_eq!(workshop.begun.load(Ordering::Relaxed), 2, "the one who waited began again");
+            assert!(maker.await.unwrap_err().is_cancelled() && impatient.await.unwrap_err().is_cancelled());
+            assert_eq!(workshop.seats(), 0);
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let workshop = Workshop::new();
+            let held = workshop.makers.turn("it").await.unwrap();
+            assert!(tokio::time::timeout(WAIT_MAX * 2, workshop.ask("it")).await.is_ok_and(|made| !made));
+            drop(held);
+            assert!(workshop.ask("it").await);
+            assert_eq!(workshop.seats(), 0);
+        });
+    }
+}
