@@ -37,7 +37,7 @@ pub(super) fn page(error: &ToldError<'_>, visitor: &Visitor) -> Response<Bytes> 
             div.notice-page {
                 p.status { (error.status.as_u16()) }
                 h1 { (title) }
-                p.lead { (sentence(error.message)) }
+                p.lead { (sentence(for_people(error))) }
                 (advice(error.status, error.request_id))
             }
         },
@@ -76,6 +76,12 @@ fn advice(status: StatusCode, request_id: &str) -> Markup {
     }
 }
 
+/// What programs can do about something that is missing is no advice for people, who get their own.
+fn for_people<'m>(error: &ToldError<'m>) -> &'m str {
+    let what = error.message.split_once("; ").map(|(what, _)| what);
+    what.filter(|_| error.status == StatusCode::NOT_FOUND).unwrap_or(error.message)
+}
+
 /// A message of the API as a sentence.
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
@@ -95,5 +101,8 @@ mod tests {
         let text = std::str::from_utf8(shown.body()).unwrap();
         assert!(text.contains("There is nothing at /&lt;b&gt;."), "{text}");
         assert_eq!(shown.status(), 404);
+        let error = ToldError { message: "there is no node 1; take ids from search results", ..error };
+        let shown = page(&error, &Visitor::Anonymous);
+        assert!(std::str::from_utf8(shown.body()).unwrap().contains("There is no node 1.</p>"));
     }
 }

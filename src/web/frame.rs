@@ -13,6 +13,8 @@ pub(super) enum Section {
     Coverage,
     Zoning,
     Api,
+    Operator,
+    Account,
     /// Pages that the navigation does not list.
     Other,
 }
@@ -85,7 +87,7 @@ impl Page<'_> {
                     @for (section, path, name) in NAVIGATION {
                         a href=(path) aria-current=[(*section == self.section).then_some("page")] { (name) }
                     }
-                    (visitor.link())
+                    span.own { (visitor.link(self.section)) }
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! `shell` is what all pages share and the way of their calls into the service, `visitor` who asks; `frame` is head, header
 //! and footer of every page, `response` its headers, `assets` the stylesheet and the scripts, `files` their door, `errors` what is shown when
 //! something fails; `site` is the door of the public pages, `search` the search page, `law` the reading pages, `contents` the way to them, `coverage` what is loaded, `zoning` maps of zones, `docs` the documentation of the API,
-//! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages.
+//! `indexing` what invites search engines; `pager` links the pages of a list, `letters` puts text of others into pages, `figures` writes amounts and times.
 //!
 //! `review` is the page on which a person accepts a company formation that a program prepared, `pages` its HTML,
 //! `answer` its headers, `payments` how an accepted order is paid, `returned` where people are when they have paid, `tracking` how far it is. `settings` and `operator` are for
@@ -17,6 +17,7 @@ mod coverage;
 mod desk;
 pub mod docs;
 mod errors;
+mod figures;
 pub mod files;
 mod form;
 mod frame;

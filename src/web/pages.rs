@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::figures::{day_and_time, dollars};
 use super::frame::{self, Section};
 use super::payments::Next;
 use super::visitor::Visitor;
@@ -83,7 +84,10 @@ fn company(content: &DraftContent, intake: &Intake) -> Markup {
             dt { "State" } dd { (intake.state.name()) }
             dt { "Kind" } dd { (words(intake.entity_type.name())) }
             dt { @if intake.names.len() > 1 { "Names, in order of preference" } @else { "Name" } }
-            dd { ol { @for name in &intake.names { li { (name) } } } }
+            @match intake.names.as_slice() {
+                [name] => dd { (name) },
+                names => dd { ol { @for name in names { li { (name) } } } },
+            }
             @for (what, value) in [
                 ("Purpose", &intake.purpose),
                 ("NAICS code", &intake.naics),
@@ -149,8 +153,8 @@ fn shares(class: &ShareClass) -> String {
 
 fn address(place: &Address) -> String {
     let Address { street, street2, city, state, zip, country } = place;
-    let of_city = [Some(city), state.as_ref(), zip.as_ref()].into_iter().flatten();
-    let of_city = of_city.map(String::as_str).collect::<Vec<_>>().join(" ");
+    let region = [state.as_ref(), zip.as_ref()].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let of_city = if region.is_empty() { city.clone() } else { format!("{city}, {region}") };
     let abroad = (country != "US").then_some(country);
     let lines = [Some(street), street2.as_ref(), Some(&of_city), abroad];
     lines.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n")
@@ -160,7 +164,7 @@ fn price(content: &DraftContent) -> Markup {
     html! {
         h2 { "Price" }
         @match content.price_cents {
-            Some(cents) => p { strong { (dollars(cents)) } ", the fee of the state included." },
+            Some(cents) => p { strong { (dollars(cents)) } ", including the filing fee of the state." },
             None => p { "The operator of this service tells you the price before you pay." },
         }
     }
@@ -176,7 +180,7 @@ pub(super) fn accepted(
     let main = html! {
         p.banner.mild role="status" {
             strong { "Your order is received." }
-            @if order.stage() <= OrderStage::Payment { " It goes on when it is paid." }
+            @if order.stage() <= OrderStage::Payment { " Work on it begins once it is paid." }
         }
         dl {
             dt { "Company" } dd { (order.entity_name) }
@@ -185,13 +189,13 @@ pub(super) fn accepted(
                 dt { "Tracking token" }
                 dd { code { (token) } }
             }
-            dt { "Stage" } dd { (words(order.stage().name())) }
+            dt { "Stage" } dd.stage { (words(order.stage().name())) }
         }
         @if tracking_token.is_some() {
             p {
                 strong { "Keep the tracking token: it is not shown again later." }
                 " With it and the order number, you and the program that prepared this order can "
-                a href=(TRACK_PATH) { "see how far it is" } "."
+                a href=(TRACK_PATH) { "follow its progress" } "."
             }
         }
         @if order.stage() <= OrderStage::Payment {
@@ -211,32 +215,10 @@ pub(super) fn accepted(
     Page { title: "Your company formation", main }
 }
 
-fn dollars(cents: u32) -> String {
-    format!("${}.{:02}", cents / 100, cents % 100)
-}
-
 /// `limited_partnership` for people.
 pub(super) fn words(name: &str) -> String {
     match name {
         "llc" => "limited liability company".to_owned(),
         name => name.replace('_', " "),
-    }
-}
-
-/// To the minute, in UTC.
-pub(super) fn day_and_time(at: UnixMillis) -> String {
-    let text = at.to_string();
-    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-    format!("{day}, {} UTC", time.get(..5).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_and_times_are_written_for_people() {
-        assert_eq!(dollars(9005), "$90.05");
-        assert_eq!(day_and_time(UnixMillis(1_700_000_000_000)), "2023-11-14, 22:13 UTC");
     }
 }

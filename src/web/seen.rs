@@ -61,7 +61,12 @@ impl<'v> Seen<'v> {
     }
 
     pub(super) fn page(&self, status: StatusCode, title: &str, main: Markup) -> DoorAnswer {
-        let page = Page::new(title, Section::Other, main);
+        let section = match self.visit.segments.first().map(AsRef::as_ref) {
+            Some("settings") => Section::Account,
+            Some("operator") => Section::Operator,
+            _ => Section::Other,
+        };
+        let page = Page::new(title, section, main);
         response::page(status, page.html(&self.visitor), Keep::Nowhere).into()
     }
 }

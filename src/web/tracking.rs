@@ -6,14 +6,16 @@ use std::sync::Arc;
 use ::http::{Method, StatusCode};
 use maud::{Markup, html};
 
+use super::figures::day_and_time;
 use super::form::Form;
-use super::pages::{TRACK_PATH, day_and_time, words};
+use super::pages::{TRACK_PATH, words};
 use super::seen::Seen;
 use super::shell::Shell;
 use super::trouble::Trouble;
 use crate::accounts::ids::OrderId;
 use crate::accounts::tracking::{OrderView, StageStatus};
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
+use crate::formation::us_state::UsState;
 
 pub struct TrackingPage {
     shell: Arc<Shell>,
@@ -63,9 +65,10 @@ fn asked(is_unknown: bool) -> Markup {
 }
 
 fn shown(order: &OrderView) -> Markup {
+    let state = order.jurisdiction.parse::<UsState>().ok();
     html! {
         h1 { (order.entity_name) }
-        p.lead { (words(&order.entity_type)) " in " (order.jurisdiction) }
+        p.lead.stage { (words(&order.entity_type)) ", " (state.map_or(order.jurisdiction.as_str(), |state| state.name())) }
         ol.stages {
             @for stage in &order.stages {
                 @let (class, word) = match stage.status {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use maud::{Markup, html};
 
 use super::browser::Browser;
+use super::frame::Section;
 use crate::accounts::Accounts;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::people::Role;
@@ -28,12 +29,15 @@ impl Visitor {
     }
 
     /// The last entries of the navigation.
-    pub(super) fn link(&self) -> Markup {
+    pub(super) fn link(&self, shown: Section) -> Markup {
+        let entry = |section: Section, path: &str, name: &str| {
+            html! { a href=(path) aria-current=[(section == shown).then_some("page")] { (name) } }
+        };
         match self {
-            Self::Anonymous => html! { a href="/settings" { "Sign in" } },
+            Self::Anonymous => entry(Section::Account, "/settings", "Sign in"),
             Self::Person(person) => html! {
-                @if person.role == Role::Operator { a href="/operator" { "Operator" } }
-                a href="/settings" { "Account" }
+                @if person.role == Role::Operator { (entry(Section::Operator, "/operator", "Operator")) }
+                (entry(Section::Account, "/settings", "Account"))
             },
         }
     }

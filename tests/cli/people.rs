@@ -127,7 +127,7 @@ fn an_operator_swaps_and_rolls_back_the_snapshot_on_the_page() {
     assert!(built.status.success(), "{}", crate::stderr(&built));
 
     let page = ask(&server.address, "GET", "/operator", &cookie, &[]);
-    assert!(page.text.contains("Report of its build") && page.text.contains("takes debits"), "{}", page.text);
+    assert!(page.text.contains("Report of its build") && page.text.contains("<dd>working</dd>"), "{}", page.text);
     let other = between(&page.text, "name=\"snapshot\" value=\"", "\"").unwrap().to_owned();
     let swap = |name: &str| {
         let form = [("token", &*token(&page)), ("snapshot", name)];

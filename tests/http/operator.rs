@@ -99,7 +99,7 @@ fn accounts_are_approved_invited_and_shut_out() {
     let mut operator = operator(&house);
     let jane = Browser::signed_up(&house, "jane").account();
     let page = operator.get("/operator").text();
-    assert!(page.contains("waits") && page.contains("jane"), "{page}");
+    assert!(page.contains("<strong>waiting</strong>") && page.contains("jane"), "{page}");
     let act = |operator: &mut Browser<'_>, id: AccountId, what: &str| {
         operator.post("/operator/account", &[("account", &id.to_string()), ("do", what)]).status
     };

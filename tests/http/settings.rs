@@ -124,11 +124,11 @@ fn a_pack_is_asked_for_and_the_page_says_how_to_pay() {
     let page = browser.post("/settings/packs", &[("pack", "starter")]);
     assert_eq!(page.status, 200, "{}", page.text());
     assert!(page.text().contains("buy-1") && page.text().contains("Pay the operator"));
-    assert!(browser.get("/settings").text().contains("waits for its payment"));
+    assert!(browser.get("/settings").text().contains("waiting for payment"));
     let purchase = house.accounts.purchases().unwrap()[0].id;
     house.accounts.pay_purchase(purchase, None, &house.act()).unwrap();
     let page = browser.get("/settings").text();
-    assert!(page.contains("<td>paid</td>") && !page.contains("waits for its payment"), "{page}");
+    assert!(page.contains("<td>paid</td>") && !page.contains("waiting for payment"), "{page}");
     assert_eq!(browser.post("/settings/packs", &[("pack", "gold")]).status, 422);
 }
 

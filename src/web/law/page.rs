@@ -64,8 +64,8 @@ impl<'p> Setting<'p> {
                 h2 { (Letters(label)) }
                 @if effective_from.is_some() || effective_to.is_some() {
                     p.also {
-                        @if let Some(from) = effective_from { "From " (from) " " }
-                        @if let Some(to) = effective_to { "until " (to) }
+                        @if let Some(from) = effective_from { "From " time datetime=(from) { (from) } " " }
+                        @if let Some(to) = effective_to { "until " time datetime=(to) { (to) } }
                     }
                 }
                 (LawText::beside(text, self.layout(place)).html())

@@ -13,10 +13,11 @@ use crate::accounts::records::{
 use crate::accounts::views::AccountView;
 use crate::door::DoorAnswer;
 use crate::metrics::Failed;
+use crate::web::figures::{day, day_and_time, dollars, signed, to_the_second};
 use crate::web::frame::{Page, Section};
+use crate::web::letters::{counted, grouped};
 use crate::web::response::{self, Keep};
 use crate::web::seen::Seen;
-use crate::web::settings::overview::{day, day_and_time, dollars};
 use crate::web::trouble::Trouble;
 
 /// Rows of each list; commands show the rest.
@@ -83,7 +84,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         (errors(&metrics.recent_failures()))
         (acts(&office.acts))
     };
-    let page = Page::new("Running the service", Section::Other, main);
+    let page = Page::new("Running the service", Section::Operator, main);
     Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
 }
 
@@ -97,10 +98,10 @@ fn health(shared: &Shared) -> Markup {
             h2 #health { "Health" }
             dl {
                 dt { "Ledger" }
-                dd { @match ledger { Ok(()) => "takes debits", Err(why) => strong.bad { (why) } } }
+                dd { @match ledger { Ok(()) => "working", Err(why) => strong.bad { (why) } } }
                 dt { "Snapshot" }
                 dd { code { (corpus.id()) } @if let Some(what) = damage { " " strong.bad { "damaged: " (what) } } }
-                dt { "Waiting for a permit" } dd { (service.waiting()) }
+                dt { "Searches waiting" } dd { (service.waiting()) }
                 dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
             }
         }
@@ -173,7 +174,7 @@ fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
                     li {
                         span {
                             strong { (order.entity_name) } ", " (order.entity_type.replace('_', " ")) " in " (order.jurisdiction) ", " (order.account)
-                            span.count { " " (stage.name().replace('_', " ")) " since " (order.stages.last().map_or(String::new(), |reached| day(reached.at))) }
+                            span.count { " " (stage.name().replace('_', " ")) @if let Some(reached) = order.stages.last() { " since " (day(reached.at)) } }
                         }
                         div.actions {
                             @if stage <= OrderStage::Payment {
@@ -205,7 +206,7 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
             h2 #accounts { "Accounts" }
             div.scroll tabindex="0" role="group" aria-labelledby="accounts" {
                 table {
-                    thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
+                    thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th.number scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
                     tbody {
                         @for (view, login) in accounts {
                             @let id = view.record.id.to_string();
@@ -213,11 +214,11 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
                             tr {
                                 th scope="row" { (view.record.name) " " code { (id) } }
                                 td { (login.as_deref().unwrap_or("–")) }
-                                td { @if status == AccountStatus::Pending { strong { "waits" } } @else { (format!("{status:?}").to_lowercase()) } }
+                                td { @if status == AccountStatus::Pending { strong { "waiting" } } @else { (format!("{status:?}").to_lowercase()) } }
                                 td { (view.record.tier) }
-                                td.number { (view.remaining.wallet) }
+                                td.number { (signed(view.remaining.wallet)) }
                                 td { (day(view.record.created_at)) }
-                                td.actions {
+                                td { div.actions {
                                     @if matches!(status, AccountStatus::Pending | AccountStatus::Disabled) {
                                         (button(seen, "/operator/account", &[("account", &id), ("do", "approve")], "Approve", &view.record.name))
                                     }
@@ -225,7 +226,7 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
                                         (button(seen, "/operator/account", &[("account", &id), ("do", "link")], "Link", &view.record.name))
                                         (button(seen, "/operator/account", &[("account", &id), ("do", "disable")], "Disable", &view.record.name))
                                     }
-                                }
+                                } }
                             }
                         }
                     }
@@ -233,10 +234,10 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
             }
             form.entry method="post" action="/operator/invite" {
                 (seen.token_field())
-                label for="invited" { "Invite: name of a new account" }
+                label for="invited" { "Invite somebody: name of the new account" }
                 input #invited type="text" name="name" required maxlength="200";
-                label.tick { input type="checkbox" name="operator" value="yes"; " It may run the service" }
-                button type="submit" { "Make a link" }
+                label.tick { input type="checkbox" name="operator" value="yes"; " As an operator, who may run the service" }
+                button type="submit" { "Make an invitation link" }
             }
         }
     }
@@ -250,7 +251,7 @@ fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report
             h2 #snapshots { "Snapshots" }
             dl {
                 dt { "Served" } dd { code { (served.id()) } }
-                dt { "Provisions" } dd { (counts.provisions) " in " (counts.code_bodies) " bodies of law" }
+                dt { "Provisions" } dd { (grouped(counts.provisions)) " in " (grouped(counts.code_bodies)) " codes" }
                 dt { "Zoning layers" } dd { (counts.zoning_layers) }
             }
             @if let Some(report) = report { details { summary { "Report of its build" } pre tabindex="0" { (report) } } }
@@ -260,7 +261,7 @@ fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report
                         span {
                             strong { (row.name) }
                             @match &row.id {
-                                Ok(_) => span.count { " " (row.provisions) " provisions, " (row.bytes >> 20) " MB" },
+                                Ok(_) => span.count { " " (grouped(row.provisions)) " provisions, " (counted((row.bytes >> 20) as usize)) " MB" },
                                 Err(why) => { " " strong.bad { (why) } }
                             }
                         }
@@ -301,11 +302,11 @@ fn errors(failures: &[Failed]) -> Markup {
 fn acts(acts: &[ActRecord]) -> Markup {
     html! {
         section aria-labelledby="acts" {
-            h2 #acts { "Newest administrative acts" }
+            h2 #acts { "Recent administrative actions" }
             div.scroll tabindex="0" role="group" aria-labelledby="acts" {
                 table {
-                    thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Act" } th scope="col" { "On" } } }
-                    tbody { @for act in acts.iter().rev() { tr { td { (act.at) } td { (act.actor) } td { (act.act) } td { (act.on) } } } }
+                    thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Action" } th scope="col" { "On" } } }
+                    tbody { @for act in acts.iter().rev() { tr { td { (to_the_second(&act.at)) } td { (act.actor) } td { (act.act) } td { (act.on) } } } }
                 }
             }
         }

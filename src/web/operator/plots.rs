@@ -18,8 +18,8 @@ pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
     let cells = times[0].counts.len();
     let (width, height) = (NAME + CELL * cells as f64, ROW * (times.len() as f64 + 1.0));
     html! {
-        figure.chart {
-            svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label={ (label) ", as in the table below" } {
+        figure.chart.plot {
+            div.scroll tabindex="0" role="group" aria-label={ (label) ", as a plot" } { svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label={ (label) ", as in the table below" } {
                 @for (place, bound) in times[0].bounds.iter().enumerate().filter(|(place, _)| place % 2 == 0) {
                     text x=(NAME + CELL * (place as f64 + 1.0)) y=(ROW - 8.0) text-anchor="end" { (duration(*bound)) }
                 }
@@ -33,7 +33,7 @@ pub(super) fn heat(label: &str, times: &[Times]) -> Markup {
                         }
                     }
                 }
-            }
+            } }
             figcaption {
                 details {
                     summary { "As a table" }

@@ -277,7 +277,7 @@ fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
                 @if query.min_score.is_some() { li { a href=(query.with("minScore", None)) { "Search results of any score" } } }
                 @if query.mode() != Mode::Hybrid { li { a href=(query.with("mode", None)) { "Search by words and meaning together" } } }
                 @if query.text.contains('"') { li { a href=(query.with("q", Some(&query.text.replace('"', "")))) { "Search without the quotation marks" } } }
-                li { "Use words that the law uses, such as " q { "lessee" } " besides " q { "tenant" } "." }
+                li { "Use words that the law uses, such as " q { "lessee" } " as well as " q { "tenant" } "." }
             }
         }
     }

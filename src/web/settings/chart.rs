@@ -60,7 +60,8 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
     let total: i64 = (0..usage.days).map(|place| usage.on(place)).sum();
     html! {
         figure.chart {
-            svg viewBox={ "0 0 " (width) " " (HEIGHT + 18.0) } role="img" aria-label={ (total) " credits and free units used in " (usage.days) " days; at most " (most) " on one day" } {
+            p.count aria-hidden="true" { "At most " (most) " a day" }
+            svg viewBox={ "0 0 " (width) " " (HEIGHT + 1.0) } role="img" aria-label={ (total) " credits and free units used in " (usage.days) " days; at most " (most) " on one day" } {
                 @for place in 0..usage.days {
                     g {
                         title { (usage.day(place)) ": " (usage.on(place)) }
@@ -70,10 +71,8 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
                     }
                 }
                 line class="axis" x1="0" x2=(width) y1=(HEIGHT) y2=(HEIGHT) {}
-                text x="0" y=(HEIGHT + 14.0) { (usage.first) }
-                text x=(width) y=(HEIGHT + 14.0) text-anchor="end" { (usage.day(usage.days - 1)) }
-                text x="0" y="10" { (most) }
             }
+            p.span-of-days aria-hidden="true" { time { (usage.first) } time { (usage.day(usage.days - 1)) } }
             figcaption {
                 ul.legend {
                     @for (place, (name, days)) in usage.operations.iter().enumerate() {
@@ -103,7 +102,7 @@ fn stacked(usage: &Usage, place: usize, most: i64) -> Vec<(usize, f64, f64)> {
     let mut top = HEIGHT;
     let mut parts = Vec::new();
     for (colour, (_, days)) in usage.operations.iter().enumerate() {
-        let height = days[place].max(0) as f64 / most as f64 * (HEIGHT - 14.0);
+        let height = days[place].max(0) as f64 / most as f64 * (HEIGHT - 2.0);
         if height > 0.0 {
             top -= height;
             parts.push((colour.min(COLOURS - 1), round(top), round(height)));

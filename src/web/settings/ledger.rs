@@ -10,9 +10,9 @@ use super::shared::Shared;
 use crate::accounts::ids::EntryNumber;
 use crate::accounts::views::EntryView;
 use crate::door::DoorAnswer;
+use crate::web::figures::{day_and_time, signed};
 use crate::web::response::{self, Keep};
 use crate::web::seen::Seen;
-use crate::web::settings::overview::day_and_time;
 use crate::web::trouble::Trouble;
 
 const ON_A_PAGE: usize = 50;
@@ -39,14 +39,14 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     let (entries, next) = entries(shared, seen, ON_A_PAGE).await?;
     let main = html! {
         h1 { "Ledger" }
-        p { "What was given, bought and used, newest first. Free units of the month are used before credits." }
-        p { a href="/settings/ledger.csv" { "Export as CSV" } " · " a href="/settings" { "Back to the settings" } }
+        p { "What was given, bought and used, newest first. A month's free units are used before credits." }
+        p { a href="/settings/ledger.csv" { "Export as CSV" } " · " a href="/settings" { "Back to your account" } }
         div.scroll tabindex="0" role="group" aria-label="Ledger" {
-            table {
+            table.ledger {
                 thead {
                     tr {
                         th scope="col" { "Entry" } th scope="col" { "Time" } th scope="col" { "Kind" } th scope="col" { "For" }
-                        th scope="col" { "Credits" } th scope="col" { "Of these free" } th scope="col" { "Balance" } th scope="col" { "Key" }
+                        th.number scope="col" { "Amount" } th.number scope="col" { "Of it free units" } th.number scope="col" { "Credits left" } th scope="col" { "Key" }
                     }
                 }
                 tbody {
@@ -56,9 +56,9 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
                             td { (day_and_time(entry.at)) }
                             td { (entry.kind.name()) }
                             td { (entry.operation.as_deref().or(entry.note.as_deref()).unwrap_or("–")) }
-                            td.number { (entry.credits) }
+                            td.number { (signed(entry.credits)) }
                             td.number { (entry.from_allotment) }
-                            td.number { (entry.balance_after) }
+                            td.number { (signed(entry.balance_after)) }
                             td { (entry.key_prefix.as_deref().unwrap_or("–")) }
                         }
                     }

@@ -14,7 +14,9 @@ use crate::accounts::tier::{PackName, Tariff};
 use crate::accounts::views::{AccountView, EntryView, KeyView};
 use crate::clock::UnixMillis;
 use crate::door::DoorAnswer;
+use crate::web::figures::{credits, day, day_and_time, dollars, signed};
 use crate::web::frame::{Page, Section};
+use crate::web::letters::grouped;
 use crate::web::response::{self, Keep, redirect};
 use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
@@ -59,7 +61,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         (standing(person, &account.view))
         (money(&account.view))
         section aria-labelledby="usage" {
-            h2 #usage { "Usage in " (CHARTED_DAYS) " days" }
+            h2 #usage { "Usage in the last " (CHARTED_DAYS) " days" }
             (chart::by_day(&usage))
             @if account.entries.len() == CHARTED_MAX { p.count { "Of the newest " (CHARTED_MAX) " entries." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
@@ -70,7 +72,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         (browsers(seen, person, &account.sessions))
         (leaving(seen))
     };
-    let page = Page::new("Your account", Section::Other, main);
+    let page = Page::new("Your account", Section::Account, main);
     Ok(response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into())
 }
 
@@ -84,24 +86,22 @@ fn standing(person: &SignedIn, view: &AccountView) -> Markup {
         dl {
             dt { "Signed in as" } dd { (person.login) }
             dt { "Account" } dd { code { (view.record.id) } }
-            dt { "Tier" } dd { (view.record.tier) ", " (view.limits.per_minute) " calls a minute, " (view.limits.per_day) " a day" }
+            dt { "Tier" } dd { (view.record.tier) ", " (grouped(view.limits.per_minute)) " calls a minute, " (grouped(view.limits.per_day)) " a day" }
         }
     }
 }
 
 fn money(view: &AccountView) -> Markup {
-    let used = view.monthly_units.saturating_sub(view.remaining.allotment);
+    let (left, all) = (view.remaining.allotment, view.monthly_units);
     html! {
         section aria-labelledby="credits" {
             h2 #credits { "Credits" }
             dl {
-                dt { "Wallet" } dd { strong { (view.remaining.wallet) } " credits; they do not expire" }
+                dt { "Wallet" } dd { strong { (signed(view.remaining.wallet)) } " credits; they do not expire" }
                 dt { "This month" }
                 dd {
-                    (view.remaining.allotment) " of " (view.monthly_units) " free units left "
-                    @if view.monthly_units > 0 {
-                        meter min="0" max=(view.monthly_units) value=(used) aria-label="free units used" { (used) }
-                    }
+                    (grouped(left)) " of " (grouped(all)) " free units left "
+                    @if all > 0 { meter min="0" max=(all) value=(left) aria-label="free units left" { (left) } }
                 }
             }
         }
@@ -118,18 +118,20 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
             @if keys.iter().any(|key| is_live(&key)) {
                 div.scroll tabindex="0" role="group" aria-labelledby="keys" {
                     table {
-                        thead { tr { th scope="col" { "Name" } th scope="col" { "Begins with" } th scope="col" { "Scopes" } th scope="col" { "Last used" } th scope="col" { "Ends" } th scope="col" { span.unseen { "Change" } } } }
+                        thead { tr { th scope="col" { "Name" } th scope="col" { "Starts with" } th scope="col" { "Scopes" } th scope="col" { "Last used" } th scope="col" { "Expires" } th scope="col" { span.unseen { "Change" } } } }
                         tbody {
                             @for key in keys.iter().filter(is_live) {
                                 tr {
                                     th scope="row" { (key.record.name) }
                                     td { code { (key.record.prefix) "…" } }
                                     td { (key.record.scopes.names().collect::<Vec<_>>().join(", ")) }
-                                    td { (key.last_used.map_or("never".to_owned(), day)) }
-                                    td { (key.record.expires_at.map_or("–".to_owned(), day)) }
-                                    td.actions {
-                                        (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Rotate", &key.record.name))
-                                        (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
+                                    td { @match key.last_used { Some(at) => (day(at)), None => "never" } }
+                                    td { @match key.record.expires_at { Some(at) => (day(at)), None => "never" } }
+                                    td {
+                                        div.actions {
+                                            (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Rotate", &key.record.name))
+                                            (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
+                                        }
                                     }
                                 }
                             }
@@ -142,12 +144,12 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
                 label for="key-name" { "Name of a new key" }
                 input #key-name type="text" name="name" required maxlength="100" placeholder="my program";
                 fieldset {
-                    legend { "It may be used for" }
+                    legend { "Scopes: what the key may be used for" }
                     @for scope in Scope::ALL {
                         label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; " " (scope.name()) }
                     }
                 }
-                label for="key-days" { "Days until it ends (empty: it does not)" }
+                label for="key-days" { "Expires after so many days (leave empty for never)" }
                 input #key-days type="number" name="days" min="1" max="65535";
                 button type="submit" { "Create a key" }
             }
@@ -175,8 +177,8 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
                     @let pack = tariff.pack(name);
                     li {
                         h3 { (name.tier()) }
-                        p { strong { (pack.credits) " credits" } ", " (dollars(pack.price_cents)) }
-                        p.count { (pack.limits.per_minute) " calls a minute, " (pack.limits.per_day) " a day" }
+                        p { strong { (credits(pack.credits)) " credits" } br; (dollars(pack.price_cents)) }
+                        p.count { (grouped(pack.limits.per_minute)) " calls a minute, " (grouped(pack.limits.per_day)) " a day" }
                         (action(seen, "/settings/packs", "pack", name.tier().name(), "Buy", name.tier().name()))
                     }
                 }
@@ -184,7 +186,7 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
             @if !purchases.is_empty() {
                 div.scroll tabindex="0" role="group" aria-label="Your purchases" {
                     table {
-                        thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Asked for" } th scope="col" { "State" } } }
+                        thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Requested" } th scope="col" { "State" } } }
                         tbody {
                             @for purchase in purchases.iter().rev().take(20) {
                                 tr {
@@ -205,7 +207,7 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
 
 const fn state_of(status: PurchaseStatus) -> &'static str {
     match status {
-        PurchaseStatus::Requested => "waits for its payment",
+        PurchaseStatus::Requested => "waiting for payment",
         PurchaseStatus::Paid => "paid",
         PurchaseStatus::Cancelled => "cancelled",
         PurchaseStatus::Refunded => "refunded",
@@ -227,7 +229,7 @@ fn password(seen: &Seen<'_>) -> Markup {
                 (seen.token_field())
                 (current_password_field("current-for-new"))
                 (new_password_field())
-                p.count { "Every browser is signed out; this one stays." }
+                p.count { "This signs out every other browser." }
                 button type="submit" { "Change the password" }
             }
         }
@@ -276,19 +278,4 @@ fn leaving(seen: &Seen<'_>) -> Markup {
             }
         }
     }
-}
-
-pub(in crate::web) fn dollars(cents: u32) -> String {
-    format!("${}.{:02}", cents / 100, cents % 100)
-}
-
-pub(in crate::web) fn day(at: UnixMillis) -> String {
-    at.day().to_string()
-}
-
-/// To the minute, in UTC.
-pub(in crate::web) fn day_and_time(at: UnixMillis) -> String {
-    let text = at.to_string();
-    let (day, time) = text.split_once('T').unwrap_or((&text, ""));
-    format!("{day}, {} UTC", time.get(..5).unwrap_or_default())
 }

@@ -18,11 +18,11 @@ use crate::accounts::tier::PackName;
 use crate::door::DoorAnswer;
 use crate::web::assets::SETTINGS;
 use crate::web::browser::end_session;
+use crate::web::figures::dollars;
 use crate::web::form::Form;
 use crate::web::frame::{Page, Section};
 use crate::web::response::{self, Keep, redirect};
 use crate::web::seen::Seen;
-use crate::web::settings::overview::dollars;
 use crate::web::trouble::Trouble;
 use crate::web::visitor::Visitor;
 
@@ -60,7 +60,7 @@ pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) ->
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued = shared.shell.desk.work(move || accounts.create_key(wish, &act, &mut SystemEntropy)).await?;
-    Ok(shown_once(seen, &issued))
+    Ok(shown_once(shared, seen, &issued))
 }
 
 pub(super) async fn rotate_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
@@ -69,7 +69,7 @@ pub(super) async fn rotate_key(shared: &Shared, seen: &Seen<'_>, form: &Form) ->
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued =
         shared.shell.desk.work(move || accounts.rotate_key(key, OVERLAP_MILLIS, &act, &mut SystemEntropy)).await?;
-    Ok(shown_once(seen, &issued))
+    Ok(shown_once(shared, seen, &issued))
 }
 
 pub(super) async fn revoke_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
@@ -100,27 +100,27 @@ fn own_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<KeyId, Troub
 }
 
 /// The one page on which the text of a key stands.
-fn shown_once(seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswer {
+fn shown_once(shared: &Shared, seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswer {
     let key = issued.secret.reveal();
     let main = html! {
         h1 { "Your new key" }
         p.banner { strong { "Copy it now." } " It is shown this once: only a hash of it is stored." }
         p.secret {
             code #new-key { (key) }
-            " " button.quiet type="button" data-copy="new-key" hidden { "Copy" }
+            button.quiet type="button" data-copy="new-key" hidden { "Copy" }
         }
         dl {
             dt { "Name" } dd { (issued.record.name) }
-            dt { "Scopes" } dd { (issued.record.scopes) }
+            dt { "Scopes" } dd { (issued.record.scopes.names().collect::<Vec<_>>().join(", ")) }
         }
         @if let Some(replaced) = issued.record.replaces {
             p { "It replaces " (replaced) ", which works for another day." }
         }
         h2 { "Use it" }
-        pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '/api/v1/search?q=security+deposit'" } }
+        pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }
         p { a.button href="/settings#keys" { "I have copied it" } }
     };
-    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Other, main) };
+    let page = Page { scripts: &[&SETTINGS], ..Page::new("Your new key", Section::Account, main) };
     response::page(StatusCode::OK, page.html(&seen.visitor), Keep::Nowhere).into()
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn buy(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result
         p.banner.mild role="status" { (how_to_pay) }
         // A link, not a redirect: a form of this site leads nowhere else.
         @if let Some(url) = &checkout_url { p { a.button href=(url) rel="noreferrer" { "Pay by card" } } }
-        p { a href="/settings" { "Back to the settings" } }
+        p { a href="/settings" { "Back to your account" } }
     };
     Ok(seen.page(StatusCode::OK, "Your purchase", main))
 }
