@@ -91,7 +91,7 @@ fn edition(source: Option<&Source>) -> Markup {
         @if let Some(source) = source {
             (Letters(&source.edition))
             @if let Some(through) = &source.current_through { ", current through " (Letters(through)) }
-            br; span.count { (Letters(&source.publisher)) ", retrieved " (Letters(&source.retrieved)) }
+            br; span.count { (Letters(&source.publisher)) ", retrieved " time { (Letters(&source.retrieved)) } }
         }
     }
 }

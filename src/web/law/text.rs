@@ -1,5 +1,6 @@
 //! A text of the law in HTML: paragraphs by their depth, headings, tables, footnotes, and what it cites as links.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind};
@@ -18,6 +19,9 @@ const PART_LINES_MAX: usize = 60;
 
 /// Words of a subdivision that stand in the contents of a long text.
 const CONTENTS_CHARS: usize = 60;
+
+/// The same of one that begins with a heading, which is cut only if it is no heading at all.
+const CONTENTS_HEADING_CHARS: usize = 160;
 
 /// How importers begin the line that stands for an image.
 const IMAGE: &str = "Image: ";
@@ -70,7 +74,7 @@ impl<'t> LawText<'t> {
                 details.contents open {
                     summary { "Contents of this provision" }
                     ol { @for (anchor, line) in first {
-                        li { a href={ "#" (anchor) } { span.label { (Letters(line.label)) } " " (Letters(beginning(line.text))) } }
+                        li { a href={ "#" (anchor) } { span.label { (Letters(line.label)) } " " (Letters(&beginning(line.text))) } }
                     } }
                 }
             }
@@ -253,12 +257,13 @@ impl<'t> LawText<'t> {
     }
 }
 
-/// The heading that a subdivision begins with, or its first words.
-fn beginning(text: &str) -> &str {
-    let text = text.split(".—").next().unwrap_or(text);
-    let end = text.char_indices().nth(CONTENTS_CHARS).map_or(text.len(), |(end, _)| end);
-    let words = &text[..end];
-    if end == text.len() { words } else { words.rsplit_once(' ').map_or(words, |(words, _)| words) }
+/// The heading that a subdivision begins with, or its first words, which are cut.
+fn beginning(text: &str) -> Cow<'_, str> {
+    let heading = text.split_once(".—").map(|(heading, _)| heading);
+    let (text, chars_max) = heading.map_or((text, CONTENTS_CHARS), |heading| (heading, CONTENTS_HEADING_CHARS));
+    let Some((end, _)) = text.char_indices().nth(chars_max) else { return Cow::Borrowed(text) };
+    let words = text[..end].rsplit_once(' ').map_or(&text[..end], |(words, _)| words);
+    Cow::Owned(format!("{}…", words.trim_end_matches([',', ';', ':', ' '])))
 }
 
 #[cfg(test)]
@@ -272,7 +277,10 @@ mod tests {
         assert_eq!(beginning("Adjustment of Royalty Fees.— As used"), "Adjustment of Royalty Fees");
         assert_eq!(beginning("Short"), "Short");
         let long = beginning("The Mayor shall establish and implement programs, subject to the annual appropriation");
-        assert_eq!(long, "The Mayor shall establish and implement programs, subject");
+        assert_eq!(long, "The Mayor shall establish and implement programs, subject…");
+        let heading = "Information on Rights and Protections Under Servicemembers Civil Relief Act";
+        assert_eq!(beginning(&format!("{heading}.—The Secretary")), heading);
+        assert_eq!(beginning(&format!("{}.—x", "word ".repeat(100))).chars().count(), CONTENTS_HEADING_CHARS);
     }
 
     #[test]

@@ -206,6 +206,7 @@ fn shown(hit: &Hit<'_>) -> Markup {
                 @for (part, is_marked) in parts(&hit.snippet, &hit.highlights) {
                     @if is_marked { mark { (Letters(part)) } } @else { (Letters(part)) }
                 }
+                @if is_cut(&hit.snippet) { "…" }
             }
             p.where {
                 (Letters(&hit.code_body)) " · " (hit.jurisdiction)
@@ -214,6 +215,11 @@ fn shown(hit: &Hit<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Whether a snippet ends within a sentence.
+fn is_cut(snippet: &str) -> bool {
+    snippet.ends_with(|last: char| last.is_alphanumeric() || last == ',')
 }
 
 /// How a provision is related to the one that the query names.
