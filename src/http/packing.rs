@@ -84,7 +84,7 @@ impl Packing {
             Some(tag) if head.extensions.get::<PackedOnce>().is_some() => {
                 self.packed_once(&plain, (tag.as_bytes().into(), coding)).await
             }
-            _ => self.packed_quickly(&plain, coding, |_| {}).await,
+            _ => self.packed_soon(&plain, coding, Effort::Quick, |_| {}).await,
         };
         let Some(packed) = packed else { return Reply::from_parts(head, Full::new(plain)) };
         let mut response = Reply::from_parts(head, Full::new(packed));
@@ -107,16 +107,16 @@ impl Packing {
             kept.put(key, packed.clone());
             drop(turn);
         };
-        self.packed_quickly(plain, coding, keep).await
+        self.packed_soon(plain, coding, Effort::Kept, keep).await
     }
 
-    async fn packed_quickly(&self, plain: &Bytes, coding: Coding, keep: impl Keep) -> Option<Bytes> {
+    async fn packed_soon(&self, plain: &Bytes, coding: Coding, effort: Effort, keep: impl Keep) -> Option<Bytes> {
         match plain.len() {
             ..=PACK_HERE_BYTES if coding != Coding::Brotli => {
                 self.metrics.compressed(coding.names()[0]);
-                coding.pack(plain, Effort::Quick).inspect(keep)
+                coding.pack(plain, effort).inspect(keep)
             }
-            _ => self.packed_on_thread(plain.clone(), coding, Effort::Quick, keep).await,
+            _ => self.packed_on_thread(plain.clone(), coding, effort, keep).await,
         }
     }
 
@@ -159,10 +159,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_hardly_packs_and_what_is_empty_unpack_to_themselves_too() {
+        let noise: Vec<u8> = (0..100_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        for plain in [&noise[..], b"", b"a", &noise[..3000]] {
+            let packed = Coding::Gzip.pack(plain, Effort::Quick).unwrap();
+            let mut out = Vec::new();
+            flate2::read::GzDecoder::new(&*packed).read_to_end(&mut out).unwrap();
+            assert_eq!(out, plain);
+            assert_eq!(zstd::decode_all(&*Coding::Zstd.pack(plain, Effort::Quick).unwrap()).unwrap(), plain);
+        }
+    }
+
+    #[test]
     fn what_is_packed_is_smaller_and_unpacks_to_itself() {
         let plain = "The people shall be secure in their persons, houses, papers, and effects. ".repeat(100);
         let plain = plain.as_bytes();
-        for effort in [Effort::Quick, Effort::Thorough] {
+        for effort in [Effort::Quick, Effort::Quick, Effort::Kept, Effort::Thorough] {
             for coding in Coding::PREFERRED {
                 let packed = coding.pack(plain, effort).unwrap();
                 assert!(packed.len() * 10 < plain.len(), "{coding:?}");

@@ -17,7 +17,7 @@ const PREFIX_CHARS_MIN: usize = 3;
 pub(super) struct Vocabulary {
     words: Vec<KnownWord>,
     /// The words of ASCII, by their length.
-    lengths: Vec<Vec<Outline>>,
+    lengths: Vec<Outlines>,
     /// The others, which are few, by their place.
     accented: Vec<u32>,
 }
@@ -28,13 +28,42 @@ struct KnownWord {
     term: usize,
 }
 
-/// What rules a word out.
-#[derive(Clone, Copy)]
-struct Outline {
-    /// A bit for each letter that it has. Words with few edits between them have few letters that only one of them has.
-    letters: u32,
-    /// The place of the word.
-    word: u32,
+/// What rules words of a length out.
+#[derive(Default)]
+struct Outlines {
+    /// A bit for each letter that a word has. Words with few edits between them have few letters that only one of them has.
+    letters: Vec<u32>,
+    /// The places of the words.
+    words: Vec<u32>,
+}
+
+/// So many outlines are looked at together, without a branch for each.
+const OUTLINES_AT_ONCE: usize = 32;
+
+impl Outlines {
+    /// The places of the words that may be within so many edits of one with these letters.
+    fn near(&self, letters: u32, edits_max: u8) -> impl Iterator<Item = u32> {
+        let is_near = move |other: u32| {
+            // An edit brings in one letter at most, and takes one out.
+            let (gone, new) = (letters & !other, other & !letters);
+            if edits_max < 2 {
+                (gone & gone.wrapping_sub(1)) | (new & new.wrapping_sub(1)) == 0
+            } else {
+                has_two_at_most(gone) & has_two_at_most(new)
+            }
+        };
+        let chunks = self.letters.chunks(OUTLINES_AT_ONCE).zip(self.words.chunks(OUTLINES_AT_ONCE));
+        let chunks = chunks.filter(move |(letters, _)| letters.iter().fold(false, |any, other| any | is_near(*other)));
+        chunks.flat_map(move |(letters, words)| {
+            letters.iter().zip(words).filter(move |(other, _)| is_near(**other)).map(|(_, word)| *word)
+        })
+    }
+}
+
+/// Counting bits would take an instruction that not every processor has.
+const fn has_two_at_most(bits: u32) -> bool {
+    let but_one = bits & bits.wrapping_sub(1);
+    but_one & but_one.wrapping_sub(1) == 0
 }
 
 /// A known word for one that is not known.
@@ -63,9 +92,11 @@ impl Vocabulary {
                 continue;
             }
             if self.lengths.len() <= written.len() {
-                self.lengths.resize_with(written.len() + 1, Vec::new);
+                self.lengths.resize_with(written.len() + 1, Outlines::default);
             }
-            self.lengths[written.len()].push(Outline { letters: letters_of(written), word: place });
+            let outlines = &mut self.lengths[written.len()];
+            outlines.letters.push(letters_of(written));
+            outlines.words.push(place);
         }
     }
 
@@ -116,19 +147,15 @@ impl Vocabulary {
         // A word that is too long to be typed is near none.
         let Some(typed) = TypedWord::new(unknown) else { return near };
         let letters = letters_of(unknown);
-        let mut nearest = u32::from(edits_max);
+        let mut nearest = edits_max;
         let reach = usize::from(edits_max);
         let lengths = length.saturating_sub(reach)..(length + reach + 1).min(self.lengths.len());
-        for outline in self.lengths.get(lengths).unwrap_or_default().iter().flatten() {
-            // An edit brings in one letter at most, and takes one out.
-            let differs = (letters & !outline.letters).count_ones().max((outline.letters & !letters).count_ones());
-            if differs > nearest {
-                continue;
-            }
-            let edits = typed.distance(self.words[outline.word as usize].written.as_bytes());
-            if edits <= nearest {
-                nearest = edits;
-                near.push((edits as u8, outline.word));
+        let lengths = self.lengths.get(lengths).unwrap_or_default();
+        for place in lengths.iter().flat_map(|outlines| outlines.near(letters, edits_max)) {
+            let edits = typed.distance(self.words[place as usize].written.as_bytes());
+            if edits <= u32::from(nearest) {
+                nearest = edits as u8;
+                near.push((nearest, place));
             }
         }
         for place in &self.accented {
