@@ -84,14 +84,29 @@ impl Page<'_> {
                     }
                 }
                 nav aria-label="Site" {
-                    @for (section, path, name) in NAVIGATION {
-                        a href=(path) aria-current=[(*section == self.section).then_some("page")] { (name) }
-                    }
-                    span.own { (visitor.link(self.section)) }
+                    @for (section, path, name) in NAVIGATION { (entry(*section, path, name, self.section)) }
+                    span.own { (self.own(visitor)) }
                 }
             }
         }
     }
+
+    /// What is the visitor's own, at the end of the navigation.
+    fn own(&self, visitor: &Visitor) -> Markup {
+        let own = |section, path: &str, name: &str| entry(section, path, name, self.section);
+        html! {
+            @if visitor.is_operator() { (own(Section::Operator, "/operator", "Operator")) }
+            @match visitor {
+                Visitor::Anonymous => (own(Section::Account, "/settings", "Sign in")),
+                Visitor::Person(_) => (own(Section::Account, "/settings", "Account")),
+            }
+        }
+    }
+}
+
+/// An entry of the navigation.
+fn entry(section: Section, path: &str, name: &str, shown: Section) -> Markup {
+    html! { a href=(path) aria-current=[(section == shown).then_some("page")] { (name) } }
 }
 
 fn footer() -> Markup {

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
-
 use super::browser::Browser;
-use super::frame::Section;
 use crate::accounts::Accounts;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::people::Role;
@@ -28,25 +25,15 @@ impl Visitor {
         person.map_or(Self::Anonymous, |person| Self::Person(Arc::new(person)))
     }
 
-    /// The last entries of the navigation.
-    pub(super) fn link(&self, shown: Section) -> Markup {
-        let entry = |section: Section, path: &str, name: &str| {
-            html! { a href=(path) aria-current=[(section == shown).then_some("page")] { (name) } }
-        };
-        match self {
-            Self::Anonymous => entry(Section::Account, "/settings", "Sign in"),
-            Self::Person(person) => html! {
-                @if person.role == Role::Operator { (entry(Section::Operator, "/operator", "Operator")) }
-                (entry(Section::Account, "/settings", "Account"))
-            },
-        }
+    pub(super) fn is_operator(&self) -> bool {
+        matches!(self, Self::Person(person) if person.role == Role::Operator)
     }
 
     /// Pages of visitors with different names here are different pages.
     pub(super) fn tag(&self) -> &'static str {
         match self {
             Self::Anonymous => "a",
-            Self::Person(person) if person.role == Role::Operator => "o",
+            Self::Person(_) if self.is_operator() => "o",
             Self::Person(_) => "p",
         }
     }
