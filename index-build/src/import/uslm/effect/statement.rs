@@ -37,7 +37,7 @@ impl Statement {
             Some(all) => tail == all,
             None => tail.starts_with(plain),
         });
-        if !is_plain || tail.to_lowercase().contains("amendment by ") {
+        if !is_plain || has_exceptions(tail) || tail.to_lowercase().contains("amendment by ") {
             return None;
         }
         if subject == "Section" {
@@ -68,7 +68,8 @@ impl Statement {
         let found = form.captures(words)?;
         let rest = enactment.replace(&words[found.get(0)?.end()..], "$1");
         let (date, tail) = date(&rest)?;
-        if tail != ".”" && !tail.trim_start_matches(',').starts_with(" and shall apply ") {
+        let applies = tail.trim_start_matches(',').starts_with(" and shall apply ");
+        if tail != ".”" && (!applies || has_exceptions(tail)) {
             return None;
         }
         // `this subsection` in § 6(h)(1) is § 6(h).
@@ -82,6 +83,12 @@ impl Statement {
         };
         Some(Self::Act(Act { name: found["law"].to_owned(), sections: section.into_iter().collect() }, date))
     }
+}
+
+/// Whether words behind a date except something: `with certain exceptions`, `except that— (1) ...`. It may be a part of the
+/// section that has another date. Words on the cases that a wording governs leave its date as it is.
+fn has_exceptions(tail: &str) -> bool {
+    tail.contains("except")
 }
 
 /// What may follow the date. `$` is the end.
@@ -189,6 +196,10 @@ mod tests {
             ("Section effective 120 days after 1999-12-12, see section 1.", "2000-04-10"),
             ("Section effective three months after 1999-11-30, and applicable to ships.", "2000-02-29"),
             ("Section effective on the date that is 1 year after 2012-12-18, applicable to ships.", "2013-12-18"),
+            (
+                "Section effective 2000-07-28, applicable to ships, and not effective with respect to earlier ones.",
+                "2000-07-28",
+            ),
             ("Section effective upon the expiration of the 18-month period beginning on 2011-09-16.", "2013-03-16"),
         ] {
             assert_eq!(of_section(words).as_deref(), Some(expected), "{words}");
@@ -203,6 +214,7 @@ mod tests {
         for words in [
             "Section effective 1997-10-01, except that subsec. (a) of this section effective 1996-10-26, see section 1.",
             "Section effective 1997-10-01, except as otherwise provided, see section 4.",
+            "Section effective 1997-10-01, and applicable to proceedings commenced on or after that effective date, with certain exceptions, see section 7(e).",
             "Section effective on the later of the date that is 1 year after 2012-12-18, or another date.",
             "Section effective upon the entry into force of the Convention (1970-12-29), see section 4.",
             "Section effective 90 fortnights after 1997-10-01",
@@ -237,6 +249,7 @@ mod tests {
             "“The amendment made by this paragraph [amending section 7 of this title] shall take effect on 2012-01-01.”",
             "“The amendment made by this paragraph [amending this section] shall apply on or after 2012-01-01.”",
             "“The amendment made by this paragraph [amending this section] shall take effect on 2012-01-01, or earlier.”",
+            "“The amendment made by this paragraph [amending this section] shall take effect on 2012-01-01 and shall apply to ships, except that— “(1) paragraph (2) shall take effect on 2011-01-01.”",
         ] {
             assert_eq!(quoted(words), None, "{words}");
         }
