@@ -7,7 +7,7 @@ pub(crate) const REMARK_BYTES_MAX: usize = 300;
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 8] = [
+    const WORDS: [(&str, Status); 11] = [
         ("repealed", Status::Repealed),
         ("reserved", Status::Reserved),
         ("omitted", Status::Omitted),
@@ -16,6 +16,10 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
         ("renumbered", Status::Renumbered),
         ("redesignated", Status::Renumbered),
         ("expired", Status::Expired),
+        // Enacted, and not law.
+        ("not effective.", Status::Reserved),
+        ("not in effect.", Status::Reserved),
+        ("defeated at referendum", Status::Reserved),
     ];
     let bare = text.trim_start_matches(|c: char| !c.is_alphabetic()).as_bytes();
     WORDS

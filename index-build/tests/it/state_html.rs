@@ -133,6 +133,32 @@ fn a_source_credit_in_parentheses_ends_the_law_of_older_releases() {
     assert_eq!(imported.node("va/code/s9-3").text.as_deref(), Some(""));
 }
 
+/// Where the program that made an older release moved a list or a form behind the credit, it is still law.
+#[test]
+fn law_behind_its_source_credit_stays_law() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3><ol type=A><li>A cart stops for:</li>
+        <li>All <i>others</i> do not. (1984, c. 611.)</li></ol><ol type=1><li>cows;</li><li><b>geese</b>.</li></ol>
+        <p><b>Law review. </b>- For carts, see 1 L. Rev. 2.</p><p>More on carts.</p>
+        <h3>§ 9-2. Form.</h3><p>(Acts 2019, c. 297.)</p><p>Name: ____</p><p>Applied in Cart v. Cow, 1 Va. 2 (2020).</p>
+        <h3>§ 9-3. Old.</h3><p>It was.</p><p>(1930, p. 5.)</p><p>The 1999 amendment added it.</p>
+        <h3>§ 9-4. Kept.</h3><p>It goes on.</p><p>The number of this section was assigned by the Virginia Code Commission, the 1956 act having assigned no number.</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    let node = |number: &str| imported.node(&format!("va/code/s{number}"));
+    let carts = node("9-1");
+    let text = carts.text.as_deref().unwrap();
+    assert_eq!(text, "A. A cart stops for:\nB. All others do not.\n1. cows;\n2. geese.");
+    assert_eq!((carts.layout.mistake_for(text), carts.layout.lines.len()), (None, 4));
+    let marked: Vec<_> =
+        carts.layout.marks.iter().map(|mark| &text[mark.start as usize..][..mark.length as usize]).collect();
+    assert_eq!(marked, ["others", "geese"]);
+    assert_eq!((carts.source_credit.as_deref(), carts.notes.len()), (Some("(1984, c. 611.)"), 1));
+    let form = node("9-2");
+    assert_eq!((form.text.as_deref(), form.layout.lines.len()), (Some("Name: ____"), 1));
+    assert_eq!(form.source_credit.as_deref(), Some("(Acts 2019, c. 297.)"));
+    let texts = ["9-3", "9-4"].map(|number| node(number).text.as_deref());
+    assert_eq!((texts, node("9-4").notes.len()), ([Some("It was."), Some("It goes on.")], 1));
+}
+
 /// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels in parentheses, notes
 /// that begin in bold with a dash, lists of case notes, a credit without bold.
 #[test]

@@ -36,23 +36,36 @@ impl Section {
     pub(super) fn read(title: &str, blocks: &[Part<'_>], settings: &Settings) -> Self {
         let mut section = Self::default();
         section.name(title, settings);
-        let mut end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
+        let end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
         let by_lead = blocks.get(end).and_then(|part| credit(part, settings));
         let by_form = || blocks[..end].iter().position(|part| credit_at_end(&words_of(part)).is_some());
-        let last = if by_lead.is_some() { None } else { by_form() };
-        end = last.map_or(end, |last| last + 1);
-        (section.text, section.layout) = set(&blocks[..end], settings);
-        if last.is_some() {
-            section.credit = cut_credit(&mut section.text, &mut section.layout);
-        }
-        let mut after = &blocks[end..];
-        if by_lead.is_some() {
-            section.credit = by_lead;
-            after = &after[1..];
-        }
+        let after = match if by_lead.is_some() { None } else { by_form() } {
+            Some(last) => section.set_around_credit(blocks, last + 1, settings),
+            None => {
+                (section.text, section.layout) = set(&blocks[..end], settings);
+                &blocks[end + usize::from(by_lead.is_some())..]
+            }
+        };
+        section.credit = section.credit.or(by_lead);
         section.notes = notes(after, settings);
         section.faults.extend(section.empty());
         section
+    }
+
+    /// Law whose source credit is at the end of so many blocks; returns what comes after the law. Some older releases have law
+    /// behind its credit: forms, tables, and lists that the program which made them moved there.
+    fn set_around_credit<'p, 't>(
+        &mut self,
+        blocks: &'p [Part<'t>],
+        with_credit: usize,
+        settings: &Settings,
+    ) -> &'p [Part<'t>] {
+        let behind = blocks[with_credit..].iter().position(is_annotation_behind_credit);
+        let end = behind.map_or(blocks.len(), |behind| with_credit + behind);
+        let (first, _) = set(&blocks[..with_credit], settings);
+        (self.text, self.layout) = set(&blocks[..end], settings);
+        self.credit = cut_credit(&mut self.text, &mut self.layout, first.len());
+        &blocks[end..]
     }
 
     /// `§§ 50-1 through 50-43.12. Repealed.` has a first number, further ones and a heading.
@@ -165,11 +178,26 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
 fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
     credit(part, settings).is_some()
         || lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
+        || is_about_number(part)
+}
+
+/// Behind a source credit every heading begins annotations, and so does a paragraph with a lead.
+fn is_annotation_behind_credit(part: &Part<'_>) -> bool {
+    lead(part).is_some()
+        || lead_in(part).is_some()
+        || is_about_number(part)
+        || Pattern::fixed(r"^(?:Applied in |The (?:19|20)\d\d amendment)").is_match(&words_of(part))
+}
+
+/// `The number of this section was assigned by the Virginia Code Commission, the 1956 act having assigned no number.`
+fn is_about_number(part: &Part<'_>) -> bool {
+    let form = r"^The numbers? (?:of|for) [^.]*(?:\.\d[^.]*)* (?:was|were) assigned by the [A-Z]\w+ Code Commission";
+    Pattern::fixed(form).is_match(&words_of(part))
 }
 
 /// What an annotation of the older releases begins with: `Editor's note. - Former § 1 ...`
 fn lead_in(part: &Part<'_>) -> Option<String> {
-    const BYTES_MAX: usize = 60;
+    const BYTES_MAX: usize = 64;
     let text = words_of(part);
     let (lead, _) = text.split_once(" - ")?;
     (lead.ends_with('.') && lead.len() <= BYTES_MAX).then(|| lead.to_owned())
@@ -177,19 +205,34 @@ fn lead_in(part: &Part<'_>) -> Option<String> {
 
 /// Where the source credit begins that a text ends with, as the older releases have it: `(1984, c. 611; 2012, cc. 78, 84.)`
 fn credit_at_end(text: &str) -> Option<usize> {
-    let form = r"\((?:Code \d{4}|R\. P\.|(?:1[6-9]|20)\d\d),[^()]*(?:\([^()]*\)[^()]*)*\)$";
+    let form = r"\((?:Code \d{4}|R\. P\.|(?:Acts )?(?:1[6-9]|20)\d\d),[^()]*(?:\([^()]*\)[^()]*)*\)$";
     Pattern::fixed(form).find(text).map(|found| found.start())
 }
 
-/// Takes the source credit from the end of a text.
-fn cut_credit(text: &mut String, layout: &mut Layout) -> Option<String> {
-    let start = credit_at_end(text)?;
-    let credit = text.split_off(start);
-    text.truncate(text.trim_end().len());
-    let end = text.len() as u32;
-    layout.lines.truncate(if text.is_empty() { 0 } else { text.split('\n').count() });
-    layout.marks.retain(|mark| mark.start < end);
-    layout.marks.iter_mut().for_each(|mark| mark.length = mark.length.min(end - mark.start));
+/// Takes the source credit out of a text; it ends at `end`.
+fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<String> {
+    let start = credit_at_end(&text[..end])?;
+    let credit = text[start..end].to_owned();
+    let kept = text[..start].trim_end().len();
+    // Where nothing is before the credit, the line feed behind it goes with it.
+    let end = end + usize::from(kept == 0 && text[end..].starts_with('\n'));
+    let lines = |text: &str| text.matches('\n').count();
+    let first = if kept == 0 { 0 } else { lines(&text[..kept]) + 1 };
+    let gone = lines(&text[kept..end]);
+    layout.lines.drain(first..first + gone);
+    text.replace_range(kept..end, "");
+    if text.is_empty() {
+        layout.lines.clear();
+    }
+    let (kept, end) = (kept as u32, end as u32);
+    layout.marks.retain(|mark| mark.start < kept || mark.start >= end);
+    for mark in &mut layout.marks {
+        if mark.start >= end {
+            mark.start -= end - kept;
+        } else {
+            mark.length = mark.length.min(kept - mark.start);
+        }
+    }
     Some(credit)
 }
 

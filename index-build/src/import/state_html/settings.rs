@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     skip: Option<Pattern>,
 }
 
-const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
+const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|(?:compact )?cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
 
 impl FromOptions for Settings {
     fn from_options(options: &toml::Table) -> Result<Self, String> {
