@@ -31,6 +31,27 @@ pub(crate) struct FlatSection {
     pub(crate) path: Vec<FlatContainer>,
 }
 
+impl FlatSection {
+    /// A section without text may say what became of it behind its heading, or in the acts of its history. Some keep the text
+    /// that was repealed: `Repealed 07-16-2024 Treatment Bypasses`. But `Reserved Name` is a name that can be reserved.
+    fn status(&self) -> Status {
+        let short = self.text.len() <= REMARK_BYTES_MAX;
+        let by_heading = named_status(&self.heading).filter(|status| short || *status == Status::Repealed);
+        let named = by_heading.or_else(|| named_status(&self.text).filter(|_| short));
+        let of_acts = || {
+            let is_repealed = self.credit.as_ref().is_some_and(|acts| acts.contains("Repealed"));
+            is_repealed.then_some(Status::Repealed)
+        };
+        let left = || if self.text.is_empty() { remark_behind(&self.heading).or_else(of_acts) } else { None };
+        named.or_else(left).unwrap_or(Status::InForce)
+    }
+}
+
+/// The status in the remark that a heading ends with: `Utility Board (Reserved)`.
+fn remark_behind(heading: &str) -> Option<Status> {
+    heading.rsplit_once('(').and_then(|(_, remark)| named_status(remark))
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlatContainer {
     pub(crate) line: u32,
@@ -50,7 +71,7 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
             continue;
         }
         let position = document.position(section.line);
-        if is_empty(&section) && named_status(&section.heading).is_none() {
+        if section.text.is_empty() && section.status().is_living() {
             let what = format!("'{}' is in force but has no text", section.number);
             parsed.warn(WarningKind::EmptyProvision, position.clone(), what);
         }
@@ -61,6 +82,20 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
         parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Reconcile, content, position });
     }
     parsed
+}
+
+/// A chapter of which only the heading is left: `2.28 Chief of Police (Repealed)`.
+pub(crate) fn add_container_without_sections(
+    number: &str,
+    path: &[FlatContainer],
+    document: &Document,
+    target: Target<'_>,
+    parsed: &mut Parsed,
+) {
+    infer_containers(path, document, target, parsed);
+    let Some(own) = parsed.inferred.last_mut() else { return };
+    own.sort = SortKey::of_citation(&flat_text::citation(number, target));
+    own.content.status = remark_behind(&own.content.heading);
 }
 
 fn infer_containers(
@@ -100,8 +135,7 @@ fn into_content(section: FlatSection, reference: String, target: Target<'_>) -> 
     let citation = flat_text::citation(&section.number, target);
     let key = format!("{}/s{}", target.key, slug(&section.number));
     let sort = SortKey::of_citation(&citation);
-    let short = section.text.len() <= REMARK_BYTES_MAX;
-    let status = named_status(&section.heading).or_else(|| named_status(&section.text)).filter(|_| short);
+    let status = section.status();
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
     let content = Content {
@@ -109,7 +143,7 @@ fn into_content(section: FlatSection, reference: String, target: Target<'_>) -> 
         heading: section.heading,
         level: "section".into(),
         number: Some(section.number),
-        status: Some(status.unwrap_or(Status::InForce)),
+        status: Some(status),
         text: Some(section.text),
         layout: section.layout,
         source_credit: section.credit,

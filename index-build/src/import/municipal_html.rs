@@ -1,8 +1,12 @@
 //! Municipal codes as HTML, a document for each title: `h1` is the title, and a `section` holds an `h3` with number and
 //! heading, paragraphs, lists, definitions, tables, and the history under an `h4`.
 //!
+//! The headings of parts and chapters stand at the end of the section before them, alone or as a list.
+//!
 //! Pages of contents in JSON give the same order as the numbers, and nothing more: they are passed over. A section that
 //! occurs twice, once without text, is a line of a chapter's list of contents. See FORMAT.md for the options.
+
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
@@ -69,77 +73,150 @@ impl FromOptions for Options {
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     options::read_by(document, target, |options: &Options| {
         let tree = html::parse(document)?;
-        let mut path = Vec::new();
-        let mut chapter = None;
-        let (mut sections, mut mistakes) = (Vec::new(), Vec::new());
+        let mut title = Vec::new();
+        let mut elements = Vec::new();
         let mut open = vec![tree.root()];
         while let Some(element) = open.pop() {
             match element.name() {
-                "h1" => path = vec![FlatContainer { line: element.line(), heading: element.text() }],
-                "section" => match read_section(element, &path, &mut chapter, options) {
-                    Ok(section) => sections.push(section),
-                    Err(what) => mistakes.push((document.position(element.line()), what)),
-                },
+                "h1" => title = vec![FlatContainer { line: element.line(), heading: element.text() }],
+                "section" => elements.push((element, title.clone())),
                 "nav" | "head" | "script" | "style" => {}
                 _ => open.extend(element.elements().rev()),
             }
         }
-        if sections.is_empty() && mistakes.is_empty() {
+        if elements.is_empty() {
             return Err((document.position(1), "it has no <section>; skip it with the option 'skip'".into()));
         }
+        let (mut pieces, mut mistakes) = (Vec::new(), Vec::new());
+        for (element, title) in elements {
+            match Piece::of(element, title, options) {
+                Ok(piece) => pieces.push(piece),
+                Err(what) => mistakes.push((document.position(element.line()), what)),
+            }
+        }
+        let mut containers = Containers::of(&pieces);
+        let sections = pieces.into_iter().enumerate().map(|(place, piece)| piece.read(place, &mut containers, options));
+        let sections = sections.collect();
         let mut parsed = flat_section::into_nodes(sections, document, target);
+        for (number, path) in &containers.without_sections {
+            flat_section::add_container_without_sections(number, path, document, target, &mut parsed);
+        }
         parsed.mistakes = mistakes;
         Ok(parsed)
     })
 }
 
-/// A chapter whose heading stood at the end of the section before it.
-struct Chapter {
+/// A section as the document has it.
+struct Piece<'t> {
+    line: u32,
+    number: String,
+    heading: String,
+    blocks: Vec<Element<'t>>,
+    title: Vec<FlatContainer>,
+}
+
+impl<'t> Piece<'t> {
+    fn of(element: Element<'t>, title: Vec<FlatContainer>, options: &Options) -> Result<Self, String> {
+        let mut blocks: Vec<Element<'_>> = element.elements().collect();
+        if blocks.first().is_none_or(|first| first.name() != "h3") {
+            return Err("this section does not begin with an h3, which has its number and heading".into());
+        }
+        let name = blocks.remove(0).text();
+        let Some(found) = options.section.captures(&name) else {
+            return Err(format!("'{name}' has no number and heading as the option 'section' expects them"));
+        };
+        let (number, heading) = (found[1].to_owned(), found[2].trim().to_owned());
+        Ok(Self { line: element.line(), number, heading, blocks, title })
+    }
+
+    fn read(self, place: usize, containers: &mut Containers, options: &Options) -> FlatSection {
+        let path = containers.path(&self.title, &self.number);
+        let is_heading = |block: &Element<'_>| containers.heading(*block, &self.number, place);
+        let headings: Vec<Heading> = self.blocks.iter().rev().map_while(is_heading).collect();
+        let (blocks, _) = self.blocks.split_at(self.blocks.len() - headings.len());
+        headings.into_iter().rev().for_each(|heading| containers.open(heading, &self.title));
+        let (law, credit) = divide(blocks, options);
+        let mut builder = TextBuilder::default();
+        law.iter().for_each(|block| add_block(*block, 0, &options.label, &mut builder));
+        let (text, layout) = builder.finish();
+        FlatSection { line: self.line, number: self.number, heading: self.heading, text, layout, credit, path }
+    }
+}
+
+/// The heading of a part or chapter, which stood at the end of the section before it: `14.12 Plumbing Code`.
+struct Heading {
     number: String,
     container: FlatContainer,
 }
 
-fn read_section(
-    element: Element<'_>,
-    path: &[FlatContainer],
-    chapter: &mut Option<Chapter>,
-    options: &Options,
-) -> Result<FlatSection, String> {
-    let blocks: Vec<Element<'_>> = element.elements().collect();
-    let Some((heading, mut blocks)) = blocks.split_first().filter(|(first, _)| first.name() == "h3") else {
-        return Err("this section does not begin with an h3, which has its number and heading".into());
-    };
-    let title = heading.text();
-    let Some(found) = options.section.captures(&title) else {
-        return Err(format!("'{title}' has no number and heading as the option 'section' expects them"));
-    };
-    let (number, heading) = (found[1].to_owned(), found[2].trim().to_owned());
-    let own = chapter.as_ref().filter(|chapter| is_in(&number, &chapter.number));
-    let path = path.iter().chain(own.map(|chapter| &chapter.container)).cloned().collect();
-    if let Some((last, before)) = blocks.split_last()
-        && let Some(next) = heading_of_next_chapter(*last, &number)
-    {
-        (blocks, *chapter) = (before, Some(next));
+/// The parts and chapters of a document by their numbers, as far as their headings were read.
+struct Containers {
+    /// The place of the last section in each, whether or not it has a heading.
+    last_sections: HashMap<String, usize>,
+    open: HashMap<String, FlatContainer>,
+    /// Those that say themselves that nothing is left of them, with the containers around them.
+    without_sections: Vec<(String, Vec<FlatContainer>)>,
+}
+
+impl Containers {
+    fn of(pieces: &[Piece<'_>]) -> Self {
+        let with_blocks: HashSet<&str> =
+            pieces.iter().filter(|piece| !piece.blocks.is_empty()).map(|piece| piece.number.as_str()).collect();
+        let mut last_sections = HashMap::new();
+        let mut listed = HashSet::new();
+        for (place, piece) in pieces.iter().enumerate() {
+            let number = piece.number.as_str();
+            // A line of a list of contents is no section.
+            if piece.blocks.is_empty() && (with_blocks.contains(number) || !listed.insert(number)) {
+                continue;
+            }
+            last_sections.extend(around(number).map(|container| (container.to_owned(), place)));
+        }
+        Self { last_sections, open: HashMap::new(), without_sections: Vec::new() }
     }
-    let (law, credit) = divide(blocks, options);
-    let mut builder = TextBuilder::default();
-    law.iter().for_each(|block| add_block(*block, 0, &options.label, &mut builder));
-    let (text, layout) = builder.finish();
-    Ok(FlatSection { line: element.line(), number, heading, text, layout, credit, path })
+
+    /// A paragraph that only heads a part or chapter: some section of it follows, or it says that there is none.
+    fn heading(&self, block: Element<'_>, section: &str, place: usize) -> Option<Heading> {
+        let heading = block.text();
+        let form = Pattern::fixed(r"^(?:(?P<number>\d+(?:\.\d+)+)|Part (?P<part>\d+)) [A-Z][^.;:]{2,100}$");
+        let found = form.captures(&heading).filter(|_| matches!(block.name(), "p" | "h4"))?;
+        let title = section.split('.').next()?;
+        let number = match (found.name("number"), found.name("part")) {
+            (Some(number), _) => number.as_str().to_owned(),
+            (None, part) => format!("{title}.{}", part?.as_str()),
+        };
+        let is_another = number.split('.').next() == Some(title) && !around(section).any(|own| own == number);
+        let is_heading = match self.last_sections.get(&number) {
+            Some(last) => *last > place,
+            None => is_gone(&heading),
+        };
+        (is_another && is_heading).then(|| Heading { number, container: FlatContainer { line: block.line(), heading } })
+    }
+
+    fn open(&mut self, heading: Heading, title: &[FlatContainer]) {
+        let Heading { number, container } = heading;
+        if !self.last_sections.contains_key(&number) {
+            let mut path = self.path(title, &number);
+            path.push(container);
+            self.without_sections.push((number, path));
+            return;
+        }
+        self.open.insert(number, container);
+    }
+
+    /// The containers around a number, from the title.
+    fn path(&self, title: &[FlatContainer], number: &str) -> Vec<FlatContainer> {
+        title.iter().chain(around(number).filter_map(|container| self.open.get(container))).cloned().collect()
+    }
 }
 
-/// `14.12 Plumbing Code` at the end of section 14.08.080.
-fn heading_of_next_chapter(block: Element<'_>, section: &str) -> Option<Chapter> {
-    let heading = block.text();
-    let form = Pattern::fixed(r"^(\d+\.\d+) [A-Z][^.;:]{2,100}$");
-    let number = form.captures(&heading).filter(|_| block.name() == "p")?[1].to_owned();
-    let title = |number: &str| number.split('.').next().map(str::to_owned);
-    let is_next = title(&number) == title(section) && !is_in(section, &number);
-    is_next.then(|| Chapter { number, container: FlatContainer { line: block.line(), heading } })
+/// The numbers of the containers around a number: `15.3.04.010` lies in `15`, `15.3` and `15.3.04`.
+fn around(number: &str) -> impl Iterator<Item = &str> {
+    number.match_indices('.').map(|(end, _)| &number[..end])
 }
 
-fn is_in(section: &str, chapter: &str) -> bool {
-    section.strip_prefix(chapter).is_some_and(|rest| rest.starts_with('.'))
+fn is_gone(heading: &str) -> bool {
+    ["(Repealed)", "(Reserved)"].iter().any(|remark| heading.ends_with(remark))
 }
 
 /// The blocks of the law, and the history: what stands under its heading, and the paragraphs before it that name ordinances.

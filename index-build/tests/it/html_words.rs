@@ -91,7 +91,7 @@ fn every_word_of_virginia_is_kept() {
     let rules = [
         ("further numbers of ranges, which are parallel citations", 1_370),
         ("labels, which are positions in lists", 61_805),
-        ("the topic of notes without a heading", 846),
+        ("the topic of notes without a heading", 850),
         ("the word before a source credit", 18_235),
     ];
     assert_eq!(settle_all(&documents, settle_virginia), rules);
@@ -139,6 +139,14 @@ fn settle_spanish_fork(document: &Document) -> Account {
             account.imported_as("the heading of the history", "HISTORY");
         }
     }
+    // A part begins with a list of its chapters; the heading of each stands again where the chapter begins.
+    let headings: HashSet<String> = parsed.inferred.iter().map(|node| words(&node.content.heading).join(" ")).collect();
+    let mut headed = HashSet::new();
+    for line in markup.split("<p>").skip(1).map(|piece| words(&first_element(piece, "p")).join(" ")) {
+        if headings.contains(&line) && !headed.insert(line.clone()) {
+            account.imported_as("lists of chapters, which repeat headings", &line);
+        }
+    }
     let mut inferred = HashSet::new();
     for node in parsed.nodes.iter().chain(parsed.inferred.iter().filter(|node| inferred.insert(node.handle))) {
         account.imported(&node.content);
@@ -156,6 +164,7 @@ fn every_word_of_spanish_fork_is_kept() {
     let rules = [
         ("labels, which are positions in lists", 28),
         ("lines of lists of contents, which repeat headings", 4_618),
+        ("lists of chapters, which repeat headings", 59),
         ("the heading of the history", 215),
     ];
     assert_eq!(settle_all(&documents, settle_spanish_fork), rules);

@@ -1,6 +1,7 @@
 //! Municipal codes as HTML: traps on a small file, and Spanish Fork whole.
 
 use hornbook_corpus::layout::LineKind;
+use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
@@ -76,6 +77,54 @@ fn headings_of_chapters_and_histories_without_headings_are_no_law() {
     assert_eq!(imported.node("ut-spanish-fork/code/s14.16.010").text.as_deref(), Some("See\n14.16 Wires And Poles"));
 }
 
+/// A heading that no section follows is kept as words, and one of a chapter that is gone as a container.
+#[test]
+fn headings_of_parts_and_of_chapters_without_sections_are_not_lost() {
+    let html = "<h1>Title 15 - Land</h1>
+        <section><h3>15.2.04.010 Maps</h3><p>They show.</p><p>15.2.08 Plans</p><h4>Part 3 Zones</h4><p>15.3.04 Use</p>
+        <p>15.3.08 Signs</p><p>15.3.12 Lamps (Repealed)</p><p>15.3.04 Use</p></section>
+        <section><h3>15.3.04.010 Fields</h3><p>They rest.</p><p>15.3.16 Stones</p></section>
+        <section><h3>15.3.08.010 Boards</h3><p>They hang.</p></section>";
+    let imported = import_one("a.html", html, &spanish_fork());
+    let order: Vec<_> =
+        imported.nodes.iter().map(|(key, _, depth)| (&key["ut-spanish-fork/code/".len()..], *depth)).collect();
+    let part = [
+        ("t15/pt3", 1),
+        ("t15/pt3/15.3.04-use", 2),
+        ("s15.3.04.010", 3),
+        ("t15/pt3/15.3.08-signs", 2),
+        ("s15.3.08.010", 3),
+        ("t15/pt3/15.3.12-lamps-repealed", 2),
+    ];
+    assert_eq!(order, [[("t15", 0), ("s15.2.04.010", 1)].as_slice(), &part].concat());
+    let text = |number: &str| imported.node(&format!("ut-spanish-fork/code/s{number}")).text.as_deref();
+    assert_eq!(text("15.2.04.010"), Some("They show.\n15.2.08 Plans"));
+    assert_eq!(text("15.3.04.010"), Some("They rest.\n15.3.16 Stones"));
+    let gone = imported.node("ut-spanish-fork/code/t15/pt3/15.3.12-lamps-repealed");
+    assert_eq!((gone.status, gone.text.as_deref()), (Some(Status::Repealed), None));
+}
+
+#[test]
+fn a_section_without_text_has_the_status_that_its_acts_say() {
+    let html = "<h1>Title 8 - Waste</h1>
+        <section><h3>8.04.010 Bins</h3><p>(Ord. No. 9-95, Repealed & Reenacted 06/07/1995)</p><p>(Ord No. 12-15, Repealed 06/16/2015)</p></section>
+        <section><h3>8.04.020 Boards (Reserved)</h3></section>
+        <section><h3>8.04.030 Lids</h3><p>HISTORY</p><p>Adopted by Ord. 25-19 on 11/4/2019</p></section>
+        <section><h3>8.04.040 Carts</h3><p>Closed.</p><p>(Ord. No. 1-1, Repealed; Re-enacted 09/03/2013)</p></section>";
+    let kept = format!(
+        "<section><h3>8.04.050 Repealed 07-16-2024 Sacks</h3><p>{}</p></section>",
+        "They hold waste. ".repeat(30)
+    );
+    let named = format!("<section><h3>8.04.060 Reserved Names</h3><p>{}</p></section>", "A name is kept. ".repeat(30));
+    let imported = import_one("a.html", &format!("{html}{kept}{named}"), &spanish_fork());
+    let statuses: Vec<_> = imported.provisions().map(|(_, content, _)| content.status.unwrap()).collect();
+    assert_eq!(
+        statuses,
+        [Status::Repealed, Status::Reserved, Status::InForce, Status::InForce, Status::Repealed, Status::InForce]
+    );
+    assert_eq!(imported.count(WarningKind::EmptyProvision), 1);
+}
+
 #[test]
 fn damaged_files_are_refused_with_their_place() {
     survives_damage(&Document { place: "a.html".into(), bytes: TITLE.into() }, &spanish_fork());
@@ -94,7 +143,16 @@ fn spanish_fork_is_read_whole() {
     // 901 sections with text, of which six are repeated word for word and two are further wordings; and five without.
     assert_eq!(imported.provisions().count(), 901 - 6 - 2 + 5);
     let counts = [WarningKind::RepeatedProvision, WarningKind::SecondWording, WarningKind::EmptyProvision];
+    // 8.20.020, 2.72.030 and 5.48.040 are lost in the source.
     assert_eq!(counts.map(|kind| imported.count(kind)), [6, 2, 3]);
+    let with_status = |status| imported.provisions().filter(|(_, content, _)| content.status == Some(status)).count();
+    assert_eq!([Status::Repealed, Status::Reserved].map(with_status), [61, 8]);
+    // Five chapters of title 2 of which nothing is left.
+    let bare = imported
+        .nodes
+        .iter()
+        .filter(|(_, content, _)| content.text.is_none() && content.status == Some(Status::Repealed));
+    assert_eq!(bare.count(), 5);
     let (missing, extra) =
         state_twins::keys_that_differ(&corpora.join("ut-spanish-fork-code.jsonl.zst"), &imported, source.key);
     let without_text = ["15.3.20.020", "15.3.20.030", "7.12.040", "7.28.120", "8.20.020"];
