@@ -72,6 +72,7 @@ fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &
                 (Some(next), _) if at + 1 == end => next,
                 (_, Some(unlabelled)) if begins_in_italics && unlabelled <= inside => unlabelled,
                 _ if continues_sentence(paragraphs, at) => inside.saturating_sub(1),
+                _ if at == start => after_list(paragraphs, prefixes, depths, &places, at).unwrap_or(inside),
                 _ => inside,
             };
             places[at].depth = depth;
@@ -83,6 +84,31 @@ fn place_all(paragraphs: &[Paragraph<'_>], prefixes: &[token::Prefix], depths: &
         start = end;
     }
     places
+}
+
+/// The depth of a paragraph after a list that was one sentence, from the words that introduce it to the full stop of its last
+/// item: `It may be: (1) red; or (2) blue.` What follows belongs to what the list belongs to, not to its last item.
+fn after_list(
+    paragraphs: &[Paragraph<'_>],
+    prefixes: &[token::Prefix],
+    depths: &[Option<usize>],
+    places: &[Place],
+    at: usize,
+) -> Option<usize> {
+    let ending = |place: usize| paragraphs[place].text.trim_end().trim_end_matches(['”', '"', ')']);
+    let goes_on = |place: usize| {
+        let text = ending(place);
+        text.ends_with([';', ',', ':', '—']) || text.ends_with(" or") || text.ends_with(" and")
+    };
+    let last = at.checked_sub(1).filter(|&last| ending(last).ends_with('.'))?;
+    let mut first = last;
+    while depths[first].is_some() && first > 0 && goes_on(first - 1) {
+        first -= 1;
+    }
+    let introduces = ending(first).ends_with([':', '—']);
+    let inside = places[first].depth + prefixes[first].labels.len() * usize::from(depths[first].is_some());
+    let is_list = introduces && last > first + 1 && (first + 1..at).all(|item| places[item].depth >= inside);
+    is_list.then_some(inside)
 }
 
 /// Whether a paragraph ends the sentence that a list interrupted: it begins small, and the list item before it did not end.

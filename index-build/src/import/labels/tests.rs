@@ -53,6 +53,17 @@ fn what_can_be_a_letter_or_a_numeral_is_decided_by_its_neighbours() {
     assert_eq!(found(&["(k) x", "(l) x", "(m) x"]), "0(k) 0(l) 0(m)");
 }
 
+/// A list that is one sentence is over with its full stop.
+#[test]
+fn what_follows_a_list_belongs_to_what_the_list_belongs_to() {
+    let list = ["It may be:", "(1) red;", "(2) blue; or", "(3) any of:", "(a) green;", "(b) grey."];
+    assert_eq!(found(&[list.as_slice(), &["Nothing limits it."]].concat()), "0 0(1) 0(2) 0(3) 1(a) 1(b) 0");
+    assert_eq!(found(&["(a) It may be:", "(1) red; or", "(2) blue.", "Ask."]), "0(a) 1(1) 1(2) 1");
+    // Here the last item goes on.
+    assert_eq!(found(&["It may be:", "(1) Red. It glows.", "(2) Blue.", "It is dark."]), "0 0(1) 0(2) 1");
+    assert_eq!(found(&["(1) It may be red.", "(2) It may be blue.", "It is dark."]), "0(1) 0(2) 1");
+}
+
 #[test]
 fn italics_tell_the_lower_levels_of_federal_regulations_apart() {
     let lines = ["(a) x", "(1) x", "(i) x", "(A) x", "(1) x", "(i) x", "(ii) x", "(2) x", "(B) x", "(2) x"];
