@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use regex::Regex;
 use serde::Deserialize;
@@ -10,9 +11,9 @@ use serde::de::DeserializeOwned;
 use crate::import::document::{Document, Parsed, Refusal};
 use crate::import::target::Target;
 
-/// A regular expression of a plan.
+/// A regular expression of a plan. It is shared: a clone of a `Regex` would begin with empty caches and fill them anew.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern(Regex);
+pub(crate) struct Pattern(Rc<Regex>);
 
 impl std::ops::Deref for Pattern {
     type Target = Regex;
@@ -24,17 +25,17 @@ impl std::ops::Deref for Pattern {
 
 thread_local! {
     /// Every document of a source has the same few patterns, and compiling one takes longer than reading a chapter.
-    static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default();
+    static COMPILED: RefCell<HashMap<String, Pattern>> = RefCell::default();
 }
 
 impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Self, regex::Error> {
         if let Some(known) = COMPILED.with_borrow(|compiled| compiled.get(text).cloned()) {
-            return Ok(Self(known));
+            return Ok(known);
         }
-        let regex = Regex::new(text)?;
-        COMPILED.with_borrow_mut(|compiled| compiled.insert(text.to_owned(), regex.clone()));
-        Ok(Self(regex))
+        let pattern = Self(Rc::new(Regex::new(text)?));
+        COMPILED.with_borrow_mut(|compiled| compiled.insert(text.to_owned(), pattern.clone()));
+        Ok(pattern)
     }
 
     /// A pattern of our own, for an option that a plan does not set.
