@@ -7,9 +7,11 @@
 //! paragraph that is not next in it but a part of the child before it is passed over. What an honest text repeats stays,
 //! unless one paragraph follows directly on its equal.
 
+use std::cell::Cell;
+
 /// The paragraphs without repetition, and how many were dropped or cut.
 pub(super) fn undo<'t>(paragraphs: &[&'t str]) -> (Vec<&'t str>, usize) {
-    let words: Vec<String> = paragraphs.iter().map(|text| squeezed(text)).collect();
+    let words = Words::of(paragraphs);
     let mut elements: Vec<Element<'t>> = Vec::with_capacity(paragraphs.len());
     elements.resize_with(paragraphs.len(), Element::default);
     for place in (0..paragraphs.len()).rev() {
@@ -24,6 +26,37 @@ pub(super) fn undo<'t>(paragraphs: &[&'t str]) -> (Vec<&'t str>, usize) {
     (kept, undone)
 }
 
+/// The words of each paragraph, and how many bytes may still be searched for parts of what was just read. Real texts search
+/// each of their bytes 30 times at most; a text made to need more is no longer searched, so the time is linear.
+struct Words {
+    words: Vec<String>,
+    searchable: Cell<usize>,
+}
+
+impl Words {
+    fn of(paragraphs: &[&str]) -> Self {
+        const SEARCHES_OF_EACH_BYTE: usize = 100;
+        let words: Vec<String> = paragraphs.iter().map(|text| squeezed(text)).collect();
+        let bytes: usize = words.iter().map(String::len).sum();
+        Self { words, searchable: Cell::new(bytes.saturating_mul(SEARCHES_OF_EACH_BYTE)) }
+    }
+
+    fn get(&self, place: usize) -> Option<&String> {
+        self.words.get(place)
+    }
+
+    /// Whether a paragraph was written again after the child that has it.
+    fn is_part_of(&self, word: &str, child: Option<&usize>) -> bool {
+        let Some(child) = child.map(|&child| self.words[child].as_str()) else { return false };
+        if child.len() <= word.len() {
+            return false;
+        }
+        let Some(left) = self.searchable.get().checked_sub(child.len()) else { return false };
+        self.searchable.set(left);
+        child.contains(word)
+    }
+}
+
 /// A paragraph with what lies in it.
 #[derive(Default)]
 struct Element<'t> {
@@ -33,8 +66,8 @@ struct Element<'t> {
     undone: usize,
 }
 
-fn element<'t>(place: usize, paragraphs: &[&'t str], words: &[String], elements: &mut [Element<'t>]) -> Element<'t> {
-    let (text, whole) = (paragraphs[place], &words[place]);
+fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Element<'t> {
+    let (text, whole) = (paragraphs[place], &words.words[place]);
     if let Some(children) = children(whole, words, place + 1, |next| elements[next].end) {
         return gathered(&children, elements);
     }
@@ -55,16 +88,16 @@ struct Children {
 }
 
 /// The children whose words together are those of the whole.
-fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) -> usize) -> Option<Children> {
+fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> usize) -> Option<Children> {
     let (mut rest, mut next, mut places) = (whole, first, Vec::new());
     while !rest.is_empty() {
         let word = words.get(next)?;
-        let is_part = is_part_of(word, places.last(), words);
+        let is_part = words.is_part_of(word, places.last());
         // The head of a table that was just read may be that of the next one too.
         let belongs_to_next = || {
             let following = std::iter::successors(Some(step(next)), |&place| Some(step(place)));
             let mut following = following.map_while(|place| words.get(place));
-            let after = following.find(|after| !is_part_of(after, places.last(), words));
+            let after = following.find(|after| !words.is_part_of(after, places.last()));
             after.is_some_and(|after| after.len() > word.len() && rest.starts_with(after.as_str()))
         };
         match rest.strip_prefix(word.as_str()) {
@@ -78,15 +111,10 @@ fn children(whole: &str, words: &[String], first: usize, step: impl Fn(usize) ->
         next = step(next);
     }
     // Parts of the last child: an element of one child proves too little.
-    while places.len() > 1 && words.get(next).is_some_and(|word| is_part_of(word, places.last(), words)) {
+    while places.len() > 1 && words.get(next).is_some_and(|word| words.is_part_of(word, places.last())) {
         next = step(next);
     }
     (!places.is_empty()).then_some(Children { places, end: next })
-}
-
-/// Whether a paragraph was written again after the child that has it.
-fn is_part_of(word: &str, child: Option<&usize>, words: &[String]) -> bool {
-    child.is_some_and(|&child| words[child].len() > word.len() && words[child].contains(word))
 }
 
 /// The lines of the children in an element that has no words of its own.
@@ -101,16 +129,16 @@ fn gathered<'t>(children: &Children, elements: &mut [Element<'t>]) -> Element<'t
 
 /// An element with words between its children: most of it must lie in them, or many of them in it, or it is a paragraph of
 /// its own.
-fn cut<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Element<'t>]) -> Option<Element<'t>> {
+fn cut<'t>(place: usize, text: &'t str, words: &Words, elements: &mut [Element<'t>]) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
     /// So many parts in their order are no accident.
     const PARTS_ENOUGH: usize = 10;
-    let whole = words[place].as_str();
+    let whole = words.words[place].as_str();
     let mut found = Vec::new();
     let (mut at, mut next, mut covered) = (0, place + 1, 0);
     while let Some(word) = words.get(next) {
         let is_next = whole[at..].starts_with(word.as_str());
-        if !is_next && is_part_of(word, found.last().map(|(_, child)| child), words) {
+        if !is_next && words.is_part_of(word, found.last().map(|(_, child)| child)) {
             next = elements[next].end;
             continue;
         }
@@ -128,7 +156,7 @@ fn cut<'t>(place: usize, text: &'t str, words: &[String], elements: &mut [Elemen
     let mut at = 0;
     for (start, child) in found {
         push_between(text, at..start, &mut result.lines);
-        at = start + words[child].len();
+        at = start + words.words[child].len();
         result.lines.append(&mut elements[child].lines);
         result.undone += elements[child].undone;
     }
@@ -205,6 +233,20 @@ mod tests {
         assert_eq!(undone(&[&between, first, table, flat[0], last]), [first, table, "12 13", last]);
         // An honest text may say again what it said before.
         assert_eq!(undone(&["It shall: meet.", "It shall:"]), ["It shall: meet.", "It shall:"]);
+    }
+
+    /// Each paragraph is a part of the one before, so that each would be compared with all that follow.
+    #[test]
+    fn a_text_made_to_be_searched_without_end_stays_as_it_is() {
+        let paragraphs: Vec<String> = (0..300).map(|cut| "ab".repeat(400 - cut)).collect();
+        let paragraphs: Vec<&str> = paragraphs.iter().map(String::as_str).collect();
+        let words = Words::of(&paragraphs);
+        let bytes: usize = paragraphs.iter().map(|text| text.len()).sum();
+        words.searchable.set(2 * bytes);
+        assert!(words.is_part_of("ab", Some(&0)) && words.searchable.get() < 2 * bytes);
+        words.searchable.set(0);
+        assert!(!words.is_part_of("ab", Some(&0)));
+        assert!(undo(&paragraphs).0.len() <= paragraphs.len());
     }
 
     #[test]
