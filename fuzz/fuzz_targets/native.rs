@@ -1,8 +1,8 @@
-//! Any bytes as a file of the native interchange form: refused with a position, or read.
+//! Any bytes as a file of the formats that are read line by line: refused with a position, or read.
 #![no_main]
 
 use hornbook_index_build::gather::Gatherer;
-use hornbook_index_build::import::native::import;
+use hornbook_index_build::import::{native, provisions_jsonl};
 use hornbook_index_build::import::intake::Intake;
 use hornbook_index_build::import::target::Target;
 use hornbook_index_build::mistakes::Mistakes;
@@ -11,19 +11,30 @@ use hornbook_index_build::source_files::SourceFile;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut gatherer = Gatherer::new(&std::env::temp_dir()).expect("a temporary file");
-    let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
-    let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
-    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options: &toml::Table::new() };
-    let mut reader = bytes;
-    let file = SourceFile { place: "fuzz".into(), reader: &mut reader };
-    let read = import(file, target, &mut intake);
-    if mistakes.is_empty() {
-        match read {
-            Err(error) => assert!(error.to_string().starts_with("fuzz:"), "a message without a position: {error}"),
-            Ok(_) => drop(gatherer.finish_body(&mut warnings, &mut mistakes).expect("the temporary file is readable")),
+    for import in [native::import, provisions_jsonl::import] {
+        let mut gatherer = Gatherer::new(&std::env::temp_dir()).expect("a temporary file");
+        let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
+        let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let options = toml::Table::new();
+        let target = Target {
+            jurisdiction: "XA",
+            code_body: "F",
+            key: "xa/f",
+            citation: None,
+            source: 0,
+            tags: &[],
+            options: &options,
+        };
+        let mut reader = bytes;
+        let file = SourceFile { place: "fuzz".into(), reader: &mut reader };
+        let read = import(file, target, &mut intake);
+        if mistakes.is_empty() {
+            match read {
+                Err(error) => assert!(error.to_string().starts_with("fuzz:"), "a message without a position: {error}"),
+                Ok(_) => drop(gatherer.finish_body(&mut warnings, &mut mistakes).expect("the temporary file is readable")),
+            }
         }
+        let message = mistakes.to_string();
+        assert!(mistakes.is_empty() || message.contains("fuzz:"), "a message without a position: {message}");
     }
-    let message = mistakes.to_string();
-    assert!(mistakes.is_empty() || message.contains("fuzz:"), "a message without a position: {message}");
 });

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Writes the first inputs of the fuzzer into fuzz/corpus, out of the small files of the importers' tests.
+
+A target starts from these and from what it found before. The tests hold their files as raw strings or next to them.
+"""
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).resolve().parent
+TESTS = HERE.parent / "index-build/tests/it"
+SAMPLE = HERE.parent / "corpus/sample"
+
+# The formats in the order of the table of importers: the first byte of an input picks one, in 'documents' and in 'cfr'.
+DOCUMENTS = ["uslm", "ecfr", "cfr-annual", "regml", "state-json", "state-html", "municipal-html", "plain-text", "open-law"]
+CFR = ["ecfr", "cfr-annual", "regml"]
+
+# Which formats the strings of a test file are in.
+STRINGS = {
+    "cfr.rs": CFR,
+    "open_law_small.rs": ["open-law"],
+    "municipal_html.rs": ["municipal-html"],
+    "state_html.rs": ["state-html"],
+    "state_json.rs": ["state-json"],
+    "plain_text.rs": ["plain-text"],
+}
+
+
+def write(target, name, content):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"seed-{name}").write_bytes(content)
+
+
+def document(name, form, content):
+    write("documents", f"{form}-{name}", bytes([DOCUMENTS.index(form)]) + content)
+    if form in CFR:
+        write("cfr", f"{form}-{name}", bytes([CFR.index(form)]) + content)
+    if form == "open-law":
+        write("open_law", name, content)
+    if form == "uslm":
+        write("uslm", name, content)
+
+
+for file, forms in STRINGS.items():
+    text = (TESTS / file).read_text()
+    raw = [found[1] for found in re.findall(r'r(#+)"(.*?)"\1', text, re.S)]
+    plain = [found.replace('\\"', '"').replace("\\n", "\n") for found in re.findall(r'"(<(?:[^"\\]|\\.)+)"', text, re.S)]
+    for place, content in enumerate(one for one in raw + plain if len(one) >= 40):
+        for form in forms:
+            document(f"{file.removesuffix('.rs')}-{place}", form, content.encode())
+for file in (TESTS / "uslm").glob("*.xml"):
+    document(file.stem, "uslm", file.read_bytes())
+for file in sorted(SAMPLE.rglob("*")):
+    if file.suffix == ".jsonl":
+        write("native", file.stem, b"".join(file.read_bytes().splitlines(keepends=True)[:12]))
+    if file.suffix in (".geojson", ".json"):
+        write("geojson", file.stem, file.read_bytes()[:8000])
+labels = ["(a) One.\n(1) Two.\n(i) Three.\n(ii) Four.\n(2) Five.\n(b) Six.", "A. x\n1. x\na. x\n(1)(a) x\n\nBut\n(B) x"]
+for place, text in enumerate(labels):
+    write("labels", str(place), text.encode())
+for place, text in enumerate(["17 U.S.C. § 107(a)(1)", "sections 5, 7 to 9 and 12 of title 42", "Va. Code §§ 13.1-601 – 13.1-603"]):
+    write("citation", str(place), text.encode())
