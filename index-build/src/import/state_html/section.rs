@@ -211,7 +211,7 @@ fn credit_at_end(text: &str) -> Option<usize> {
 
 /// Takes the source credit out of a text; it ends at `end`.
 fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<String> {
-    let start = credit_at_end(&text[..end])?;
+    let start = credit_at_end(text.get(..end)?)?;
     let credit = text[start..end].to_owned();
     let kept = text[..start].trim_end().len();
     // Where nothing is before the credit, the line feed behind it goes with it.
