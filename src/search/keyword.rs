@@ -78,7 +78,7 @@ impl KeywordLeg {
         if !excluded.is_empty() {
             constraints.excluded = Bits::from_fn(self.document_count, |_| false);
         }
-        let mut common = CommonTerms::default();
+        let mut common = TermBits::default();
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
             if let [term] = phrase.as_slice() {
                 for field in self.said() {
@@ -249,9 +249,9 @@ impl KeywordLeg {
 
 /// The documents of common terms, a bit each: phrases of the same words share them.
 #[derive(Default)]
-struct CommonTerms(HashMap<(usize, String), Bits>);
+struct TermBits(HashMap<(usize, String), Bits>);
 
-impl CommonTerms {
+impl TermBits {
     /// The same as [`KeywordLeg::with_all`], for terms that are in many documents.
     fn with_all(&mut self, leg: &KeywordLeg, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let mut found = Bits::from_fn(leg.document_count, |_| false);
