@@ -25,7 +25,7 @@ pub struct GraphOptions {
 impl Default for GraphOptions {
     fn default() -> Self {
         Self {
-            shard_chunks_max: 1 << 19,
+            shard_chunks_max: 1 << 21,
             links_per_point: 16,
             ef_construction: 40,
             near_cosine_min: 0.999,
