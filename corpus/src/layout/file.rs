@@ -9,7 +9,9 @@ use crate::ids::NodeOrdinal;
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 
 pub const FILE_NAME: &str = "layout.bin";
-const KIND: FileKind = FileKind { magic: *b"HBLAYOUT", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBLAYOUT", version: 2 };
+/// Has no marks for covered cells, and is otherwise the same.
+const WITHOUT_COVERED_CELLS: FileKind = FileKind { version: 1, ..KIND };
 
 /// Where the layout of a text lies.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -90,7 +92,13 @@ pub struct Layouts {
 
 impl Layouts {
     pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
-        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        let path = dir.join(FILE_NAME);
+        let file = match SectionFile::open(&path, KIND) {
+            Err(SectionFileError::Version { found, .. }) if found == WITHOUT_COVERED_CELLS.version => {
+                SectionFile::open(&path, WITHOUT_COVERED_CELLS)?
+            }
+            opened => opened?,
+        };
         let layouts = Self {
             lines: file.column("lines")?,
             marks: file.column("marks")?,

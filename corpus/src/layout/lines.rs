@@ -35,6 +35,15 @@ impl Layout {
         }
     }
 
+    /// An empty cell of a row begins at the end of the text, and another cell covers it: `kind` says which.
+    pub fn cover_cell(&mut self, text: &str, kind: MarkKind) {
+        let at = text.len();
+        match self.marks.last_mut() {
+            Some(run) if run.kind() == Some(kind) && run.end() + 1 == at && text.ends_with('\t') => run.length += 1,
+            _ => self.marks.push(Mark::new(kind, at, 0)),
+        }
+    }
+
     /// What is wrong with it as the layout of a text; such a layout must not be stored.
     pub fn mistake_for(&self, text: &str) -> Option<String> {
         let lines = text.split('\n').count();
@@ -51,10 +60,13 @@ impl Layout {
         }
         let mut before = 0;
         for mark in &self.marks {
-            let (start, end) = (mark.start as usize, mark.start as usize + mark.length as usize);
+            let (start, end) = (mark.start as usize, mark.end());
             let lies_well = start >= before && text.is_char_boundary(start) && text.is_char_boundary(end);
-            if !lies_well || mark.kind().is_none() {
+            let Some(kind) = mark.kind().filter(|_| lies_well) else {
                 return Some(format!("the mark at {start} is out of order or out of the text"));
+            };
+            if kind.is_cover() && text[start..end].bytes().any(|byte| byte != b'\t') {
+                return Some(format!("the cells at {start} are not empty, so no other cell can cover them"));
             }
             before = start;
         }
@@ -157,11 +169,29 @@ pub enum MarkKind {
     Strong = 3,
     Superscript = 4,
     Subscript = 5,
+    /// Empty cells of a row that the cell to the left covers. The mark contains nothing but the tabs between them, and has
+    /// no length if it is one cell.
+    CoveredFromLeft = 6,
+    /// The same of cells that cells of the row above cover, or what these are covered by.
+    CoveredFromAbove = 7,
 }
 
 impl MarkKind {
-    const ALL: [Self; 6] =
-        [Self::Footnote, Self::RunInHeading, Self::Emphasis, Self::Strong, Self::Superscript, Self::Subscript];
+    const ALL: [Self; 8] = [
+        Self::Footnote,
+        Self::RunInHeading,
+        Self::Emphasis,
+        Self::Strong,
+        Self::Superscript,
+        Self::Subscript,
+        Self::CoveredFromLeft,
+        Self::CoveredFromAbove,
+    ];
+
+    /// Whether it marks cells that another cell covers.
+    pub fn is_cover(self) -> bool {
+        matches!(self, Self::CoveredFromLeft | Self::CoveredFromAbove)
+    }
 }
 
 /// A run of bytes of a text that is more than plain words.
@@ -198,5 +228,9 @@ impl Mark {
 
     pub fn kind(self) -> Option<MarkKind> {
         MarkKind::ALL.get(self.kind as usize).copied()
+    }
+
+    pub fn end(self) -> usize {
+        self.start as usize + self.length as usize
     }
 }

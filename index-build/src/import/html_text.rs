@@ -3,6 +3,7 @@
 use hornbook_corpus::layout::{LineKind, MarkKind};
 
 use crate::import::html::{Element, Part};
+use crate::import::table_spans::{Span, TableRows};
 use crate::import::text_builder::TextBuilder;
 
 /// Adds an element that stands among paragraphs; `label` is how items of lists are labelled, with `{}`.
@@ -134,31 +135,32 @@ fn add_definitions(list: Element<'_>, depth: usize, label: &str, builder: &mut T
 }
 
 fn add_table(table: Element<'_>, depth: usize, builder: &mut TextBuilder) {
-    let number = builder.begin_table();
+    let mut rows = TableRows::begin(depth, builder);
     let mut open: Vec<Element<'_>> = table.elements().rev().collect();
     while let Some(element) = open.pop() {
         match element.name() {
             "caption" => {
-                builder.begin_in_table(LineKind::TableNote, depth, number);
+                rows.begin_line(LineKind::TableNote, builder);
                 builder.push(&element.text());
                 builder.end_line();
             }
             "tr" => {
                 let is_head = element.elements().next().is_some() && element.elements().all(|cell| cell.name() == "th");
-                let cells: Vec<String> = element.elements().flat_map(cells).collect();
-                let kind = if is_head { LineKind::TableHead } else { LineKind::TableRow };
-                builder.row(kind, depth, number, cells.iter().map(String::as_str));
+                rows.begin_line(if is_head { LineKind::TableHead } else { LineKind::TableRow }, builder);
+                for cell in element.elements() {
+                    let span = Span::of_html(|name| cell.attribute(name));
+                    rows.cell(span, builder, |builder| builder.push(&cell.text()));
+                }
+                rows.end_row(builder);
             }
-            _ => open.extend(element.elements().rev()),
+            name => {
+                if matches!(name, "thead" | "tbody" | "tfoot") {
+                    rows.begin_part();
+                }
+                open.extend(element.elements().rev());
+            }
         }
     }
-}
-
-/// A cell, and empty ones for the further columns it spans.
-fn cells(cell: Element<'_>) -> impl Iterator<Item = String> {
-    const SPAN_MAX: usize = 100;
-    let span = cell.attribute("colspan").and_then(|span| span.parse().ok()).unwrap_or(1).clamp(1, SPAN_MAX);
-    std::iter::once(cell.text()).chain(std::iter::repeat_n(String::new(), span - 1))
 }
 
 /// A position as lists count: `A` to `Z`, then `AA`; roman numerals; digits.

@@ -27,6 +27,7 @@ mod remark;
 pub mod slug;
 pub mod state_html;
 pub mod state_json;
+mod table_spans;
 pub mod target;
 pub mod text_builder;
 pub mod uslm;

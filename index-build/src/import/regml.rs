@@ -11,8 +11,8 @@ use crate::import::cfr::elements::{Elements, run_of};
 use crate::import::cfr::names::{Level, Numbers};
 use crate::import::cfr::place::{Comment, Container, Place, Reading};
 use crate::import::cfr::setter::Text;
-use crate::import::cfr::tables::{Spans, span};
 use crate::import::document::{Document, Parsed};
+use crate::import::table_spans::{Span, TableRows};
 use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
 use crate::import::xml;
@@ -233,17 +233,17 @@ fn image_name(node: Node<'_, '_>) -> String {
 }
 
 fn table(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
-    let table = builder.begin_table();
-    let mut spans = Spans::default();
+    let mut rows = TableRows::begin(depth, builder);
     for row in node.descendants() {
-        let kind = match row.tag_name().name() {
-            "columnHeaderRow" => LineKind::TableHead,
-            "row" => LineKind::TableRow,
+        match row.tag_name().name() {
+            "columnHeaderRow" => rows.begin_line(LineKind::TableHead, builder),
+            "row" => rows.begin_line(LineKind::TableRow, builder),
             _ => continue,
-        };
-        let cells = row.children().filter(Node::is_element);
-        let cells = cells.map(|cell| (run_of(cell, &[]), span(cell, "colspan"), span(cell, "rowspan"))).collect();
-        let row = spans.row(cells);
-        builder.row(kind, depth, table, row.iter().map(|cell| cell.text.as_str()));
+        }
+        for cell in row.children().filter(Node::is_element) {
+            let span = Span::of_html(|name| cell.attribute(name));
+            rows.cell(span, builder, |builder| builder.push(&run_of(cell, &[]).text));
+        }
+        rows.end_row(builder);
     }
 }

@@ -17,6 +17,8 @@ pub struct TextBuilder {
     /// White space was read that is written only if words follow.
     space: bool,
     tables: usize,
+    /// How many cells of the row at hand have begun.
+    cells: usize,
 }
 
 impl TextBuilder {
@@ -84,27 +86,28 @@ impl TextBuilder {
         self.tables - 1
     }
 
-    /// A row of a table. Tabs and line feeds within cells become spaces.
-    pub fn row<'c>(&mut self, kind: LineKind, depth: usize, table: usize, cells: impl Iterator<Item = &'c str>) {
-        self.begin_in_table(kind, depth, table);
-        for (place, cell) in cells.enumerate() {
-            if place > 0 {
-                self.next_cell();
-            }
-            self.push(cell);
-        }
-        self.end_line();
-    }
-
-    /// Begins a line of a table, whose cells are pushed one after the other with `next_cell` between them.
+    /// Begins a line of a table: words, or cells that each begin with `begin_cell` or `empty_cell`.
     pub fn begin_in_table(&mut self, kind: LineKind, depth: usize, table: usize) {
         self.end_line();
         self.line = Some((self.text.len(), Line::in_table(kind, depth_of(depth), table)));
+        self.cells = 0;
     }
 
-    pub fn next_cell(&mut self) {
-        self.text.push('\t');
+    /// Begins a cell. Tabs and line feeds among its words become spaces.
+    pub fn begin_cell(&mut self) {
+        if self.cells > 0 {
+            self.text.push('\t');
+        }
+        self.cells += 1;
         self.space = false;
+    }
+
+    /// An empty cell, and which mark covers it.
+    pub fn empty_cell(&mut self, cover: Option<MarkKind>) {
+        self.begin_cell();
+        if let Some(cover) = cover {
+            self.layout.cover_cell(&self.text, cover);
+        }
     }
 
     /// Ends the line at hand. A line without words is dropped, with its marks.
@@ -113,6 +116,8 @@ impl TextBuilder {
         let Some((start, line)) = self.line.take() else { return };
         if self.text[start..].trim().is_empty() {
             self.text.truncate(start);
+            let is_gone = |mark: &Mark| mark.start as usize >= start && mark.kind().is_some_and(MarkKind::is_cover);
+            self.layout.marks.retain(|mark| !is_gone(mark));
             for mark in &mut self.layout.marks {
                 mark.start = mark.start.min(start.saturating_sub(1) as u32);
             }
@@ -167,8 +172,14 @@ mod tests {
         builder.begin(LineKind::Paragraph, 1, "(1)");
         builder.push(" one");
         let table = builder.begin_table();
-        builder.row(LineKind::TableHead, 1, table, ["A\tB", "", "C "].into_iter());
-        builder.row(LineKind::TableRow, 1, table, ["1", "2", ""].into_iter());
+        for (kind, cells) in [(LineKind::TableHead, ["A\tB", "", "C "]), (LineKind::TableRow, ["1", "2", ""])] {
+            builder.begin_in_table(kind, 1, table);
+            for cell in cells {
+                builder.begin_cell();
+                builder.push(cell);
+            }
+            builder.end_line();
+        }
         let (text, layout) = builder.finish();
         assert_eq!(text, "(a) In general. The owner shall pay.\n(1) one\nA B\t\tC\n1\t2\t");
         assert_eq!(layout.mistake_for(&text), None);

@@ -31,6 +31,7 @@ mod state_json;
 mod state_json_words;
 mod state_twins;
 mod stripped;
+mod table_spans;
 #[cfg(feature = "encoder")]
 mod tiny_encoder;
 mod uslm;

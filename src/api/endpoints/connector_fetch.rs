@@ -53,14 +53,14 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let work = Prepared::heavy(move |_| {
         let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?)?;
-        Reply::json(&document(&node, &base_url))
+        Reply::json(&document(&node, &corpus, &base_url))
     });
     // A citation may name nothing, which is known only once it was looked for.
     Ok(Prepared { charge: Charge::AfterWork, ..work })
 }
 
-fn document<'s>(node: &'s NodeReply<'s>, base_url: &str) -> ConnectorDocument<'s> {
-    let whole = node.as_markdown();
+fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> ConnectorDocument<'s> {
+    let whole = node.as_markdown(corpus);
     let total_chars = whole.chars().count();
     let text = match whole.char_indices().nth(TEXT_CHARS_MAX) {
         None => whole,

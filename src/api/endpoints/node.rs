@@ -9,6 +9,7 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::law_markdown;
 use super::node_id::ID;
 use super::references::NodeReferences;
 use crate::api::corpus::{Corpus, NodeLink};
@@ -21,6 +22,8 @@ use crate::hex;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Node")]
 pub(in crate::api) struct NodeReply<'s> {
+    #[serde(skip)]
+    node: NodeOrdinal,
     #[schemars(with = "uuid::Uuid")]
     pub(super) id: NodeId,
     /// Quote it word for word.
@@ -107,7 +110,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         let reply = NodeReply::of(&corpus, node)?;
         match format {
             Format::Json => Reply::long_json(&reply, reply.text.len() + BESIDE_TEXT_BYTES),
-            Format::Markdown => Ok(Reply::of(format, reply.as_markdown().into())),
+            Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus).into())),
             Format::Text => Ok(Reply::of(format, reply.as_text().into())),
         }
     };
@@ -128,6 +131,7 @@ impl<'s> NodeReply<'s> {
         let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(node)).transpose();
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
         Ok(Self {
+            node,
             id: corpus.node_id(node)?,
             text: snapshot.texts.hashed(record.text, &record.text_sha256)?,
             breadcrumb,
@@ -158,21 +162,25 @@ impl<'s> NodeReply<'s> {
     }
 
     /// Everything that who quotes it must know: what is no longer law says so before its first word.
-    pub(super) fn as_markdown(&self) -> String {
-        let Self { citation, heading, text, .. } = self;
+    pub(super) fn as_markdown(&self, corpus: &Corpus) -> String {
+        let Self { citation, heading, .. } = self;
+        // Layouts are numbered like this: the text, then wordings, then notes.
+        let mut part = 0..;
+        let mut set =
+            |text| law_markdown::of(text, corpus.snapshot().layouts.of_part(self.node, part.next().unwrap_or(0)));
         let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
         if let Some(standing) = self.standing() {
             out += &format!("**{standing}**\n\n");
         }
-        out += &format!("{text}\n");
+        out += &format!("{}\n", set(self.text));
         if let Some(credit) = self.source_credit {
             out += &format!("\n{credit}\n");
         }
         for WordingReply { label, text, .. } in &self.wordings {
-            out += &format!("\n## {label}\n\n{text}\n");
+            out += &format!("\n## {label}\n\n{}\n", set(*text));
         }
         for NoteReply { topic, text } in &self.notes {
-            out += &format!("\n## {topic}\n\n{text}\n");
+            out += &format!("\n## {topic}\n\n{}\n", set(*text));
         }
         out + &format!("\n---\n{}\n", self.origin())
     }

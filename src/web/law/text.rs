@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind};
+use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, set_table};
 use maud::{Markup, html};
 
 use super::address::path;
@@ -152,16 +152,21 @@ impl<'t> LawText<'t> {
         let first = lines.iter().position(|line| is_row(&line)).unwrap_or(lines.len());
         let last = lines.iter().rposition(|line| is_row(&line)).map_or(first, |last| last + 1);
         let depth = lines.iter().map(|line| line.depth).min().filter(|depth| *depth > 0);
-        let columns = lines.iter().filter(is_row).map(|line| line.text.split('\t').count()).max().unwrap_or(1);
+        let rows: Vec<(Range<usize>, LineKind)> =
+            lines[first..last].iter().map(|line| (line.start..line.start + line.text.len(), line.kind)).collect();
+        let table = set_table(self.text, &rows, self.marks);
+        let mut cells = table.rows.iter();
+        let parts = lines[first..last].chunk_by(|one, other| one.kind == other.kind);
+        let parts = parts.map(|lines| (lines[0].kind, lines.iter().zip(cells.by_ref()).collect::<Vec<_>>()));
         html! {
             div.table data-depth=[depth] role="group" aria-label="Table" tabindex="0" {
                 table {
                     @if first > 0 { caption { @for line in &lines[..first] { (self.whole_line(line)) " " } } }
-                    @for rows in lines[first..last].chunk_by(|one, other| one.kind == other.kind) {
-                        @match rows[0].kind {
-                            LineKind::TableHead => { thead { @for row in rows { (self.row(row)) } } }
-                            LineKind::TableRow => { tbody { @for row in rows { (self.row(row)) } } }
-                            _ => { tbody { @for row in rows { tr { td colspan=(columns) { (self.whole_line(row)) } } } } }
+                    @for (kind, rows) in parts {
+                        @match kind {
+                            LineKind::TableHead => { thead { @for (_, cells) in rows { (self.row(cells, kind)) } } }
+                            LineKind::TableRow => { tbody { @for (_, cells) in rows { (self.row(cells, kind)) } } }
+                            _ => { tbody { @for (line, _) in rows { tr { td colspan=(table.columns) { (self.whole_line(line)) } } } } }
                         }
                     }
                 }
@@ -170,16 +175,16 @@ impl<'t> LawText<'t> {
         }
     }
 
-    fn row(&self, line: &Line<'_>) -> Markup {
-        let mut start = line.start;
-        let cells = line.text.split('\t').map(|cell| {
-            let bytes = start..start + cell.len();
-            start = bytes.end + 1;
-            bytes
-        });
+    fn row(&self, cells: &[TableCell], kind: LineKind) -> Markup {
+        let several = |spanned: usize| (spanned > 1).then_some(spanned);
         html! {
-            tr { @for cell in cells {
-                @if line.kind == LineKind::TableHead { th scope="col" { (self.inline(cell)) } } @else { td { (self.inline(cell)) } }
+            tr { @for TableCell { bytes, columns, rows, .. } in cells {
+                @let (columns, rows) = (several(*columns), several(*rows));
+                @if kind == LineKind::TableHead {
+                    th scope={ @if columns.is_some() { "colgroup" } @else { "col" } } colspan=[columns] rowspan=[rows] { (self.inline(bytes.clone())) }
+                } @else {
+                    td colspan=[columns] rowspan=[rows] { (self.inline(bytes.clone())) }
+                }
             } }
         }
     }
@@ -252,7 +257,7 @@ impl<'t> LawText<'t> {
             Some(MarkKind::Strong) => html! { strong { (text) } },
             Some(MarkKind::Superscript) => html! { sup { (text) } },
             Some(MarkKind::Subscript) => html! { sub { (text) } },
-            None => html! { (text) },
+            Some(MarkKind::CoveredFromLeft | MarkKind::CoveredFromAbove) | None => html! { (text) },
         }
     }
 }

@@ -19,9 +19,17 @@ pub(crate) struct Setter {
 struct Read {
     kind: LineKind,
     run: Run,
-    /// Of a line in a table.
+    /// Of a line in a table, whose words are in its cells.
     table: usize,
-    cells: Vec<Run>,
+    cells: Vec<Cell>,
+}
+
+/// A cell of a table's row.
+#[derive(Debug)]
+pub(crate) enum Cell {
+    Own(Run),
+    /// An empty one, and what covers it.
+    Empty(Option<MarkKind>),
 }
 
 /// The text of a provision with all that belongs to it.
@@ -63,10 +71,9 @@ impl Setter {
     }
 
     /// A line of a table; a row without words is dropped.
-    pub(crate) fn in_table(&mut self, kind: LineKind, table: usize, mut cells: Vec<Run>) {
-        if cells.iter().any(|cell| !cell.text.is_empty()) {
-            let run = cells.remove(0);
-            self.lines.push(Read { kind, run, table, cells });
+    pub(crate) fn in_table(&mut self, kind: LineKind, table: usize, cells: Vec<Cell>) {
+        if cells.iter().any(|cell| matches!(cell, Cell::Own(run) if !run.text.is_empty())) {
+            self.lines.push(Read { kind, run: Run::default(), table, cells });
         }
     }
 
@@ -84,9 +91,15 @@ impl Setter {
                 false => Line::labelled(read.kind, depth, label),
             });
             push_run(&mut text, &mut layout, &read.run, footnotes, &mut seen);
-            for cell in &read.cells {
-                text.push('\t');
-                push_run(&mut text, &mut layout, cell, footnotes, &mut seen);
+            for (place, cell) in read.cells.iter().enumerate() {
+                if place > 0 {
+                    text.push('\t');
+                }
+                match cell {
+                    Cell::Own(run) => push_run(&mut text, &mut layout, run, footnotes, &mut seen),
+                    Cell::Empty(Some(cover)) => layout.cover_cell(&text, *cover),
+                    Cell::Empty(None) => {}
+                }
             }
         }
         layout.marks.sort_by_key(|mark| mark.start);

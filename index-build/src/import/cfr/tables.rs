@@ -1,124 +1,141 @@
 //! Tables of the annual edition (`GPOTABLE`) and tables with spans, as rows and cells.
 
-use hornbook_corpus::layout::LineKind;
+use hornbook_corpus::layout::{LineKind, MarkKind};
 use roxmltree::Node;
 
 use super::run::Run;
-use super::setter::Setter;
+use super::setter::{Cell, Setter};
+use crate::import::table_spans::{Columns, SPAN_MAX, Span, Spans};
 
-/// No real cell spans more.
-const SPAN_MAX: usize = 100;
-const COLUMNS_MAX: usize = 500;
+/// The deepest level of heads.
+const LEVEL_MAX: usize = 9;
 
-/// Reads a `GPOTABLE`: title, boxhead, rows, notes. `read` makes a run of a cell.
-pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: &mut dyn FnMut(Node<'_, '_>) -> Run) {
+/// Makes a run of a cell.
+type ReadCell<'r> = &'r mut dyn FnMut(Node<'_, '_>) -> Run;
+
+/// Reads a `GPOTABLE`: title, boxhead, rows, notes.
+pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
     let table = setter.begin_table();
     for child in node.children().filter(Node::is_element) {
         match child.tag_name().name() {
             "BOXHD" => boxhead(child, table, setter, read),
             "ROW" => {
-                let mut cells = Vec::new();
+                let mut row = Row::default();
+                // A heading within the table: the first entry of the row takes further columns.
+                let mut expanded = further(child, "EXPSTB");
                 for entry in child.children().filter(|entry| entry.tag_name().name() == "ENT") {
-                    cells.push(read(entry));
-                    cells.extend((0..spanned(entry)).map(|_| Run::default()));
+                    let further = further(entry, "A").max(std::mem::take(&mut expanded));
+                    row.cell(Span { columns: 1 + further, ..Span::ONE }, read(entry));
                 }
-                cells.truncate(COLUMNS_MAX);
-                setter.in_table(LineKind::TableRow, table, cells);
+                setter.in_table(LineKind::TableRow, table, row.end());
             }
             "PRTPAGE" => {}
-            _ => setter.in_table(LineKind::TableNote, table, vec![read(child)]),
+            _ => setter.in_table(LineKind::TableNote, table, vec![Cell::Own(read(child))]),
         }
     }
 }
 
-/// How many more columns an entry takes: `A="02"`, `A="L01"`.
-fn spanned(entry: Node<'_, '_>) -> usize {
-    let digits = entry.attribute("A").unwrap_or_default().trim_start_matches(|c: char| !c.is_ascii_digit());
+/// How many further columns are taken: `A="02"`, `A="L01"`.
+fn further(node: Node<'_, '_>, attribute: &str) -> usize {
+    let digits = node.attribute(attribute).unwrap_or_default().trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.parse().unwrap_or(0).min(SPAN_MAX)
 }
 
-/// The heads of columns. One that is followed by a deeper one spans those below it.
-fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: &mut dyn FnMut(Node<'_, '_>) -> Run) {
-    let heads: Vec<(usize, Run)> = node
-        .children()
-        .filter(|head| head.tag_name().name() == "CHED")
-        .map(|head| {
-            (head.attribute("H").and_then(|level| level.trim().parse().ok()).unwrap_or(1).clamp(1, 9), read(head))
-        })
-        .take(COLUMNS_MAX)
-        .collect();
-    let rows = heads.iter().map(|(level, _)| *level).max().unwrap_or(0);
-    let mut grid: Vec<Vec<Run>> = vec![Vec::new(); rows];
+/// A head of columns: its level, counted from zero, and the columns that it heads.
+struct Head {
+    level: usize,
+    column: usize,
+    end: usize,
+    run: Run,
+}
+
+/// The heads of columns. One that is followed by a deeper one heads all columns of those; any other one is as high as the
+/// levels that are left.
+fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell<'_>) {
+    let mut heads: Vec<Head> = Vec::new();
+    // The heads around the next one, outermost first.
+    let mut around: Vec<usize> = Vec::new();
     let mut column = 0;
-    for (place, (level, run)) in heads.iter().enumerate() {
-        let row = &mut grid[level - 1];
-        row.resize_with(row.len().max(column), Run::default);
-        row.insert(column, run.clone());
-        let spans = heads.get(place + 1).is_some_and(|(next, _)| next > level);
-        column += usize::from(!spans);
+    for head in node.children().filter(|head| head.tag_name().name() == "CHED") {
+        let level =
+            head.attribute("H").and_then(|level| level.trim().parse().ok()).unwrap_or(1).clamp(1, LEVEL_MAX) - 1;
+        column += usize::from(heads.last().is_some_and(|before| before.level >= level));
+        while let Some(ended) = around.pop_if(|&mut place| heads[place].level >= level) {
+            heads[ended].end = column;
+        }
+        around.push(heads.len());
+        heads.push(Head { level, column, end: column + 1, run: read(head) });
     }
-    for mut row in grid {
-        row.resize_with(row.len().max(column), Run::default);
+    around.into_iter().for_each(|place| heads[place].end = column + 1);
+    let levels = heads.iter().map(|head| head.level + 1).max().unwrap_or(0);
+    for level in 0..levels {
+        let mut row: Vec<Cell> = Vec::new();
+        for head in heads.iter_mut().filter(|head| head.level <= level) {
+            // A deeper one takes the place of those around it.
+            row.truncate(head.column);
+            row.resize_with(head.column, || Cell::Empty(None));
+            let is_own = head.level == level;
+            row.push(if is_own {
+                Cell::Own(std::mem::take(&mut head.run))
+            } else {
+                Cell::Empty(Some(MarkKind::CoveredFromAbove))
+            });
+            let cover = if is_own { MarkKind::CoveredFromLeft } else { MarkKind::CoveredFromAbove };
+            row.resize_with(head.end, || Cell::Empty(Some(cover)));
+        }
+        row.resize_with(column + 1, || Cell::Empty(None));
         setter.in_table(LineKind::TableHead, table, row);
     }
 }
 
-/// Columns that a cell of a row above reaches into, and for how many rows.
+/// The row at hand, and what cells of rows above cover.
 #[derive(Debug, Default)]
-pub(crate) struct Spans(Vec<usize>);
+struct Row {
+    cells: Vec<Cell>,
+    spans: Spans,
+}
 
-impl Spans {
-    /// The cells of a row, each with how many columns and rows it takes, with empty cells where others reach.
-    pub(crate) fn row(&mut self, cells: Vec<(Run, usize, usize)>) -> Vec<Run> {
-        let mut row: Vec<Run> = Vec::new();
-        let mut below = std::mem::take(&mut self.0);
-        let reach = |row: &mut Vec<Run>, below: &mut Vec<usize>| {
-            while row.len() < COLUMNS_MAX && below.get(row.len()).is_some_and(|rows| *rows > 0) {
-                below[row.len()] -= 1;
-                row.push(Run::default());
-            }
-        };
-        for (run, columns, rows) in cells {
-            reach(&mut row, &mut below);
-            if row.len() >= COLUMNS_MAX {
-                break;
-            }
-            let columns = columns.clamp(1, SPAN_MAX);
-            below.resize(below.len().max(row.len() + columns), 0);
-            below[row.len()..row.len() + columns].fill(rows.clamp(1, SPAN_MAX) - 1);
-            row.push(run);
-            row.resize_with(row.len() + columns - 1, Run::default);
-        }
-        reach(&mut row, &mut below);
-        self.0 = below;
-        row
+impl Row {
+    fn cell(&mut self, span: Span, run: Run) {
+        let Self { cells, spans } = self;
+        spans.before(span, |filler| cells.push(Cell::Empty(filler)));
+        cells.push(Cell::Own(run));
+        spans.after(span, |filler| cells.push(Cell::Empty(filler)));
+    }
+
+    fn end(&mut self) -> Vec<Cell> {
+        let Self { cells, spans } = self;
+        spans.end_row(|filler| cells.push(Cell::Empty(filler)));
+        std::mem::take(cells)
     }
 }
 
-/// `colspan`, `rowspan`.
-pub(crate) fn span(cell: Node<'_, '_>, name: &str) -> usize {
-    let value = cell.attributes().find(|attribute| attribute.name().eq_ignore_ascii_case(name));
-    value.and_then(|attribute| attribute.value().trim().parse().ok()).unwrap_or(1)
-}
-
-/// Reads an HTML table.
-pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: &mut dyn FnMut(Node<'_, '_>) -> Run) {
+/// Reads an HTML table, or one of CALS.
+pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
     let table = setter.begin_table();
-    let mut spans = Spans::default();
-    for row in node.descendants().filter(Node::is_element) {
-        let name = row.tag_name().name().to_ascii_uppercase();
-        if name == "CAPTION" {
-            setter.in_table(LineKind::TableNote, table, vec![read(row)]);
-        } else if name == "TR" {
-            let is_cell = |cell: &Node<'_, '_>| matches!(cell.tag_name().name(), "TD" | "TH" | "td" | "th");
-            let cells: Vec<Node<'_, '_>> = row.children().filter(is_cell).collect();
-            let is_head =
-                !cells.is_empty() && cells.iter().all(|cell| cell.tag_name().name().eq_ignore_ascii_case("th"));
-            let cells = cells.into_iter().map(|cell| (read(cell), span(cell, "colspan"), span(cell, "rowspan")));
-            let cells: Vec<_> = cells.collect();
-            let kind = if is_head { LineKind::TableHead } else { LineKind::TableRow };
-            let row = spans.row(cells);
-            setter.in_table(kind, table, row);
+    let names = Columns::of(node);
+    let mut row = Row::default();
+    for element in node.descendants().filter(Node::is_element) {
+        let name = element.tag_name().name().to_ascii_lowercase();
+        match name.as_str() {
+            "caption" | "title" => setter.in_table(LineKind::TableNote, table, vec![Cell::Own(read(element))]),
+            "thead" | "tbody" | "tfoot" => row.spans.begin_part(),
+            "tr" | "row" => {
+                let cells: Vec<Node<'_, '_>> = element.children().filter(is_cell).collect();
+                let is_head = is_in_head(element)
+                    || !cells.is_empty() && cells.iter().all(|cell| cell.tag_name().name().eq_ignore_ascii_case("th"));
+                cells.into_iter().for_each(|cell| row.cell(names.span(cell), read(cell)));
+                setter.in_table(if is_head { LineKind::TableHead } else { LineKind::TableRow }, table, row.end());
+            }
+            _ => {}
         }
     }
+}
+
+fn is_cell(node: &Node<'_, '_>) -> bool {
+    ["td", "th", "entry"].iter().any(|name| node.tag_name().name().eq_ignore_ascii_case(name))
+}
+
+fn is_in_head(row: Node<'_, '_>) -> bool {
+    row.parent_element().is_some_and(|part| part.tag_name().name().eq_ignore_ascii_case("thead"))
 }
