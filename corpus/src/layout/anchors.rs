@@ -1,6 +1,6 @@
 //! The lines of a text with their labels and anchors, for whoever sets or cuts it.
 //!
-//! The anchor of `(A)` within `(1)` within `(a)` is `a-1-A`. It stays the same when other paragraphs come and go.
+//! The anchor of `(A)` within `(1)` within `(a)` is `a-1-A`, and that of `(b-2)` is `b_2`. It stays the same when other paragraphs come and go.
 
 use std::ops::Range;
 
@@ -62,7 +62,12 @@ pub fn set_lines(text: &str, layout: Option<LayoutRef<'_>>) -> Vec<SetLine> {
 
 fn anchor_of(open: &[(u8, String)]) -> Anchor {
     let labels: Vec<&str> = open.iter().map(|(_, label)| label.as_str()).filter(|label| !label.is_empty()).collect();
-    Anchor { name: labels.join("-"), path: labels.iter().map(|label| format!("({label})")).collect() }
+    Anchor { name: anchor_name(&labels), path: labels.iter().map(|label| format!("({label})")).collect() }
+}
+
+/// The name of a subdivision by its labels, outermost first: `b-2` of `(b)(2)`, `b_2` of `(b-2)`.
+pub fn anchor_name(labels: &[impl AsRef<str>]) -> String {
+    labels.iter().map(|label| label.as_ref().replace('-', "_")).collect::<Vec<_>>().join("-")
 }
 
 /// The labels that a line begins with, outermost first: `(a)(1)` has two. Of a list such as `(a), (b)` or a range it is

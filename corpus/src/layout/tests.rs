@@ -29,6 +29,18 @@ fn anchors_follow_the_labels_down_and_up_again() {
     assert_eq!(&text[set[5].range.clone()], "(b)(1) Five.");
 }
 
+/// The Code of the District of Columbia has subsections such as `(b-2)`.
+#[test]
+fn a_label_with_a_hyphen_is_not_two_labels() {
+    let text = "(b) One:\n(2) two\n(b-2) Three.";
+    let layout = Layout { lines: vec![paragraph(0, 3), paragraph(1, 3), paragraph(0, 5)], marks: Vec::new() };
+    let set = set_lines(text, Some(layout.as_ref()));
+    let names: Vec<&str> = set.iter().map(|line| line.anchor.as_ref().unwrap().name.as_str()).collect();
+    assert_eq!(names, ["b", "b-2", "b_2"]);
+    assert_eq!(set[2].anchor.as_ref().unwrap().path, "(b-2)");
+    assert_eq!((anchor_name(&["b", "2"]), anchor_name(&["b-2"])), ("b-2".into(), "b_2".into()));
+}
+
 #[test]
 fn a_text_without_a_layout_or_with_that_of_another_is_plain_paragraphs() {
     let short = Layout { lines: vec![paragraph(3, 1)], marks: Vec::new() };

@@ -1,5 +1,6 @@
 //! What a citation names, as the operation `resolve` answers it.
 
+use hornbook_corpus::layout::anchor_name;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -37,8 +38,9 @@ impl CitationAnswer {
     /// The page that it leads to, if it is one.
     pub(in crate::web) fn leads_to(&self) -> Option<String> {
         let id = self.node_id?;
-        let anchor = self.subdivision.join("-");
-        let is_anchor = !anchor.is_empty() && anchor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let anchor = anchor_name(&self.subdivision);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let is_anchor = !anchor.is_empty() && anchor.bytes().all(is_plain);
         let path = path(&id.to_string());
         Some(if is_anchor { format!("{path}#{anchor}") } else { path })
     }

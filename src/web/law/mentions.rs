@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
 
 use super::reply::Provision;
@@ -51,7 +52,7 @@ impl Mentions {
         for (bytes, node, subdivision) in
             corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
         {
-            let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", subdivision.join("-")) };
+            let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
             let (id, preview) = (corpus.node_id(node)?.0.to_string(), mentions.preview(corpus, node)?);
             mentions.places.push(Mention { bytes, id, anchor, preview });
         }
