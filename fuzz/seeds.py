@@ -22,6 +22,7 @@ STRINGS = {
     "state_html.rs": ["state-html"],
     "state_json.rs": ["state-json"],
     "plain_text.rs": ["plain-text"],
+    "table_spans.rs": ["uslm", "open-law", "ecfr", "cfr-annual", "municipal-html"],
 }
 
 

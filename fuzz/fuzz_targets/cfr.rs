@@ -2,15 +2,18 @@
 #![no_main]
 
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::target::Target;
 use hornbook_index_build::import::{cfr_annual, ecfr, regml};
 use libfuzzer_sys::fuzz_target;
+use target::target;
+
+#[path = "../target.rs"]
+mod target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((form, bytes)) = bytes.split_first() else { return };
     let parse = [ecfr::parse, cfr_annual::parse, regml::parse][usize::from(*form) % 3];
     let options = toml::Table::new();
-    let target = Target { jurisdiction: "US", code_body: "F", key: "us/f", citation: None, source: 0, tags: &[], options: &options };
+    let target = target(&options);
     let parsed = parse(&Document { place: "fuzz".into(), bytes: bytes.to_vec() }, target);
     for (position, what) in &parsed.mistakes {
         assert!(position.file == "fuzz" && position.line.is_some(), "a message without a position: {what}");

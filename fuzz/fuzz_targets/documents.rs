@@ -2,9 +2,12 @@
 #![no_main]
 
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::target::Target;
 use hornbook_index_build::import::{IMPORTERS, Read, SourceContent};
 use libfuzzer_sys::fuzz_target;
+use target::target;
+
+#[path = "../target.rs"]
+mod target;
 
 /// What formats need that cannot be read without options.
 const OPTIONS: [(&str, &str); 1] = [("plain-text", r"section = '^§ (\d+\.\d+)\. (.*)$'")];
@@ -21,15 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (name, parse) = parsers[usize::from(pick) % parsers.len()];
     let options = OPTIONS.iter().find(|(format, _)| *format == name).map_or("", |(_, options)| options);
     let options: toml::Table = toml::from_str(options).expect("options of ours");
-    let target = Target {
-        jurisdiction: "XA",
-        code_body: "F",
-        key: "xa/f",
-        citation: None,
-        source: 0,
-        tags: &[],
-        options: &options,
-    };
+    let target = target(&options);
     let parsed = parse(&Document { place: "fuzz".into(), bytes: bytes.to_vec() }, target);
     for (position, what) in &parsed.mistakes {
         assert!(position.file == "fuzz" && !what.is_empty(), "a message without a position: {what}");

@@ -4,11 +4,14 @@
 use hornbook_index_build::gather::Gatherer;
 use hornbook_index_build::import::{native, provisions_jsonl};
 use hornbook_index_build::import::intake::Intake;
-use hornbook_index_build::import::target::Target;
 use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::Warnings;
 use hornbook_index_build::source_files::SourceFile;
 use libfuzzer_sys::fuzz_target;
+use target::target;
+
+#[path = "../target.rs"]
+mod target;
 
 fuzz_target!(|bytes: &[u8]| {
     for import in [native::import, provisions_jsonl::import] {
@@ -16,15 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
         let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
         let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
         let options = toml::Table::new();
-        let target = Target {
-            jurisdiction: "XA",
-            code_body: "F",
-            key: "xa/f",
-            citation: None,
-            source: 0,
-            tags: &[],
-            options: &options,
-        };
+        let target = target(&options);
         let mut reader = bytes;
         let file = SourceFile { place: "fuzz".into(), reader: &mut reader };
         let read = import(file, target, &mut intake);

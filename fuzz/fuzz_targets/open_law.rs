@@ -3,13 +3,16 @@
 
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::open_law;
-use hornbook_index_build::import::target::Target;
 use libfuzzer_sys::fuzz_target;
+use target::target;
+
+#[path = "../target.rs"]
+mod target;
 
 fuzz_target!(|bytes: &[u8]| {
     let document = Document { place: "fuzz".into(), bytes: bytes.to_vec() };
     let options = toml::Table::from_iter([("joined_numbers".to_owned(), toml::Value::Boolean(bytes.len() % 2 == 0))]);
-    let target = Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options: &options };
+    let target = target(&options);
     let parsed = open_law::parse(&document, target);
     for (position, what) in &parsed.mistakes {
         assert!(position.file == "fuzz" && position.line.is_some(), "a message without a position: {what}");

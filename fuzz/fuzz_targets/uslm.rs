@@ -2,13 +2,16 @@
 #![no_main]
 
 use hornbook_index_build::import::document::Document;
-use hornbook_index_build::import::target::Target;
 use hornbook_index_build::import::uslm::parse;
 use libfuzzer_sys::fuzz_target;
+use target::target;
+
+#[path = "../target.rs"]
+mod target;
 
 fuzz_target!(|bytes: &[u8]| {
     let options = toml::Table::new();
-    let target = Target { jurisdiction: "US", code_body: "United States Code", key: "us/usc", citation: None, source: 0, tags: &[], options: &options };
+    let target = target(&options);
     let parsed = parse(&Document { place: "fuzz".into(), bytes: bytes.to_vec() }, target);
     for (position, _) in &parsed.mistakes {
         assert!(position.line.is_some(), "a message without a position");

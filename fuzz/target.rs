@@ -1,0 +1,7 @@
+//! The code body that fuzzed sources fill.
+
+use hornbook_index_build::import::target::Target;
+
+pub fn target(options: &toml::Table) -> Target<'_> {
+    Target { jurisdiction: "XA", code_body: "F", key: "xa/f", citation: None, source: 0, tags: &[], options }
+}
