@@ -10,7 +10,8 @@ use crate::cli::{CommandResult, Options};
 /// List the official sources of law and what can be done with them
 ///
 /// Without names: all sources of the federal government, the states, the District of Columbia, the territories and large
-/// cities. 'ready' means that 'hornbook fetch' downloads it and 'hornbook build' reads it. With names, or codes of
+/// cities. 'ready' means that 'hornbook fetch' downloads it and 'hornbook build' reads it; 'untried' means that it has a plan
+/// too, but nobody has built it yet: look at what 'hornbook build --check' reports. With names, or codes of
 /// jurisdictions: everything known of these, and what stands in the way of the others.
 #[derive(Debug, Args)]
 pub(crate) struct Sources {
@@ -88,6 +89,9 @@ fn details(source: &Source) -> String {
     }
     if let Some(obstacle) = &source.obstacle {
         line("in the way", obstacle);
+    }
+    if let Some(untried) = &source.untried {
+        line("untried", untried);
     }
     if let Some(edition) = &source.edition {
         let latest = if edition.page.is_some() { "the latest that the page names" } else { &edition.known };

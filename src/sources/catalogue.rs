@@ -61,6 +61,9 @@ pub struct Source {
     /// What stands in the way of fetching or importing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
+    /// Its plan was written without building a file of it; says what the plan rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<Edition>,
     #[serde(default, rename = "file")]
@@ -126,6 +129,7 @@ impl Source {
     pub fn state(&self) -> State {
         let is_imported = self.importer.as_ref().is_some_and(|name| IMPORTERS.iter().any(|own| own.name == name));
         match (self.is_fetchable(), is_imported) {
+            (true, true) if self.obstacle.is_none() && self.untried.is_some() => State::Untried,
             (true, true) if self.obstacle.is_none() => State::Ready,
             (_, true) => State::ByHand,
             (true, false) => State::NotImported,
@@ -161,6 +165,8 @@ fn filled(text: &str, edition: &str, number: Option<u32>) -> String {
 pub enum State {
     /// `hornbook fetch` gets it and `hornbook build` reads it.
     Ready,
+    /// It has a plan, but nobody has built a file of it.
+    Untried,
     /// It can be imported, but something must be done by hand first.
     ByHand,
     /// It can be fetched, but no importer reads it.
@@ -172,6 +178,7 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ready => "ready",
+            Self::Untried => "untried",
             Self::ByHand => "by hand",
             Self::NotImported => "no importer",
             Self::NotYet => "not yet",
@@ -221,6 +228,7 @@ mod tests {
             assert!(source.importer.as_ref().is_none_or(|importer| FORMATS.contains(&importer.as_str())), "{name}");
             let can_be_ready = source.is_fetchable() && source.importer.is_some();
             assert!(source.obstacle.is_some() || can_be_ready, "{name}: say what stands in the way");
+            assert!(source.obstacle.is_none() || source.untried.is_none(), "{name}: nobody can try it");
         }
     }
 

@@ -6,13 +6,14 @@ use crate::import::html::{Element, Part};
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::text_builder::TextBuilder;
 
-/// Adds an element that stands among paragraphs; `label` is how items of lists are labelled, with `{}`.
-pub(crate) fn add_block(element: Element<'_>, depth: usize, label: &str, builder: &mut TextBuilder) {
+/// Adds an element that stands among paragraphs; `labels` are how items of lists are labelled, with `{}`, by depth. The last
+/// one is for all further depths.
+pub(crate) fn add_block(element: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
     match element.name() {
         "nav" | "script" | "style" | "head" | "title" => {}
-        "ol" => add_list(element, depth, label, builder),
-        "ul" => element.elements().for_each(|item| add_item(item, "", depth, label, builder)),
-        "dl" => add_definitions(element, depth, label, builder),
+        "ol" => add_list(element, depth, labels, builder),
+        "ul" => element.elements().for_each(|item| add_item(item, "", depth, labels, builder)),
+        "dl" => add_definitions(element, depth, labels, builder),
         "table" => add_table(element, depth, builder),
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
             builder.begin(LineKind::Heading, depth, "");
@@ -21,19 +22,19 @@ pub(crate) fn add_block(element: Element<'_>, depth: usize, label: &str, builder
         }
         _ => {
             builder.paragraph(depth);
-            add_mixed(element, depth, label, builder);
+            add_mixed(element, depth, labels, builder);
             builder.end_line();
         }
     }
 }
 
 /// Words of a paragraph or item, and the blocks that lie in it.
-fn add_mixed(element: Element<'_>, depth: usize, label: &str, builder: &mut TextBuilder) {
+fn add_mixed(element: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
     for part in element.parts() {
         match part {
             Part::Words(words) => builder.push(words),
             Part::Element(inner) if is_block(inner.name()) => {
-                add_block(inner, depth, label, builder);
+                add_block(inner, depth, labels, builder);
                 builder.end_line();
             }
             Part::Element(inner) => add_inline_element(inner, builder),
@@ -79,20 +80,21 @@ fn add_inline_element(element: Element<'_>, builder: &mut TextBuilder) {
 }
 
 /// An ordered list: the label of an item is its position, counted as `type`, `start` and `value` say.
-fn add_list(list: Element<'_>, depth: usize, label: &str, builder: &mut TextBuilder) {
+fn add_list(list: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
     let number = |value: Option<&str>| value.and_then(|value| value.trim().parse::<u32>().ok());
     let style = list.attribute("type").unwrap_or("1");
     let mut next = number(list.attribute("start")).unwrap_or(1);
+    let label = labels.get(depth).or(labels.last()).map_or("{}", String::as_str);
     for item in list.elements() {
         next = number(item.attribute("value")).unwrap_or(next);
         let own = label.replace("{}", &counted(next, style));
-        add_item(item, &own, depth, label, builder);
+        add_item(item, &own, depth, labels, builder);
         next = next.saturating_add(1);
     }
 }
 
 /// An item: its first words belong to its label, even if they are a paragraph; what follows lies one deeper.
-fn add_item(item: Element<'_>, own: &str, depth: usize, label: &str, builder: &mut TextBuilder) {
+fn add_item(item: Element<'_>, own: &str, depth: usize, labels: &[String], builder: &mut TextBuilder) {
     builder.begin(LineKind::Paragraph, depth, own);
     let mut begun = false;
     for part in item.parts() {
@@ -102,11 +104,11 @@ fn add_item(item: Element<'_>, own: &str, depth: usize, label: &str, builder: &m
                 begun |= !words.trim().is_empty();
             }
             Part::Element(inner) if inner.name() == "p" && !begun => {
-                add_mixed(inner, depth + 1, label, builder);
+                add_mixed(inner, depth + 1, labels, builder);
                 begun = true;
             }
             Part::Element(inner) if is_block(inner.name()) => {
-                add_block(inner, depth + 1, label, builder);
+                add_block(inner, depth + 1, labels, builder);
                 begun = true;
             }
             Part::Element(inner) => {
@@ -119,7 +121,7 @@ fn add_item(item: Element<'_>, own: &str, depth: usize, label: &str, builder: &m
 }
 
 /// A list of terms: each with what it means is a paragraph.
-fn add_definitions(list: Element<'_>, depth: usize, label: &str, builder: &mut TextBuilder) {
+fn add_definitions(list: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
     for element in list.elements() {
         if element.name() == "dt" {
             builder.paragraph(depth);
@@ -128,7 +130,7 @@ fn add_definitions(list: Element<'_>, depth: usize, label: &str, builder: &mut T
             builder.end_mark();
             builder.space();
         } else {
-            add_mixed(element, depth, label, builder);
+            add_mixed(element, depth, labels, builder);
             builder.end_line();
         }
     }
@@ -219,9 +221,10 @@ mod tests {
     use crate::import::html;
 
     fn set(source: &str) -> String {
+        let labels = ["({})", "({})", "[{}]"].map(str::to_owned);
         let tree = html::parse(&Document { place: "a.html".into(), bytes: source.into() }).unwrap();
         let mut builder = TextBuilder::default();
-        tree.root().elements().for_each(|element| add_block(element, 0, "({})", &mut builder));
+        tree.root().elements().for_each(|element| add_block(element, 0, &labels, &mut builder));
         let (text, layout) = builder.finish();
         assert_eq!(layout.mistake_for(&text).filter(|_| !layout.is_empty()), None);
         let lines = text.split('\n').zip(&layout.lines).map(|(text, line)| format!("{}|{text}\n", line.depth));
@@ -232,6 +235,8 @@ mod tests {
     fn positions_become_labels() {
         let list = "<ol type=a start=25><li>y<li>z<li><p>aa</p><ol type=I><li value=4>iv<li>v</ol>rest</ol>";
         assert_eq!(set(list), "0|(y) y\n0|(z) z\n0|(aa) aa\n1|(IV) iv\n1|(V) v\n0|rest\n");
+        let deep = "<ol><li>a<ol type=a><li>b<ol><li>c<ol type=i><li>d</ol></ol></ol></ol>";
+        assert_eq!(set(deep), "0|(1) a\n1|(a) b\n2|[1] c\n3|[i] d\n");
         assert_eq!(set("<ol start=x><li value=-3>a</ol><ul><li>b</ul>"), "0|(1) a\n0|b\n");
     }
 

@@ -137,7 +137,7 @@ impl<'t> Piece<'t> {
         headings.into_iter().rev().for_each(|heading| containers.open(heading, &self.title));
         let (law, credit) = divide(blocks, options);
         let mut builder = TextBuilder::default();
-        law.iter().for_each(|block| add_block(*block, 0, &options.label, &mut builder));
+        law.iter().for_each(|block| add_block(*block, 0, std::slice::from_ref(&options.label), &mut builder));
         let (text, layout) = builder.finish();
         FlatSection { line: self.line, number: self.number, heading: self.heading, text, layout, credit, path }
     }

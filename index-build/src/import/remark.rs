@@ -5,6 +5,16 @@ use hornbook_corpus::outline::Status;
 /// A longer text is law, whatever it begins with.
 pub(crate) const REMARK_BYTES_MAX: usize = 300;
 
+/// The status that a heading begins with, or that stands in brackets at its end: `Dogs. [Repealed, § 2 ch 1 SLA 1963.]`
+pub(crate) fn heading_status(heading: &str) -> Option<Status> {
+    let bracketed = || heading.trim_end().trim_end_matches('.').strip_suffix(']')?.rsplit_once('[');
+    // What is repealed on a day that is named may be law yet.
+    let is_planned =
+        |remark: &str| remark.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("repealed effective"));
+    let remark = || bracketed().map(|(_, remark)| remark.trim()).filter(|remark| !is_planned(remark));
+    named_status(heading).or_else(|| named_status(remark()?))
+}
+
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
     const WORDS: [(&str, Status); 11] = [
@@ -26,4 +36,21 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
         .into_iter()
         .find(|(word, _)| bare.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes())))
         .map(|(_, status)| status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_name_their_status_at_the_start_or_in_brackets_at_the_end() {
+        assert_eq!(heading_status("Repealed by Acts 1995."), Some(Status::Repealed));
+        assert_eq!(heading_status("Dogs. [Repealed, § 2 ch 1 SLA 1963.]"), Some(Status::Repealed));
+        assert_eq!(heading_status("Cats [Renumbered as AS 01.05.2.]."), Some(Status::Renumbered));
+        assert_eq!(heading_status("Hens. [Repealed]  "), Some(Status::Repealed));
+        assert_eq!(heading_status("Hens. [Repealed effective July 1, 2030.]"), None);
+        assert_eq!(heading_status("The [repealed] act"), None);
+        assert_eq!(heading_status("Effect of repeal. [See note.]"), None);
+        assert_eq!(heading_status("§]"), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! State codes as HTML: traps on small files, and Virginia whole.
 
+use std::path::Path;
+
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
@@ -159,21 +161,134 @@ fn law_behind_its_source_credit_stays_law() {
     assert_eq!((texts, node("9-4").notes.len()), ([Some("It was."), Some("It goes on.")], 1));
 }
 
-/// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels in parentheses, notes
-/// that begin in bold with a dash, lists of case notes, a credit without bold.
-#[test]
-fn wyoming_is_read_by_its_plan() {
-    let plan: toml::Table =
-        toml::from_str(include_str!("../../../corpus/plans/fetched/wy-code-unicourt.toml")).unwrap();
+/// The ready plan of a state.
+fn plan(state: &str) -> toml::Table {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/fetched");
+    let text = std::fs::read_to_string(plans.join(format!("{state}-code-unicourt.toml"))).unwrap();
+    toml::from_str(&text).unwrap()
+}
+
+/// The source of a plan that has one.
+fn of_plan(plan: &toml::Table) -> Source<'_> {
     let source = &plan["source"][0];
     let text = |name: &str| source[name].as_str().unwrap();
-    let source = Source {
+    Source {
         format: "state-html",
         key: text("key"),
         code_body: text("code_body"),
         citation: Some(text("citation")),
         options: source["options"].as_table().unwrap().clone(),
-    };
+    }
+}
+
+/// The forms of releases whose plans nobody has built yet: how sections are headed, lists labelled, credits and annotations
+/// begun, and dead sections named.
+#[test]
+fn each_untried_plan_reads_the_form_of_its_state() {
+    let lists = "<ol><li>One:<ol type=a><li>Two:<ol><li>Three.</ol></ol></ol>";
+    let lettered = "<ol type=a><li>One:<ol><li>Two:<ol type=A><li>Three.</ol></ol></ol>";
+    let parenthesised = "(1) One:\n(a) Two:\n(1) Three.";
+    let states = [
+        (
+            "ak",
+            "Sec. 01.05.006. Dogs.",
+            lettered,
+            "<b>History.</b> (§ 1 ch 1 SLA 1963)",
+            "<p><b>Cross references. —</b></p>",
+            "Sec. 01.05.010. Cats. [Repealed, § 2 ch 1 SLA 1963.]",
+        ),
+        (
+            "co",
+            "1-1-301. Dogs.",
+            lists,
+            "<b>Source:</b> <b>L. 2005:</b> Added.",
+            "<p><b>Cross references:</b> For cats.</p>",
+            "1-1-401 to 1-1-403. (Repealed)",
+        ),
+        (
+            "ga",
+            "1-2-1. Dogs.",
+            lettered,
+            "<b>History.</b> Orig. Code 1863, § 1582.",
+            "<p><b>Editor’s notes.</b></p>",
+            "1-2-2. Repealed by Ga. L. 1984.",
+        ),
+        (
+            "ky",
+            "1.300. Dogs.",
+            lists,
+            "<b>HISTORY:</b> 2019 ch. 141, § 1.",
+            "<h4><b>NOTES TO DECISIONS</b></h4>",
+            "2.115. Cats. [Repealed.]",
+        ),
+        (
+            "ms",
+            "§ 1-1-9. Dogs.",
+            lists,
+            "HISTORY: \nLaws, 1999, ch. 310, § 2.",
+            "<h4><b>Cross References —</b></h4>",
+            "§ 1-1-10. Repealed.",
+        ),
+        (
+            "nd",
+            "1-01-01.1. Dogs.",
+            lists,
+            "<b>Source:</b> R.C. 1943, § 1-0101.",
+            "<p><b>Derivation:</b></p>",
+            "1-01-43. Cats. [Repealed]",
+        ),
+        (
+            "ri",
+            "1-2-2. Dogs.",
+            lettered,
+            "History of Section. P.L. 1929, ch. 1353, § 2.",
+            "<h4><b>Compiler's Notes.</b></h4>",
+            "1-2-5. Repealed.",
+        ),
+    ];
+    for (state, heading, lists, credit, annotation, dead) in states {
+        let plan = plan(state);
+        let annotated = format!("{annotation}<p>See more.</p>");
+        let html = format!(
+            "<nav><h1 class=title>Title 1. Pets.</h1></nav><main><h2 class=oneh2><b>Chapter 1. Dogs.</b></h2>\
+             <div><h3><b>{heading}</b></h3><p>Be kind.</p>{lists}<p>{credit}</p><div>{annotated}</div></div>\
+             <div><h3><b>{dead}</b></h3></div></main>"
+        );
+        let imported = import_one("title.01.html", &html, &of_plan(&plan));
+        let provisions: Vec<_> = imported.provisions().map(|(_, content, _)| content).collect();
+        let expected = match state {
+            "ak" | "ga" | "ri" => "(a) One:\n(1) Two:\n(A) Three.",
+            "ky" => "(1) One:\n(a) Two:\n1. Three.",
+            "nd" => "1. One:\na. Two:\n(1) Three.",
+            _ => parenthesised,
+        };
+        let dogs = provisions[0];
+        assert_eq!(dogs.heading, "Dogs.", "{state}");
+        assert_eq!(dogs.text.as_deref(), Some(format!("Be kind.\n{expected}").as_str()), "{state}");
+        assert!(
+            dogs.source_credit
+                .as_ref()
+                .is_some_and(|own| own.contains("19") || own.contains("20") || own.contains("18")),
+            "{state}"
+        );
+        assert_eq!(dogs.notes.len(), 1, "{state}: {:?}", dogs.notes);
+        let number = dogs.number.as_deref().unwrap();
+        assert!(
+            heading.contains(number) && dogs.citation.ends_with(&format!("§ {number}")),
+            "{state}: {}",
+            dogs.citation
+        );
+        assert_eq!((provisions.len(), provisions[1].status), (2, Some(Status::Repealed)), "{state}");
+        assert_eq!(provisions[1].parallel_citations.len(), if state == "co" { 2 } else { 0 }, "{state}");
+    }
+}
+
+/// Releases of Wyoming: the title in the navigation, annotations before the first chapter, labels in parentheses, notes
+/// that begin in bold with a dash, lists of case notes, a credit without bold.
+#[test]
+fn wyoming_is_read_by_its_plan() {
+    let plan = plan("wy");
+    let source = of_plan(&plan);
     let html = r##"<!DOCTYPE html><html><body><nav><p class="transformation">Release 84</p><h1 class="title" id="t09"><b>
      Title 9 Ways
     </b></h1><ul class="leaders"><li><a href="#t09c01">Chapter 1 Roads</a></li></ul></nav><main>
@@ -216,7 +331,7 @@ fn wyoming_is_read_by_its_plan() {
 /// Other releases of the family have other classes and credits: the plan says so.
 #[test]
 fn levels_credit_and_labels_are_options() {
-    let options = "levels = ['ch']\ncredit = 'Source:'\nlabel = '({})'\nsection = '^Sec\\. (\\d+)\\.'";
+    let options = "levels = ['ch']\ncredit = '^Source:'\nlabel = '({})'\nsection = '^Sec\\. (\\d+)\\.'";
     let source = Source { options: toml::from_str(options).unwrap(), ..virginia() };
     let html = "<h1>TITLE 1</h1><h2 class=ch>CHAPTER 1 - A</h2><h3>Sec. 12. Fees.</h3><ol type=a><li>Pay.</ol><p><b>Source:</b> 1.</p>";
     let imported = import_one("w.html", html, &source);

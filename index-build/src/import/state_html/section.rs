@@ -11,7 +11,7 @@ use crate::import::html::{Element, Part};
 use crate::import::html_text::{add_block, is_block};
 use crate::import::options::Pattern;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, named_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
@@ -78,15 +78,16 @@ impl Section {
             return;
         };
         self.number = Some(number.as_str().to_owned());
-        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–) ?)(\d[\w:-]*(?:\.\w+)*(?::\w+)*)[.,]?");
+        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w+)*(?::\w+)*)[.,]?");
         let number_end = number.end();
-        if title.starts_with("§§") {
+        // Where numbers have no sign before them, a range has none either: `1-1-401 to 1-1-403. (Repealed)`.
+        if title.starts_with("§§") || title.starts_with("Secs. ") || title.starts_with(|c: char| c.is_ascii_digit()) {
             let mut at = number_end;
             while let Some(next) = further.captures(title[at..].trim_start_matches('.').trim_start()) {
                 let skipped = title[at..].len() - title[at..].trim_start_matches('.').trim_start().len();
                 let before = self.others.last().map_or(number.as_str(), |last| last.as_str()).to_owned();
                 let others = match &next[1] {
-                    "through" | "to" | "–" => numbers_after(&before, &next[2]),
+                    "through" | "to" | "–" | "—" => numbers_after(&before, &next[2]),
                     _ => vec![next[2].to_owned()],
                 };
                 self.others.extend(others);
@@ -106,7 +107,7 @@ impl Section {
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
         let bare = self.heading.trim_start_matches(['(', '[']);
-        let named = named_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
+        let named = heading_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
         named.or_else(|| named_status(&self.text)).filter(|_| short).unwrap_or(Status::InForce)
     }
 
@@ -169,7 +170,7 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
                 builder.push(&element.text());
                 builder.space();
             }
-            Part::Element(element) => add_block(*element, 0, &settings.label, &mut builder),
+            Part::Element(element) => add_block(*element, 0, &settings.labels, &mut builder),
         }
     }
     builder.finish()
@@ -248,10 +249,11 @@ fn words_of(part: &Part<'_>) -> String {
 fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
-    let credit = text.strip_prefix(settings.credit.as_str()).filter(|_| element.name() == "p")?;
+    let found = settings.credit.find(&text).filter(|found| found.start() == 0 && element.name() == "p")?;
+    let (lead, credit) = text.split_at(found.end());
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
     let is_lead = match bold.filter(|bold| text.starts_with(bold.as_str())) {
-        Some(bold) => bold == settings.credit,
+        Some(bold) => bold == lead,
         None => credit.starts_with(' '),
     };
     is_lead.then(|| credit.trim_start().to_owned())

@@ -12,13 +12,21 @@ struct Options {
     /// The heading of a section: the first group is its number.
     section: Option<Pattern>,
     /// The bold words that begin the source credit.
-    credit: Option<String>,
+    credit: Option<Pattern>,
     /// Headings that begin annotations.
     annotations: Option<Pattern>,
     /// How a list item is labelled, with `{}` for its letter or number.
-    label: Option<String>,
+    label: Option<LabelForms>,
     /// Documents, by path, that are of another code body.
     skip: Option<Pattern>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum LabelForms {
+    Same(String),
+    /// From the outermost list.
+    ByDepth(Vec<String>),
 }
 
 /// The options, with our own for those that a plan does not set.
@@ -26,9 +34,9 @@ struct Options {
 pub(crate) struct Settings {
     pub(super) levels: Vec<String>,
     pub(super) section: Pattern,
-    pub(super) credit: String,
+    pub(super) credit: Pattern,
     pub(super) annotations: Pattern,
-    pub(super) label: String,
+    pub(super) labels: Vec<String>,
     skip: Option<Pattern>,
 }
 
@@ -42,17 +50,24 @@ impl FromOptions for Settings {
         if section.captures_len() < 2 {
             return Err("option 'section': it has no group; put parentheses around the number".into());
         }
-        let label = options.label.unwrap_or_else(|| "{}.".into());
-        if label.matches("{}").count() != 1 {
+        let labels = match options.label {
+            None => vec!["{}.".into()],
+            Some(LabelForms::Same(label)) => vec![label],
+            Some(LabelForms::ByDepth(labels)) if labels.is_empty() => {
+                return Err("option 'label': the list is empty".into());
+            }
+            Some(LabelForms::ByDepth(labels)) => labels,
+        };
+        if let Some(label) = labels.iter().find(|label| label.matches("{}").count() != 1) {
             return Err(format!("option 'label': '{label}' must contain {{}} once, such as '({{}})'"));
         }
         let classes = ["oneh2", "twoh2", "threeh2", "fourh2", "fiveh2"].map(str::to_owned).to_vec();
         Ok(Self {
             levels: options.levels.unwrap_or(classes),
             section,
-            credit: options.credit.unwrap_or_else(|| "History.".into()),
+            credit: options.credit.unwrap_or_else(|| Pattern::fixed(r"^History\.")),
             annotations: options.annotations.unwrap_or_else(|| Pattern::fixed(ANNOTATIONS)),
-            label,
+            labels,
             skip: options.skip,
         })
     }

@@ -20,7 +20,7 @@ use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, named_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
@@ -147,7 +147,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
     let citation = cited(&section.number);
     let (text, layout) = flat_text::set(&section.law);
     let short = text.len() <= REMARK_BYTES_MAX;
-    let status = named_status(&section.heading).or_else(|| named_status(&text)).filter(|_| short);
+    let status = heading_status(&section.heading).or_else(|| named_status(&text)).filter(|_| short);
     let range = section.last_number.iter().flat_map(|last| numbers_after(&section.number, last));
     let parallel_citations = range.map(|number| cited(&number)).collect();
     let url = Some(entry.source_url.clone()).filter(|url| !url.is_empty());
