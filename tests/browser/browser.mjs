@@ -63,6 +63,26 @@ export async function shoot(page, name, fullPage = true) {
   if (over > 0) complaints.push(`${name}: ${over} pixels too wide`);
 }
 
+/** By the Tab key alone to an element. Whatever has the focus on the way can be seen to have it. */
+export async function tabTo(page, selector) {
+  for (let turn = 0; turn < 200; turn++) {
+    await page.keyboard.press("Tab");
+    const { isThere, isSeen, name } = await page.evaluate((wanted) => {
+      const one = document.activeElement;
+      const isOutlined = (place) => {
+        const { outlineStyle, outlineWidth } = place ? getComputedStyle(place) : {};
+        return outlineStyle !== undefined && outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+      };
+      // A choice is outlined by its words.
+      const isSeen = one === document.body || isOutlined(one) || isOutlined(one.nextElementSibling);
+      return { isThere: one.matches(wanted), isSeen, name: one.outerHTML.slice(0, 120) };
+    }, selector);
+    assert.ok(isSeen, `${page.url()}: nobody sees that ${name} has the focus`);
+    if (isThere) return;
+  }
+  assert.fail(`${page.url()}: no key leads to ${selector}`);
+}
+
 export async function test(name, run) {
   const began = Date.now();
   try {

@@ -3,7 +3,7 @@
 // Usage: people.mjs BASE LINK SHOTS: a server that takes sign-ups with approval, the file with its operator's link, a folder.
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
-import { LOOKS, PHONE, finish, keepPicturesIn, shoot as any, tell, visitor } from "./browser.mjs";
+import { LOOKS, PHONE, finish, keepPicturesIn, shoot as any, tabTo, tell, visitor } from "./browser.mjs";
 
 const PASSWORD = "correct horse";
 const [base, linkFile, shots] = process.argv.slice(2);
@@ -133,28 +133,21 @@ await shoot(person, "tracking");
 
 // By keyboard alone, with scripts off: signing in, a key, signing out.
 const plain = await visitor(base, { javaScriptEnabled: false });
-const tabTo = async (selector) => {
-  for (let turn = 0; turn < 200; turn++) {
-    await plain.keyboard.press("Tab");
-    if (await plain.locator(`${selector}:focus`).count()) return;
-  }
-  assert.fail(`${plain.url()}: no key leads to ${selector}`);
-};
 await plain.goto(base + "/settings/sign-in");
-await tabTo("#login");
+await tabTo(plain, "#login");
 await plain.keyboard.type("jane@example.org");
-await tabTo("input[type=password]");
+await tabTo(plain, "input[type=password]");
 await plain.keyboard.type(PASSWORD);
 await plain.keyboard.press("Enter");
 await plain.waitForURL(/settings\?signed-in$/);
 await seen(plain, "Your account");
-await tabTo("#key-name");
+await tabTo(plain, "#key-name");
 await plain.keyboard.type("by keyboard");
 await plain.keyboard.press("Enter");
 await plain.waitForSelector("#new-key");
 assert.match(await plain.textContent("#new-key"), /^hb_live_/);
 await plain.goto(base + "/settings");
-await tabTo("form[action='/settings/sign-out'] button");
+await tabTo(plain, "form[action='/settings/sign-out'] button");
 await plain.keyboard.press("Enter");
 await plain.waitForURL(/sign-in/);
 

@@ -3,7 +3,7 @@
 // Usage: walk.mjs OPEN USUAL SHOTS: a server on which everybody may search, one as it comes, a folder for screenshots.
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
-import { LOOKS, close, finish, keepPicturesIn, picture, shoot, tell, test, visitor as any } from "./browser.mjs";
+import { DESK, LOOKS, PHONE, close, finish, keepPicturesIn, picture, shoot, tabTo, tell, test, visitor as any } from "./browser.mjs";
 
 const [open, usual, shots] = process.argv.slice(2);
 rmSync(shots, { recursive: true, force: true });
@@ -16,6 +16,13 @@ async function text(page, path) {
   const answer = await page.request.get(path);
   assert.equal(answer.status(), 200, path);
   return answer.text();
+}
+
+/** The tables and examples of a page of which a part is to be scrolled to. */
+async function cutOff(page) {
+  return page.evaluate(() => [...document.querySelectorAll(".scroll, .table, pre")]
+    .filter((box) => box.scrollWidth > box.clientWidth + 1)
+    .map((box) => `${box.getAttribute("aria-label") ?? box.textContent.slice(0, 80)}: ${box.scrollWidth} in ${box.clientWidth}`));
 }
 
 /** The pages by name. */
@@ -111,6 +118,50 @@ await test("by keyboard alone: suggestions, results, a provision, the next one",
   await page.keyboard.press("Enter");
   await page.waitForURL((url) => url.href !== first);
   assert.ok(await page.locator("article.law h1").isVisible());
+  await close(page);
+});
+
+await test("by Tab and Enter alone, each focus seen: search, a result, a reference with its preview, and back", async () => {
+  const page = await visitor(open);
+  await page.goto("/?q=" + encodeURIComponent('"receiving stolen property"'));
+  await tabTo(page, ".box button");
+  await tabTo(page, ".hit h2 a");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/law\//);
+  const read = page.url();
+  await tabTo(page, ".tools summary");
+  await page.keyboard.press("Enter");
+  assert.ok(await page.locator(".forms code").first().isVisible());
+  await tabTo(page, ".text a.ref");
+  await page.waitForSelector("#preview");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-describedby")), "preview");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#preview").count(), 0);
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => /\/law\//.test(url.pathname) && url.href !== read);
+  await page.goBack();
+  await page.waitForURL(read);
+  for (const [path, last] of [["/coverage", "#theme input"], ["/browse", "#theme input"], [pages.docs, "form.try button"]]) {
+    await page.goto(path);
+    await tabTo(page, last);
+  }
+  await close(page);
+});
+
+await test("the navigation stays in its place from page to page", async () => {
+  const page = await visitor(open, DESK), places = [];
+  for (const path of ["/", "/browse", "/coverage", "/zoning", "/docs"]) {
+    await page.goto(path);
+    places.push(await page.locator("header nav a").evaluateAll((links) => links.map((link) => Math.round(link.getBoundingClientRect().x)).join(" ")));
+  }
+  assert.deepEqual([...new Set(places)], [places[0]]);
+  await close(page);
+});
+
+await test("on a phone the documentation is read without moving tables sideways", async () => {
+  const page = await visitor(open, PHONE);
+  await page.goto(pages.docs);
+  assert.deepEqual(await cutOff(page), []);
   await close(page);
 });
 
@@ -251,6 +302,12 @@ await test("printed, a provision is its text alone", async () => {
   const text = page.locator("article.law .text p").first();
   assert.equal(await text.evaluate((place) => getComputedStyle(place).color), "rgb(0, 0, 0)", "black, however dark the screen is");
   await picture(page, "print");
+  // What would be scrolled on a screen fits on paper.
+  await page.setViewportSize({ width: 680, height: 880 });
+  for (const path of [pages.docs, pages.coverage]) {
+    await page.goto(path);
+    assert.deepEqual(await cutOff(page), [], path);
+  }
   await close(page);
 });
 

@@ -305,8 +305,8 @@
       return answer.text();
     });
     texts[id].then(function (text) {
-      // The last paragraph says where the text is from; the page of the provision has that.
-      text = text.trim().split("\n\n").slice(0, -1).join("\n\n") || text;
+      // The first paragraph says what it is, as the lines above do, and the last one where it is from.
+      text = text.trim().split("\n\n").slice(1, -1).join("\n\n") || text;
       var short = text.length > 600 ? text.slice(0, text.lastIndexOf(" ", 600)) + " …" : text, link = part("a", "Read the whole provision");
       link.href = "/law/" + id;
       box.replaceChildren(part("blockquote", short.trim()), link);
