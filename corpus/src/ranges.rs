@@ -47,6 +47,20 @@ impl OrdinalRanges {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// The first half of its ordinals and the second, the first having one more if they are odd.
+    #[must_use]
+    pub fn halves(&self) -> [Self; 2] {
+        let mut rest = self.len().div_ceil(2);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for range in &self.0 {
+            let middle = range.start + rest.min(range.len());
+            rest -= middle - range.start;
+            first.push(OrdinalRange { start: range.start, end: middle });
+            second.push(OrdinalRange { start: middle, end: range.end });
+        }
+        [first, second].map(Self::union)
+    }
 }
 
 impl From<OrdinalRange> for OrdinalRanges {
@@ -67,6 +81,14 @@ mod tests {
         prop::collection::vec(range, 0..8)
     }
 
+    #[test]
+    fn halves_follow_each_other() {
+        let ranges = OrdinalRanges::union([OrdinalRange::new(3, 5), OrdinalRange::new(10, 15), OrdinalRange::new(20, 22)]);
+        let [first, second] = ranges.halves();
+        assert_eq!(first.as_slice(), [OrdinalRange::new(3, 5), OrdinalRange::new(10, 13)]);
+        assert_eq!(second.as_slice(), [OrdinalRange::new(13, 15), OrdinalRange::new(20, 22)]);
+    }
+
     fn ordinals(ranges: &[OrdinalRange]) -> BTreeSet<u32> {
         ranges.iter().flat_map(|range| range.iter()).collect()
     }
@@ -77,6 +99,9 @@ mod tests {
             let (a, b) = (OrdinalRanges::union(one.clone()), OrdinalRanges::union(other.clone()));
             let (one, other) = (ordinals(&one), ordinals(&other));
             prop_assert_eq!(ordinals(a.as_slice()), one.clone());
+            let [first, second] = a.halves();
+            prop_assert_eq!(first.len(), a.len().div_ceil(2));
+            prop_assert_eq!(OrdinalRanges::union([first.as_slice(), second.as_slice()].concat()), a.clone());
             prop_assert_eq!(a.len() as usize, one.len());
             prop_assert!(a.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
             let common = a.common(&b);

@@ -21,6 +21,7 @@ use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchR
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
+use super::spare::{AtWork, Spare};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
 use super::understand::{QueryKind, Understood, check_query, understand};
@@ -107,6 +108,7 @@ impl Engine {
         check_query(request.query)?;
         let page = Page::of(request)?;
         let scope = Scope::of(&self.snapshot, request.filter);
+        let _at_work = AtWork::begin();
         let mut watch = Stopwatch::start();
 
         let understood = self.understand(request, request.query)?;
@@ -165,12 +167,14 @@ impl Engine {
         watch.end(Stage::Keyword);
         request.abandoned.check()?;
 
+        let spare = self.spare_core();
         if let Some(vectors) = &vectors {
-            semantic::complete(&self.snapshot, vectors, &mut head);
+            semantic::complete(&self.snapshot, vectors, &mut head, spare.as_ref());
         }
         if request.mode != Mode::Keyword {
-            self.rerank(&understood, &mut head);
+            self.rerank(&understood, &mut head, spare.as_ref());
         }
+        drop(spare);
         watch.end(Stage::Rerank);
         request.abandoned.check()?;
 
@@ -179,6 +183,11 @@ impl Engine {
         let hits = ranking.page(page);
         watch.end(Stage::Fuse);
         Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
+    }
+
+    /// A core for a half of what is done to the head of a search or to a page: in a large snapshot that waits for memory.
+    pub(super) fn spare_core(&self) -> Option<Spare> {
+        Spare::core(self.snapshot.outline.len())
     }
 
     /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
@@ -359,10 +368,10 @@ impl Engine {
         }
     }
 
-    fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
+    fn rerank(&self, understood: &Understood, head: &mut [Candidate], spare: Option<&Spare>) {
         let passages: Vec<_> = head.iter().map(|candidate| (candidate.node, candidate.chunk)).collect();
         let sets = &self.snapshot.token_sets;
-        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages, spare);
         for (candidate, score) in head.iter_mut().zip(scores) {
             candidate.interaction = score;
         }

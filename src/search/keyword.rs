@@ -31,6 +31,7 @@ use std::io;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::postings::{AllTerms, FieldReader, PhraseReader};
+use super::spare::Spare;
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 pub(super) use bits::Bits;
 use collect::Collector;
@@ -45,6 +46,9 @@ use window::Window;
 /// Phrases of rare words stay far below. Where `"of the united states"` would go beyond, its commonest words are required
 /// without being looked for next to the others, and what has all of them in a row is ranked first all the same.
 const PLACES_READ_MAX: usize = 1_000_000;
+
+/// Looking for a phrase in a document takes as long as counting so many.
+const IN_A_ROW_COST: u32 = 64;
 
 /// A term is common if it is in one document of so many.
 const COMMON_IN_ONE_OF: u32 = 64;
@@ -128,6 +132,14 @@ impl KeywordLeg {
 
     /// The documents of the ranges in whose heading, or in whose text, all the terms stand, ascending.
     fn with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
+        let Some(spare) = Spare::core(ranges.len()) else { return self.part_with_all(phrase, ranges) };
+        let [first, second] = ranges.halves();
+        let (first, second) =
+            spare.both(|| self.part_with_all(phrase, &first), || self.part_with_all(phrase, &second));
+        Ok([first?, second?].concat())
+    }
+
+    fn part_with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let mut found = Vec::new();
         for field in self.said() {
             let mut counted = Vec::with_capacity(phrase.len());
@@ -193,8 +205,18 @@ impl KeywordLeg {
         let mut rows = self.rows_of(phrase)?;
         let checked = budget.terms_checked(&costs(&rows, &docs)?);
         if checked > 0 {
-            rows.iter_mut().for_each(|row| row.check_rarest(checked));
-            docs.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
+            let keep = |rows: &mut Vec<PhraseReader<'_>>, docs: &mut Vec<u32>| {
+                rows.iter_mut().for_each(|row| row.check_rarest(checked));
+                docs.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
+            };
+            match Spare::core(docs.len() as u32 * IN_A_ROW_COST) {
+                None => keep(&mut rows, &mut docs),
+                Some(spare) => {
+                    let (mut second, mut rows_of_second) = (docs.split_off(docs.len() / 2), self.rows_of(phrase)?);
+                    spare.both(|| keep(&mut rows, &mut docs), || keep(&mut rows_of_second, &mut second));
+                    docs.append(&mut second);
+                }
+            }
         }
         Ok(docs)
     }
@@ -221,17 +243,23 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// One pass over the ranges.
+    /// One pass over the ranges, or two at the same time over half of them each.
     pub(super) fn search(&self, query: &KeywordQuery<'_>) -> io::Result<KeywordFound> {
-        let searched = query.ranges.as_slice().iter().map(|range| range.len()).sum();
-        let mut plan = Plan::new(self, query.words, searched)?;
+        let Some(spare) = Spare::core(query.ranges.len()) else { return self.pass(query, query.ranges) };
+        let [first, second] = query.ranges.halves();
+        let (first, second) = spare.both(|| self.pass(query, &first), || self.pass(query, &second));
+        Ok(first?.followed_by(second?, query.keep))
+    }
+
+    fn pass(&self, query: &KeywordQuery<'_>, ranges: &OrdinalRanges) -> io::Result<KeywordFound> {
+        let mut plan = Plan::new(self, query.words, query.ranges.len())?;
         let required = query.constraints.required.as_deref();
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();
         }
         SCRATCH.with_borrow_mut(|window| {
             let mut collector = Collector::new(query, plan.mass_required);
-            for range in query.ranges.as_slice() {
+            for range in ranges.as_slice() {
                 let range_end = range.end.min(self.document_count);
                 let mut start = range.start;
                 while let Some(next) = plan.next(required, start)?.filter(|&next| next < range_end) {

@@ -14,7 +14,8 @@
 //!
 //! **What matches**, and so what totals and facets count: the keyword matches as `keyword` defines them (not in semantic
 //! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
-//! any number of threads may search at once.
+//! any number of threads may search at once. In a large corpus a search takes a second core for some steps, if one is idle
+//! (`spare`).
 
 mod abandoned;
 mod around;
@@ -41,6 +42,7 @@ mod rerank;
 mod resolve;
 mod semantic;
 mod snippet;
+mod spare;
 mod stages;
 mod suggest;
 mod tuning;

@@ -4,6 +4,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::bits::Bits;
+use super::collect::by_rank;
 use super::known::KnownWord;
 use crate::search::filter::Admission;
 
@@ -40,7 +41,7 @@ impl KeywordQuery<'_> {
 }
 
 /// What one pass found.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(in crate::search) struct KeywordFound {
     pub total: u32,
     /// What a provision would score that could not say the words more often.
@@ -55,6 +56,19 @@ pub(in crate::search) struct KeywordFound {
 }
 
 impl KeywordFound {
+    /// What was found in some documents and in those behind them, where so many of the best are kept.
+    pub(super) fn followed_by(mut self, behind: Self, keep: usize) -> Self {
+        self.total += behind.total;
+        for (best, others) in [(&mut self.living, behind.living), (&mut self.dead, behind.dead)] {
+            best.extend(others);
+            best.sort_unstable_by(by_rank);
+            best.truncate(keep.max(1));
+        }
+        self.watched.extend(behind.watched);
+        self.matches.extend(behind.matches);
+        self
+    }
+
     /// So many of the best living matches, and fewer of the best dead ones.
     pub(in crate::search) fn best(&self, living: usize) -> [&[Scored]; 2] {
         [(&self.living, living), (&self.dead, living / DEAD_ONE_OF)].map(|(list, most)| &list[..list.len().min(most)])

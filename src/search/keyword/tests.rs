@@ -219,7 +219,7 @@ proptest! {
         let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
         let dead = Bits::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
         let watched: Vec<u32> = watched.into_iter().collect();
-        let found = leg.search(&KeywordQuery {
+        let query = KeywordQuery {
             words: &leg.look_up(&words).unwrap(),
             constraints: &constraints,
             ranges: &ranges,
@@ -228,7 +228,12 @@ proptest! {
             watched: &watched,
             list_matches: true,
             dead: &dead,
-        }).unwrap();
+        };
+        let found = leg.pass(&query, &ranges).unwrap();
+        // Whether it was done in halves is not seen.
+        let [first, second] = ranges.halves().map(|half| leg.pass(&query, &half).unwrap());
+        prop_assert_eq!(&found, &first.followed_by(second, keep));
+        prop_assert_eq!(&found, &leg.search(&query).unwrap());
 
         let mut expected = Twin::new(&documents).matches(&words, &phrases, &excluded);
         expected.retain(|&doc, _| ranges.contains(doc));

@@ -1,0 +1,99 @@
+//! Does two halves of a step at the same time, where a core has nothing else to do.
+//!
+//! In a large corpus some steps take a good part of a millisecond and mostly wait for memory. A search hands half of such a
+//! step to another thread only while fewer threads search than there are cores: an idle machine answers sooner, and a busy
+//! one answers as many searches as before. What is found does not depend on it.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// From so many provisions on a step is worth another thread.
+pub(super) const LARGE: u32 = if cfg!(test) { 64 } else { 400_000 };
+
+/// How many threads search.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a thread that searches, until it is dropped.
+pub(super) struct AtWork;
+
+impl AtWork {
+    pub(super) fn begin() -> Self {
+        AT_WORK.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        AT_WORK.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A core that nothing searches on, and threads for it.
+pub(super) struct Spare {
+    threads: &'static ThreadPool,
+    _at_work: AtWork,
+}
+
+impl Spare {
+    /// One for a step over so many provisions; none if they are few or all cores are busy.
+    pub(super) fn core(provisions: u32) -> Option<Self> {
+        let threads = helpers().filter(|_| provisions >= LARGE)?;
+        let cores = threads.current_num_threads() + 1;
+        let take = |at_work| (at_work < cores).then_some(at_work + 1);
+        AT_WORK.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Self { threads, _at_work: AtWork })
+    }
+
+    /// Does one thing here and another at the same time on the spare core.
+    pub(super) fn both<A, B: Send>(&self, here: impl FnOnce() -> A, there: impl FnOnce() -> B + Send) -> (A, B) {
+        let mut of_there = None;
+        let of_here = self.threads.in_place_scope(|scope| {
+            scope.spawn(|_| of_there = Some(there()));
+            here()
+        });
+        (of_here, of_there.expect("a scope ends after what it spawned"))
+    }
+}
+
+/// One thread fewer than there are cores: the one that asks is there already. None on a single core.
+fn helpers() -> Option<&'static ThreadPool> {
+    static HELPERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let make = || {
+        let helpers = thread::available_parallelism().map_or(1, usize::from) - 1;
+        let named = ThreadPoolBuilder::new().num_threads(helpers).thread_name(|_| "search-helper".to_owned());
+        (helpers > 0).then(|| named.build().ok()).flatten()
+    };
+    HELPERS.get_or_init(make).as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spare_core_is_taken_by_one_and_given_back() {
+        assert!(Spare::core(LARGE - 1).is_none(), "little is done here");
+        let Some(threads) = helpers() else { return };
+        let cores = threads.current_num_threads() + 1;
+        // Other tests search, too: none of them takes more than there are.
+        let taken: Vec<Spare> = (0..cores).filter_map(|_| Spare::core(LARGE)).collect();
+        assert!(taken.len() <= cores);
+        let all_busy: Vec<AtWork> = (0..cores).map(|_| AtWork::begin()).collect();
+        assert!(Spare::core(LARGE).is_none(), "all cores are busy");
+        drop((taken, all_busy));
+    }
+
+    #[test]
+    fn both_are_done_and_may_borrow() {
+        let Some(threads) = helpers() else { return };
+        let numbers: Vec<u64> = (0..1000).collect();
+        let (first, second) = numbers.split_at(400);
+        let spare = Spare { threads, _at_work: AtWork::begin() };
+        let (a, b) = spare.both(|| first.iter().sum::<u64>(), || second.iter().sum::<u64>());
+        assert_eq!((a, b), (79_800, 419_700));
+    }
+}
