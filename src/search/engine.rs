@@ -151,14 +151,14 @@ impl Engine {
         watch.end(Stage::Keyword);
         let vectors = self.query_vectors(request.mode, &understood);
         watch.end(Stage::Embed);
-        let nearest = vectors.as_ref().map_or_else(Vec::new, |vectors| {
-            let nearness = self.nearness(request.mode, &understood, &terms);
-            semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness)
-        });
-        watch.end(Stage::Vector);
-        request.abandoned.check()?;
-
-        let keyword = self.matches(request, scope, &terms, page.end, &watched(&understood.cited, &nearest))?;
+        let nearness = self.nearness(request.mode, &understood, &terms);
+        let nearest = || {
+            let find = |vectors| semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness);
+            let nearest = vectors.as_ref().map_or_else(Vec::new, find);
+            watch.end(Stage::Vector);
+            request.abandoned.check().map(|()| nearest)
+        };
+        let (nearest, keyword) = self.ask(request, scope, page, &understood.cited, &terms, nearest)?;
         request.abandoned.check()?;
         let mut head = self.head(&understood, &keyword, &nearest);
         if request.mode != Mode::Semantic {
@@ -167,14 +167,12 @@ impl Engine {
         watch.end(Stage::Keyword);
         request.abandoned.check()?;
 
-        let spare = self.spare_core();
         if let Some(vectors) = &vectors {
-            semantic::complete(&self.snapshot, vectors, &mut head, spare.as_ref());
+            semantic::complete(&self.snapshot, vectors, &mut head);
         }
         if request.mode != Mode::Keyword {
-            self.rerank(&understood, &mut head, spare.as_ref());
+            self.rerank(&understood, &mut head);
         }
-        drop(spare);
         watch.end(Stage::Rerank);
         request.abandoned.check()?;
 
@@ -183,11 +181,6 @@ impl Engine {
         let hits = ranking.page(page);
         watch.end(Stage::Fuse);
         Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
-    }
-
-    /// A core for a half of what is done to the head of a search or to a page: in a large snapshot that waits for memory.
-    pub(super) fn spare_core(&self) -> Option<Spare> {
-        Spare::core(self.snapshot.outline.len())
     }
 
     /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
@@ -284,30 +277,45 @@ impl Engine {
         Nearness { count, floor, encoded_floor }
     }
 
-    /// What the keyword leg finds: at least `wanted` provisions, and the scores of those that are watched.
-    fn matches(
+    /// What the legs find. The keyword leg also scores what the semantic leg found; on a spare core it begins before that is
+    /// known.
+    fn ask(
         &self,
         request: &SearchRequest<'_>,
         scope: &Scope<'_>,
+        page: &Page,
+        cited: &[NodeOrdinal],
         terms: &Terms,
-        wanted: usize,
-        watched: &[u32],
-    ) -> Result<KeywordFound, SearchError> {
+        nearest: impl FnOnce() -> Result<Vec<SemanticCandidate>, SearchError>,
+    ) -> Result<(Vec<SemanticCandidate>, KeywordFound), SearchError> {
         if request.mode == Mode::Semantic {
-            return Ok(KeywordFound::default());
+            return Ok((nearest()?, KeywordFound::default()));
         }
         // Which of them reach a least score is known once all of them have one.
-        let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { wanted };
-        Ok(self.keyword.search(&KeywordQuery {
+        let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { page.end };
+        let query = KeywordQuery {
             words: &terms.known,
             constraints: &terms.constraints,
             ranges: &scope.ranges,
             admission: scope.admission.as_ref(),
             keep: self.tuning.keyword_candidates.max(wanted),
-            watched,
             list_matches: request.facets,
             dead: &self.dead,
-        })?)
+        };
+        let Some(spare) = Spare::core(scope.ranges.len()) else {
+            let nearest = nearest()?;
+            let keyword = self.keyword.search(&query, &watched(cited, &nearest))?;
+            return Ok((nearest, keyword));
+        };
+        let shared = self.keyword.share(&query);
+        let here = || {
+            let nearest = nearest().inspect_err(|_| shared.stop())?;
+            shared.watch(watched(cited, &nearest));
+            Ok::<_, SearchError>((nearest, shared.take_parts()?))
+        };
+        let (here, there) = spare.both(here, || shared.take_parts());
+        let (nearest, of_here) = here?;
+        Ok((nearest, shared.finish([of_here, there?])?))
     }
 
     /// Fuses what the legs say of the head, and puts the other matches behind it.
@@ -368,10 +376,10 @@ impl Engine {
         }
     }
 
-    fn rerank(&self, understood: &Understood, head: &mut [Candidate], spare: Option<&Spare>) {
+    fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {
         let passages: Vec<_> = head.iter().map(|candidate| (candidate.node, candidate.chunk)).collect();
         let sets = &self.snapshot.token_sets;
-        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages, spare);
+        let scores = Interaction::scores(&understood.content, &self.rarity, &self.likeness, sets, &passages);
         for (candidate, score) in head.iter_mut().zip(scores) {
             candidate.interaction = score;
         }

@@ -18,6 +18,7 @@ mod hope;
 mod known;
 mod leg;
 mod plan;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod threshold;
@@ -28,6 +29,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 
+use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::postings::{AllTerms, FieldReader, PhraseReader};
@@ -40,6 +42,7 @@ pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored};
 pub(super) use known::KnownWord;
 pub(super) use leg::KeywordLeg;
 use plan::Plan;
+use shared::SharedSearch;
 use window::Window;
 
 /// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.
@@ -243,34 +246,43 @@ impl KeywordLeg {
         Ok(found)
     }
 
-    /// One pass over the ranges, or two at the same time over half of them each.
-    pub(super) fn search(&self, query: &KeywordQuery<'_>) -> io::Result<KeywordFound> {
-        let Some(spare) = Spare::core(query.ranges.len()) else { return self.pass(query, query.ranges) };
-        let [first, second] = query.ranges.halves();
-        let (first, second) = spare.both(|| self.pass(query, &first), || self.pass(query, &second));
-        Ok(first?.followed_by(second?, query.keep))
+    /// One pass over the ranges. The `watched` are documents whose scores are asked for whatever their rank, ascending.
+    pub(super) fn search(&self, query: &KeywordQuery<'_>, watched: &[u32]) -> io::Result<KeywordFound> {
+        let mut plan = Plan::new(self, query.words, query.ranges.len())?;
+        let mut collector = Collector::new(query, plan.mass_required);
+        collector.watch(watched);
+        let required = query.constraints.required.as_deref();
+        for range in query.ranges.as_slice() {
+            self.go_through(*range, required, &mut plan, &mut collector)?;
+        }
+        Ok(collector.finish(&plan))
     }
 
-    fn pass(&self, query: &KeywordQuery<'_>, ranges: &OrdinalRanges) -> io::Result<KeywordFound> {
-        let mut plan = Plan::new(self, query.words, query.ranges.len())?;
-        let required = query.constraints.required.as_deref();
+    /// A search that another thread may help with.
+    pub(super) fn share<'a>(&'a self, query: &'a KeywordQuery<'a>) -> SharedSearch<'a> {
+        SharedSearch::new(self, query)
+    }
+
+    /// Collects what a plan finds in a range, which lies behind those before.
+    fn go_through<'q>(
+        &self,
+        range: OrdinalRange,
+        required: Option<&[u32]>,
+        plan: &mut Plan<'_>,
+        collector: &mut Collector<'q>,
+    ) -> io::Result<()> {
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();
         }
         SCRATCH.with_borrow_mut(|window| {
-            let mut collector = Collector::new(query, plan.mass_required);
-            for range in ranges.as_slice() {
-                let range_end = range.end.min(self.document_count);
-                let mut start = range.start;
-                while let Some(next) = plan.next(required, start)?.filter(|&next| next < range_end) {
-                    start = window.restart(next, range_end, self.saturation);
-                    plan.fill(window, query, &mut collector)?;
-                    collector.take(window);
-                }
+            let range_end = range.end.min(self.document_count);
+            let mut start = range.start;
+            while let Some(next) = plan.next(required, start)?.filter(|&next| next < range_end) {
+                start = window.restart(next, range_end, self.saturation);
+                plan.fill(window, required, collector)?;
+                collector.take(window);
             }
-            let mut found = collector.finish();
-            found.possible = plan.possible();
-            Ok(found)
+            Ok(())
         })
     }
 }

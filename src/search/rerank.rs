@@ -12,7 +12,6 @@ use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::token_sets::TokenSets;
 
-use super::spare::Spare;
 use super::tuning::Tuning;
 
 /// From so many provisions, evenly spread, the rarity of tokens is estimated: enough for weights, and quick at any size.
@@ -114,11 +113,8 @@ impl Lookup {
     }
 }
 
-/// A provision with its best chunk, if that is known.
-type Passage = (NodeOrdinal, Option<ChunkOrdinal>);
-
 /// The tokens above a passage and in it.
-fn sets_of(sets: &TokenSets, (node, chunk): Passage) -> [&[TokenId]; 2] {
+fn sets_of(sets: &TokenSets, (node, chunk): (NodeOrdinal, Option<ChunkOrdinal>)) -> [&[TokenId]; 2] {
     [sets.of_context(node), chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default()]
 }
 
@@ -133,8 +129,7 @@ impl Interaction {
         rarity: &TokenRarity,
         likeness: &Likeness,
         sets: &TokenSets,
-        passages: &[Passage],
-        spare: Option<&Spare>,
+        passages: &[(NodeOrdinal, Option<ChunkOrdinal>)],
     ) -> Vec<f32> {
         let mut tokens = Vec::new();
         embedder().tokenize(words, &mut tokens);
@@ -145,16 +140,13 @@ impl Interaction {
         tokens.truncate(TOKENS_MAX);
         LOOKUP.with_borrow_mut(|lookup| {
             let (interaction, touched) = Self::prepare(&tokens, rarity, likeness, lookup);
-            let lookup_of_both = &*lookup;
-            let scores_of = |passages: &[Passage]| interaction.scores_of(lookup_of_both, sets, passages);
-            let scores = match spare {
-                None => scores_of(passages),
-                Some(spare) => {
-                    let (first, second) = passages.split_at(passages.len() / 2);
-                    let (first, second) = spare.both(|| scores_of(first), || scores_of(second));
-                    [first, second].concat()
-                }
+            // Where the sets lie is looked up for all of them before any is read: so many memory accesses go on at once.
+            let found: Vec<[&[TokenId]; 2]> = passages.iter().map(|passage| sets_of(sets, *passage)).collect();
+            let score = |(place, read): (usize, &[&[TokenId]; 2])| {
+                found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::fetch_ahead(set));
+                interaction.score(lookup, *read)
             };
+            let scores = found.iter().enumerate().map(score).collect();
             touched.iter().for_each(|&token| lookup.clear(token));
             scores
         })
@@ -188,16 +180,6 @@ impl Interaction {
         (Self { weight_total: weights.iter().sum(), weights, helps }, touched)
     }
 
-    fn scores_of(&self, lookup: &Lookup, sets: &TokenSets, passages: &[Passage]) -> Vec<f32> {
-        // Where the sets lie is looked up for all of them before any is read: so many memory accesses go on at once.
-        let found: Vec<[&[TokenId]; 2]> = passages.iter().map(|passage| sets_of(sets, *passage)).collect();
-        let score = |(place, read): (usize, &[&[TokenId]; 2])| {
-            found.get(place + FETCHED_AHEAD).into_iter().flatten().for_each(|set| TokenSets::fetch_ahead(set));
-            self.score(lookup, *read)
-        };
-        found.iter().enumerate().map(score).collect()
-    }
-
     fn score(&self, lookup: &Lookup, sets: [&[TokenId]; 2]) -> f32 {
         let mut best = [0.0_f32; TOKENS_MAX];
         for token in sets.into_iter().flatten() {
@@ -215,7 +197,6 @@ impl Interaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::spare::LARGE;
     use hornbook_corpus::chunks::ChunkTableWriter;
     use hornbook_corpus::texts::Span;
     use hornbook_corpus::token_sets::{TokenSetWriter, sort_unique};
@@ -267,12 +248,7 @@ mod tests {
         let rarity = TokenRarity::of(&sets, &chunks);
         let likeness = Likeness::of(&Tuning { likeness_power: 2.0, ..Tuning::default() });
         let passages: Vec<_> = (0..5).map(|n| (NodeOrdinal(n), Some(ChunkOrdinal(n)).filter(|_| n != 1))).collect();
-        let scored = |words: &str| {
-            let scores = |spare: Option<&Spare>| Interaction::scores(words, &rarity, &likeness, &sets, &passages, spare);
-            let whole = scores(None);
-            assert_eq!(scores(Spare::core(LARGE).as_ref()), whole, "in halves");
-            whole
-        };
+        let scored = |words: &str| Interaction::scores(words, &rarity, &likeness, &sets, &passages);
         for words in ["landlord deposit back", "tall fence", "zzzzqqqq deposit", "deposit deposit lessor renter"] {
             for (&(node, chunk), score) in passages.iter().zip(scored(words)) {
                 let text = chunk.map(|chunk| sets.of_chunk(chunk)).unwrap_or_default();

@@ -13,7 +13,6 @@ use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Near};
 use super::keyword::Constraints;
-use super::spare::Spare;
 
 /// A provision with what each space says of it, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,13 +131,7 @@ impl Search<'_> {
 }
 
 /// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
-pub(super) fn complete(snapshot: &Snapshot, query: &QueryVectors, head: &mut [Candidate], spare: Option<&Spare>) {
-    let Some(spare) = spare else { return complete_part(snapshot, query, head) };
-    let (first, second) = head.split_at_mut(head.len() / 2);
-    spare.both(|| complete_part(snapshot, query, first), || complete_part(snapshot, query, second));
-}
-
-fn complete_part(snapshot: &Snapshot, query: &QueryVectors, head: &mut [Candidate]) {
+pub(super) fn complete(snapshot: &Snapshot, query: &QueryVectors, head: &mut [Candidate]) {
     if let Some(vector) = &query.first {
         complete_in(snapshot, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);
     }

@@ -2,6 +2,7 @@
 
 use super::bits::each_bit;
 use super::found::{KeywordFound, KeywordQuery, Scored};
+use super::plan::Plan;
 use super::window::{Cell, Window};
 
 /// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
@@ -18,6 +19,8 @@ const SAMPLED: usize = 32;
 pub(super) struct Collector<'q> {
     query: &'q KeywordQuery<'q>,
     mass_required: f32,
+    /// Documents whose scores are asked for whatever their rank, ascending, and how many of them lie behind.
+    watched: &'q [u32],
     watched_at: usize,
     found: KeywordFound,
     living: Best,
@@ -27,7 +30,25 @@ pub(super) struct Collector<'q> {
 impl<'q> Collector<'q> {
     pub(super) fn new(query: &'q KeywordQuery<'q>, mass_required: f32) -> Self {
         let best = || Best { keep: query.keep.max(1), bar: f32::NEG_INFINITY, found: Vec::new() };
-        Self { query, mass_required, watched_at: 0, found: KeywordFound::default(), living: best(), dead: best() }
+        Self {
+            query,
+            mass_required,
+            watched: &[],
+            watched_at: 0,
+            found: KeywordFound::default(),
+            living: best(),
+            dead: best(),
+        }
+    }
+
+    /// From here on these are asked for whatever their rank, ascending.
+    pub(super) fn watch(&mut self, watched: &'q [u32]) {
+        (self.watched, self.watched_at) = (watched, 0);
+    }
+
+    /// Those of them from a document on.
+    pub(super) fn watched_from(&self, doc: u32) -> &'q [u32] {
+        &self.watched[self.watched.partition_point(|&watched| watched < doc)..]
     }
 
     /// What is not better than this is not among the best living, or dead.
@@ -45,6 +66,11 @@ impl<'q> Collector<'q> {
             });
         }
         admitted
+    }
+
+    /// Which documents of a group of 64 are law no longer in force.
+    pub(super) fn dead(&self, group: usize) -> u64 {
+        self.query.dead.group(group)
     }
 
     /// Counts matches of a group of 64.
@@ -67,7 +93,7 @@ impl<'q> Collector<'q> {
             let scored = Scored { doc, score: cell.score };
             let list = if self.query.dead.has(doc) { &mut self.dead } else { &mut self.living };
             list.offer(scored);
-            self.watch(scored);
+            self.note_watched(scored);
         }
         self.living.prune();
         self.dead.prune();
@@ -79,7 +105,7 @@ impl<'q> Collector<'q> {
         if !self.is_worth_settling(window, rest) {
             return;
         }
-        let mut watched = &self.query.watched[self.query.watched.partition_point(|&doc| doc < window.start)..];
+        let mut watched = self.watched_from(window.start);
         window.retain_candidates(|doc, cell, is_counted| {
             if !is_counted && cell.mass + rest.mass < self.mass_required {
                 return false;
@@ -126,8 +152,8 @@ impl<'q> Collector<'q> {
         }
     }
 
-    fn watch(&mut self, scored: Scored) {
-        let watched = self.query.watched;
+    fn note_watched(&mut self, scored: Scored) {
+        let watched = self.watched;
         while watched.get(self.watched_at).is_some_and(|&doc| doc < scored.doc) {
             self.watched_at += 1;
         }
@@ -136,7 +162,8 @@ impl<'q> Collector<'q> {
         }
     }
 
-    pub(super) fn finish(mut self) -> KeywordFound {
+    pub(super) fn finish(mut self, plan: &Plan<'_>) -> KeywordFound {
+        self.found.possible = plan.possible();
         self.found.living = self.living.finish();
         self.found.dead = self.dead.finish();
         // Some were counted before others of their window.

@@ -27,8 +27,6 @@ pub(in crate::search) struct KeywordQuery<'a> {
     pub admission: Option<&'a Admission<'a>>,
     /// How many of the best living and of the best dead are kept.
     pub keep: usize,
-    /// Documents whose scores are asked for whatever their rank, ascending.
-    pub watched: &'a [u32],
     /// Whether to list all matches.
     pub list_matches: bool,
     pub dead: &'a Bits,
@@ -56,17 +54,22 @@ pub(in crate::search) struct KeywordFound {
 }
 
 impl KeywordFound {
-    /// What was found in some documents and in those behind them, where so many of the best are kept.
-    pub(super) fn followed_by(mut self, behind: Self, keep: usize) -> Self {
-        self.total += behind.total;
-        for (best, others) in [(&mut self.living, behind.living), (&mut self.dead, behind.dead)] {
+    /// Adds what was found in other documents, where so many of the best are kept.
+    pub(super) fn add(&mut self, other: Self, keep: usize) {
+        self.total += other.total;
+        for (best, others) in [(&mut self.living, other.living), (&mut self.dead, other.dead)] {
             best.extend(others);
             best.sort_unstable_by(by_rank);
             best.truncate(keep.max(1));
         }
-        self.watched.extend(behind.watched);
-        self.matches.extend(behind.matches);
-        self
+        self.watch_also(other.watched);
+        self.matches.extend(other.matches);
+        self.matches.sort_unstable();
+    }
+
+    pub(super) fn watch_also(&mut self, others: Vec<Scored>) {
+        self.watched.extend(others);
+        self.watched.sort_unstable_by_key(|scored| scored.doc);
     }
 
     /// So many of the best living matches, and fewer of the best dead ones.

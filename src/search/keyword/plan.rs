@@ -8,7 +8,6 @@ use std::io;
 
 use super::bits::set;
 use super::collect::{Collector, Rest};
-use super::found::KeywordQuery;
 use super::hope::{Hope, Share, shares};
 use super::known::KnownWord;
 use super::leg::KeywordLeg;
@@ -145,15 +144,15 @@ impl<'a> Plan<'a> {
     pub(super) fn fill(
         &mut self,
         window: &mut Window,
-        query: &KeywordQuery<'_>,
+        required: Option<&[u32]>,
         collector: &mut Collector<'_>,
     ) -> io::Result<()> {
-        let count = self.mark_essential(window, query.constraints.required.as_deref())?;
+        let count = self.mark_essential(window, required)?;
         if count <= FEW {
             self.choose_all(window, collector);
         } else {
-            self.mark_others(window, query.constraints.required.is_some(), count)?;
-            self.choose(window, query, collector);
+            self.mark_others(window, required.is_some(), count)?;
+            self.choose(window, collector);
         }
         let mut is_worth_settling = true;
         for (place, word) in self.words.iter_mut().enumerate() {
@@ -210,7 +209,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Counts the matches, and chooses those documents of which more must be known.
-    fn choose(&mut self, window: &mut Window, query: &KeywordQuery<'_>, collector: &mut Collector<'_>) {
+    fn choose(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
         let (groups, first) = (window.groups(), window.start as usize / 64);
         let (living_bar, dead_bar) = collector.bars();
         let living = self.living.above(living_bar, &self.words, &self.shares, window);
@@ -220,7 +219,7 @@ impl<'a> Plan<'a> {
         let sure = self.sure.decide(|word| words[word].surely(window), groups, of_sure);
         let possible =
             self.possible.as_ref().map(|possible| possible.decide(|word| words[word].any(window), groups, of_possible));
-        let mut watched = &query.watched[query.watched.partition_point(|&doc| doc < window.start)..];
+        let mut watched = collector.watched_from(window.start);
         for group in 0..groups {
             let may = self.may[group] & window.inside(group);
             let sure = sure.group(of_sure, group) & may;
@@ -231,7 +230,7 @@ impl<'a> Plan<'a> {
             let admitted = collector.admitted(first + group, possible);
             let sure = sure & admitted;
             collector.count_group(first + group, sure);
-            let is_dead = query.dead.group(first + group);
+            let is_dead = collector.dead(first + group);
             let hopeful = self.living.group(living, group) & !is_dead | self.dead.group(dead, group) & is_dead;
             let start = window.start + group as u32 * 64;
             let mut is_watched = 0;

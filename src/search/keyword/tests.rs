@@ -218,22 +218,30 @@ proptest! {
         let ranges = OrdinalRanges::union(bounds.iter().map(|&(a, b)| OrdinalRange::new(a.min(b), a.max(b))));
         let constraints = leg.constraints(&phrases, &excluded, &ranges).unwrap();
         let dead = Bits::from_fn(documents.len() as u32, |doc| doc % 5 == 0);
-        let watched: Vec<u32> = watched.into_iter().collect();
+        let known = leg.look_up(&words).unwrap();
         let query = KeywordQuery {
-            words: &leg.look_up(&words).unwrap(),
+            words: &known,
             constraints: &constraints,
             ranges: &ranges,
             admission: None,
             keep,
-            watched: &watched,
             list_matches: true,
             dead: &dead,
         };
-        let found = leg.pass(&query, &ranges).unwrap();
-        // Whether it was done in halves is not seen.
-        let [first, second] = ranges.halves().map(|half| leg.pass(&query, &half).unwrap());
-        prop_assert_eq!(&found, &first.followed_by(second, keep));
-        prop_assert_eq!(&found, &leg.search(&query).unwrap());
+        let watched: Vec<u32> = watched.into_iter().collect();
+        let found = leg.search(&query, &watched).unwrap();
+        // Whether it was shared is not seen, nor when it became known what is watched.
+        for begins_before in [false, true] {
+            let shared = leg.share(&query);
+            let before = begins_before.then(|| shared.take_parts().unwrap());
+            let of_both = std::thread::scope(|threads| {
+                let there = threads.spawn(|| shared.take_parts().unwrap());
+                shared.watch(watched.clone());
+                let here = before.unwrap_or_else(|| shared.take_parts().unwrap());
+                [here, there.join().unwrap()]
+            });
+            prop_assert_eq!(&shared.finish(of_both).unwrap(), &found);
+        }
 
         let mut expected = Twin::new(&documents).matches(&words, &phrases, &excluded);
         expected.retain(|&doc, _| ranges.contains(doc));
@@ -355,11 +363,10 @@ fn windows_and_seeking_change_nothing() {
                 ranges: &range.into(),
                 admission: None,
                 keep: 50,
-                watched: &[],
                 list_matches: true,
                 dead: &dead,
             };
-            let found = leg.search(&query).unwrap();
+            let found = leg.search(&query, &[]).unwrap();
             let matches: Vec<u32> = range.iter().filter(|doc| doc % step == rest).collect();
             assert_eq!(found.matches, matches, "{asked}");
             match asked {

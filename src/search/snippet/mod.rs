@@ -25,7 +25,6 @@ use super::error::SearchError;
 use super::hydrate::HydratedHit;
 use super::relation::Relation;
 use super::request::{Hit, SearchResponse};
-use super::spare::AtWork;
 use super::stages::{Stage, micros};
 use super::understand::{QueryKind, with_analyzer};
 
@@ -81,52 +80,29 @@ pub struct ShownHit<'s> {
 impl Engine {
     /// Reads what the hits of a page are called and which passage answers, and notes in the response how long that took.
     pub fn show(&self, response: &mut SearchResponse) -> Result<Vec<ShownHit<'_>>, SearchError> {
-        let _at_work = AtWork::begin();
+        let mut hydrating = Duration::ZERO;
+        let mut snipping = Duration::ZERO;
         let begun = Instant::now();
         let searched = &response.searched;
         let wanted = Wanted::new(&searched.words, &searched.weights, searched.kind);
-        let prepared = begun.elapsed();
         let unwanted = Wanted::nothing(searched.kind);
-        let show = |hits: &[Hit]| self.show_part(hits, &wanted, &unwanted);
-        let total = |times: &[Duration; 2]| times.iter().sum::<Duration>();
-        let (shown, times) = match self.spare_core() {
-            None => show(&response.hits)?,
-            Some(spare) => {
-                let (first, second) = response.hits.split_at(response.hits.len() / 2);
-                let (first, second) = spare.both(|| show(first), || show(second));
-                let ((mut shown, times), (others, of_others)) = (first?, second?);
-                shown.extend(others);
-                (shown, if total(&of_others) > total(&times) { of_others } else { times })
-            }
-        };
-        let [hydrating, snipping] = times;
-        response.stages[Stage::Hydrate] = micros(hydrating);
-        response.stages[Stage::Snippet] = micros(prepared + snipping);
-        Ok(shown)
-    }
-
-    /// Some hits in their order, and how long hydrating them and cutting their snippets took.
-    fn show_part(
-        &self,
-        hits: &[Hit],
-        wanted: &Wanted,
-        unwanted: &Wanted,
-    ) -> Result<(Vec<ShownHit<'_>>, [Duration; 2]), SearchError> {
-        let [mut hydrating, mut snipping] = [Duration::ZERO; 2];
-        let mut shown = Vec::with_capacity(hits.len());
-        for hit in hits {
+        snipping += begun.elapsed();
+        let mut shown = Vec::with_capacity(response.hits.len());
+        for hit in &response.hits {
             let begun = Instant::now();
             let provision = self.hydrate(hit)?;
             let hydrated = Instant::now();
             // Who cites a section and says no more is shown how it begins, and where others cite it.
             let says_nothing = hit.relation.is_some_and(|relation| relation != Relation::Citing);
-            let wanted = if says_nothing { unwanted } else { wanted };
+            let wanted = if says_nothing { &unwanted } else { &wanted };
             let snippet = self.snippet(hit, &provision.texts, wanted)?;
             snipping += hydrated.elapsed();
             hydrating += hydrated - begun;
             shown.push(ShownHit { provision, snippet });
         }
-        Ok((shown, [hydrating, snipping]))
+        response.stages[Stage::Hydrate] = micros(hydrating);
+        response.stages[Stage::Snippet] = micros(snipping);
+        Ok(shown)
     }
 
     fn snippet(&self, hit: &Hit, texts: &[Span], wanted: &Wanted) -> Result<Snippet<'_>, SearchError> {

@@ -88,10 +88,9 @@ proptest! {
             }
             let known = leg.look_up(&words).unwrap();
             let search = |keep, list_matches| {
-                let (words, constraints, ranges) = (known.as_slice(), &constraints, &ranges);
-                let (watched, dead) = (watched.as_slice(), &dead);
-                let query = KeywordQuery { words, constraints, ranges, admission: None, keep, watched, list_matches, dead };
-                leg.search(&query).unwrap()
+                let (words, constraints, ranges, dead) = (known.as_slice(), &constraints, &ranges, &dead);
+                let query = KeywordQuery { words, constraints, ranges, admission: None, keep, list_matches, dead };
+                leg.search(&query, &watched).unwrap()
             };
             let (all, best) = (search(count, true), search(keep, false));
 

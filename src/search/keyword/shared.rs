@@ -1,0 +1,112 @@
+//! One search by several threads: each goes through the next part of the ranges that none has taken, until none is left.
+//!
+//! A thread may begin before it is known which documents are watched. Those of them that lie in parts which were done before
+//! are scored at the end.
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hornbook_corpus::ids::OrdinalRange;
+
+use super::collect::Collector;
+use super::found::{KeywordFound, KeywordQuery, Scored};
+use super::leg::KeywordLeg;
+use super::plan::Plan;
+
+/// The most documents of a part: several windows, and few enough that threads end at nearly the same time.
+const PART: u32 = if cfg!(test) { 32 } else { 1 << 16 };
+
+/// A search that is under way.
+pub(in crate::search) struct SharedSearch<'a> {
+    leg: &'a KeywordLeg,
+    query: &'a KeywordQuery<'a>,
+    parts: Vec<OrdinalRange>,
+    next: AtomicUsize,
+    watched: OnceLock<Vec<u32>>,
+}
+
+/// What one thread found.
+pub(in crate::search) struct Taken {
+    found: KeywordFound,
+    /// The parts that it went through without knowing what is watched.
+    unwatched: Vec<OrdinalRange>,
+}
+
+impl<'a> SharedSearch<'a> {
+    pub(super) fn new(leg: &'a KeywordLeg, query: &'a KeywordQuery<'a>) -> Self {
+        let parts = query.ranges.as_slice().iter().flat_map(|range| {
+            let starts = (range.start..range.end).step_by(PART as usize);
+            starts.map(|start| OrdinalRange { start, end: range.end.min(start.saturating_add(PART)) })
+        });
+        Self { leg, query, parts: parts.collect(), next: AtomicUsize::new(0), watched: OnceLock::new() }
+    }
+
+    /// Whose scores are asked for whatever their rank, ascending; what is said first counts.
+    pub(in crate::search) fn watch(&self, docs: Vec<u32>) {
+        self.watched.get_or_init(|| docs);
+    }
+
+    /// Nobody takes another part.
+    pub(in crate::search) fn stop(&self) {
+        self.next.store(self.parts.len(), Ordering::Relaxed);
+    }
+
+    /// Goes through parts while there are any.
+    pub(in crate::search) fn take_parts(&self) -> io::Result<Taken> {
+        let mut plan = self.plan()?;
+        let mut collector = Collector::new(self.query, plan.mass_required);
+        let mut unwatched = Vec::new();
+        let mut is_watching = false;
+        while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if !is_watching {
+                let watched = self.watched.get();
+                is_watching = watched.is_some();
+                match watched {
+                    Some(watched) => collector.watch(watched),
+                    None => unwatched.push(*part),
+                }
+            }
+            self.leg.go_through(*part, self.required(), &mut plan, &mut collector)?;
+        }
+        Ok(Taken { found: collector.finish(&plan), unwatched })
+    }
+
+    /// What all threads found together.
+    pub(in crate::search) fn finish(&self, taken: [Taken; 2]) -> io::Result<KeywordFound> {
+        let watched = self.watched.get().map_or(&[][..], Vec::as_slice);
+        let [mut first, second] = taken;
+        let missed = self.scores_of(watched, &[first.unwatched, second.unwatched].concat())?;
+        first.found.add(second.found, self.query.keep);
+        first.found.watch_also(missed);
+        Ok(first.found)
+    }
+
+    /// Those of some documents that lie in the parts and match.
+    fn scores_of(&self, docs: &[u32], parts: &[OrdinalRange]) -> io::Result<Vec<Scored>> {
+        let mut wanted: Vec<u32> = Vec::new();
+        for part in parts {
+            let inside = docs.partition_point(|&doc| doc < part.start)..docs.partition_point(|&doc| doc < part.end);
+            wanted.extend(&docs[inside]);
+        }
+        if let Some(required) = self.required() {
+            wanted.retain(|doc| required.binary_search(doc).is_ok());
+        }
+        wanted.sort_unstable();
+        let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else { return Ok(Vec::new()) };
+        let mut plan = self.plan()?;
+        let mut collector = Collector::new(self.query, plan.mass_required);
+        collector.watch(&wanted);
+        let around = OrdinalRange { start: first, end: last + 1 };
+        self.leg.go_through(around, Some(&wanted), &mut plan, &mut collector)?;
+        Ok(collector.finish(&plan).watched)
+    }
+
+    fn plan(&self) -> io::Result<Plan<'a>> {
+        Plan::new(self.leg, self.query.words, self.query.ranges.len())
+    }
+
+    fn required(&self) -> Option<&'a [u32]> {
+        self.query.constraints.required.as_deref()
+    }
+}
