@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn halves_follow_each_other() {
-        let ranges = OrdinalRanges::union([OrdinalRange::new(3, 5), OrdinalRange::new(10, 15), OrdinalRange::new(20, 22)]);
+        let ranges =
+            OrdinalRanges::union([OrdinalRange::new(3, 5), OrdinalRange::new(10, 15), OrdinalRange::new(20, 22)]);
         let [first, second] = ranges.halves();
         assert_eq!(first.as_slice(), [OrdinalRange::new(3, 5), OrdinalRange::new(10, 13)]);
         assert_eq!(second.as_slice(), [OrdinalRange::new(13, 15), OrdinalRange::new(20, 22)]);

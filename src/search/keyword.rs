@@ -18,6 +18,7 @@ mod hope;
 mod known;
 mod leg;
 mod plan;
+mod said;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,6 @@ mod window;
 mod word;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::io;
 
 use hornbook_corpus::ids::OrdinalRange;
@@ -42,6 +42,7 @@ pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored};
 pub(super) use known::KnownWord;
 pub(super) use leg::KeywordLeg;
 use plan::Plan;
+use said::TermBits;
 use shared::SharedSearch;
 use window::Window;
 
@@ -71,9 +72,14 @@ impl KeywordLeg {
         }
         by_rarity.sort_by_key(|&(count, _)| count);
         // Positions cost ten times what documents do: they are read where the words of all phrases stand, and nowhere else.
+        let mut common = TermBits::default();
         for &(_, phrase) in &by_rarity {
             constraints.required = Some(match constraints.required.take() {
+                None if self.is_common(phrase)? => common.with_all(self, phrase, ranges)?,
                 None => self.with_all(phrase, ranges)?,
+                Some(required) if self.is_common(phrase)? => {
+                    in_both(&common.with_all(self, phrase, ranges)?, &required)
+                }
                 Some(required) => self.having_all(phrase, &required)?,
             });
         }
@@ -83,11 +89,14 @@ impl KeywordLeg {
             constraints.required = Some(self.having_in_a_row_within(&mut budget, phrase, required)?);
         }
         if !excluded.is_empty() {
-            constraints.excluded = Bits::from_fn(self.document_count, |_| false);
+            constraints.excluded = Bits::none(self.document_count);
         }
-        let mut common = TermBits::default();
         for phrase in excluded.iter().filter(|phrase| is_selective(phrase)) {
             if let [term] = phrase.as_slice() {
+                if self.is_common(phrase)? {
+                    common.add_to(self, term, ranges, &mut constraints.excluded)?;
+                    continue;
+                }
                 for field in self.said() {
                     field.each_with(term, ranges, |doc| constraints.excluded.set(doc))?;
                 }
@@ -137,8 +146,7 @@ impl KeywordLeg {
     fn with_all(&self, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
         let Some(spare) = Spare::core(ranges.len()) else { return self.part_with_all(phrase, ranges) };
         let [first, second] = ranges.halves();
-        let (first, second) =
-            spare.both(|| self.part_with_all(phrase, &first), || self.part_with_all(phrase, &second));
+        let (first, second) = spare.both(|| self.part_with_all(phrase, &first), || self.part_with_all(phrase, &second));
         Ok([first?, second?].concat())
     }
 
@@ -284,35 +292,6 @@ impl KeywordLeg {
             }
             Ok(())
         })
-    }
-}
-
-/// The documents of common terms, a bit each: phrases of the same words share them.
-#[derive(Default)]
-struct TermBits(HashMap<(usize, String), Bits>);
-
-impl TermBits {
-    /// The same as [`KeywordLeg::with_all`], for terms that are in many documents.
-    fn with_all(&mut self, leg: &KeywordLeg, phrase: &[String], ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
-        let mut found = Bits::from_fn(leg.document_count, |_| false);
-        for (place, field) in leg.said().into_iter().enumerate() {
-            let mut in_field: Option<Bits> = None;
-            for term in phrase {
-                let key = (place, term.clone());
-                if !self.0.contains_key(&key) {
-                    let mut bits = Bits::from_fn(leg.document_count, |_| false);
-                    field.each_with(term, ranges, |doc| bits.set(doc))?;
-                    self.0.insert(key.clone(), bits);
-                }
-                let bits = &self.0[&key];
-                match &mut in_field {
-                    Some(in_field) => in_field.keep_common(bits),
-                    None => in_field = Some(bits.clone()),
-                }
-            }
-            found.add_all(&in_field.unwrap_or_default());
-        }
-        Ok(found.places())
     }
 }
 

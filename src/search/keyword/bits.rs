@@ -1,10 +1,18 @@
 //! Sets of documents, a bit each.
 
+use hornbook_corpus::ranges::OrdinalRanges;
+
+use crate::byte_cache::ByteSize;
+
 /// One bit a document.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct Bits(Vec<u64>);
 
 impl Bits {
+    pub(super) fn none(len: u32) -> Self {
+        Self(vec![0; (len as usize).div_ceil(64)])
+    }
+
     pub(in crate::search) fn from_fn(len: u32, is_set: impl Fn(u32) -> bool) -> Self {
         let mut words = vec![0_u64; (len as usize).div_ceil(64)];
         for place in (0..len).filter(|&place| is_set(place)) {
@@ -27,11 +35,19 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    /// The places whose bit is set, ascending.
-    pub(super) fn places(&self) -> Vec<u32> {
+    /// The places within some ranges whose bit is set, ascending.
+    pub(super) fn places_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
         let mut places = Vec::new();
-        for (start, &word) in (0..).step_by(64).zip(&self.0) {
-            each_bit(word, |bit| places.push(start + bit));
+        for range in ranges.as_slice() {
+            let groups = range.start as usize / 64..(range.end as usize).div_ceil(64).min(self.0.len());
+            for group in groups {
+                let start = group as u32 * 64;
+                each_bit(self.0[group], |bit| {
+                    if range.contains(start + bit) {
+                        places.push(start + bit);
+                    }
+                });
+            }
         }
         places
     }
@@ -45,6 +61,12 @@ impl Bits {
     #[inline]
     pub(in crate::search) fn has(&self, place: u32) -> bool {
         self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+}
+
+impl ByteSize for std::sync::Arc<Bits> {
+    fn byte_size(&self) -> usize {
+        size_of_val(&*self.0)
     }
 }
 

@@ -4,6 +4,7 @@ use hornbook_corpus::keyword::KeywordIndex;
 use tantivy::TantivyError;
 
 use super::common::CommonTerms;
+use super::said::SaidTerms;
 use crate::search::postings::FieldReader;
 use crate::search::tuning::Tuning;
 
@@ -17,6 +18,7 @@ pub(in crate::search) struct KeywordLeg {
     pub(super) saturation: f32,
     pub(super) share_required: f32,
     pub(super) common: CommonTerms,
+    pub(super) said_terms: SaidTerms,
 }
 
 impl KeywordLeg {
@@ -31,6 +33,7 @@ impl KeywordLeg {
             saturation: tuning.saturation,
             share_required: tuning.share_required,
             common: CommonTerms::new(index.document_count()),
+            said_terms: SaidTerms::new(index.document_count()),
         })
     }
 
