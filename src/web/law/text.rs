@@ -317,6 +317,23 @@ mod tests {
     }
 
     #[test]
+    fn cells_span_what_they_cover_and_heads_say_of_what() {
+        let text = "Road\tWidth\t\n\tMin\tMax\nLane\t1\t2";
+        let row = |kind| LayoutLine::in_table(kind, 0, 0);
+        let lines = vec![row(LineKind::TableHead), row(LineKind::TableHead), row(LineKind::TableRow)];
+        let left = text.find("\n\t").unwrap();
+        let marks =
+            vec![Mark::new(MarkKind::CoveredFromLeft, left, 0), Mark::new(MarkKind::CoveredFromAbove, left + 1, 0)];
+        let layout = Layout { lines, marks };
+        assert_eq!(layout.mistake_for(text), None);
+        let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+        let head = "<thead><tr><th scope=\"col\" rowspan=\"2\">Road</th><th scope=\"colgroup\" colspan=\"2\">Width</th></tr>\
+                    <tr><th scope=\"col\">Min</th><th scope=\"col\">Max</th></tr></thead>";
+        assert!(html.contains(head), "{html}");
+        assert!(html.contains("<tbody><tr><td>Lane</td><td>1</td><td>2</td></tr></tbody>"), "{html}");
+    }
+
+    #[test]
     fn a_table_within_a_subdivision_is_as_deep_as_its_paragraphs() {
         let text = "(a) Fees:\n(1) these:\nYear\tFee\n2024\t$5";
         let row = |kind| LayoutLine::in_table(kind, 2, 0);
