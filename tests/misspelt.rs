@@ -47,6 +47,19 @@ fn misspelt_words_are_corrected_in_every_mode() {
     }
 }
 
+/// Two words are as near to the typed one: what stands with the rest of the query in the law is meant.
+#[test]
+fn the_rest_of_a_query_decides_between_near_words() {
+    for (typed, meant) in [
+        ("flooe plain", "flood plain"),
+        ("the flooe of a shop", "the floor of a shop"),
+        ("dwelling below the flooe level of the river", "dwelling below the flood level of the river"),
+        ("is a smoke alarm required on each flooe", "is a smoke alarm required on each floor"),
+    ] {
+        assert_eq!(corrected(typed).as_deref(), Some(meant));
+    }
+}
+
 #[test]
 fn what_is_no_slip_stays_as_it_was_typed() {
     for query in [

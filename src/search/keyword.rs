@@ -23,6 +23,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod threshold;
+mod together;
 mod window;
 mod word;
 
@@ -44,6 +45,7 @@ pub(super) use leg::KeywordLeg;
 use plan::Plan;
 use said::TermBits;
 use shared::SharedSearch;
+pub(super) use together::DocumentsWith;
 use window::Window;
 
 /// So much is read to see whether the words of phrases stand in a row, counted as [`PhraseReader::cost_of_each`] does.

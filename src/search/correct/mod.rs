@@ -3,11 +3,13 @@
 //! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
 //! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens,
 //! whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
-//! likely the slip is (`slip`). Where the range has none that an easy slip leads to, it becomes an English word, which has a
+//! likely the slip is (`slip`) and how often it stands with the rest of the query (`context`). Where the range has none that an
+//! easy slip leads to, it becomes an English word, which has a
 //! meaning to search by; then a word that a harder slip leads to; and if there is none, the two words that were run
 //! together. Citations, numbers, phrases and exclusions stay as they were typed, and so do words of fewer than four letters.
 //! What is corrected depends on query and range alone.
 
+mod context;
 mod slip;
 
 use std::ops::Range;
@@ -19,10 +21,11 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{Understood, is_quote, is_stop_word, term_of};
+use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
 use slip::{cost_of_slip, sounds_like};
 
 /// So many misspelt words of a query are looked up; what follows stays as it was typed. Each costs some 50
-/// microseconds, and as much again for each `f` and `ph` in it.
+/// microseconds, and as much again for each other spelling of its sounds.
 const LOOKED_UP_MAX: usize = 8;
 
 /// A word that the corpus has may be misspelt only if it stands in no more than one document of so many.
@@ -38,11 +41,17 @@ const CHOICES_MAX: usize = 12;
 const COUNTED_MAX: u32 = 1 << 12;
 
 /// A slip that costs more than this must lead to a word that several documents have.
-const EASY_SLIP: f32 = 1.0;
+const EASY_SLIP: f32 = 1.1;
 const HARD_SLIP_DOCUMENTS: u32 = 3;
+
+/// Two slips in a word of six or seven letters cost no more than this: they are easily made, both of them.
+const TWO_SLIPS: f32 = 1.35;
 
 /// What one letter wrong takes from the likelihood of a word, against the logarithm of how often it is found.
 const SLIP_WEIGHT: f32 = 5.0;
+
+/// Of everybody's most frequent words hardly one is what a search is about: what their frequency counts.
+const STOP_WORD_WEIGHT: f32 = 0.35;
 
 /// Endings that the index does not take off, and that make a right word of any that fits.
 const REGULAR_ENDINGS: [&str; 5] = ["er", "ee", "ish", "less", "like"];
@@ -71,26 +80,34 @@ impl Engine {
         let cited: Vec<Range<usize>> = cited.map(|(bytes, _)| bytes).collect();
         let mut corrected = String::with_capacity(query.len() + 8);
         let mut copied = 0;
-        let mut looked_up: Vec<(String, Option<String>)> = Vec::new();
+        let mut suspects: Vec<Suspect<'_>> = Vec::new();
+        let mut places = Vec::with_capacity(words.len());
         for place in words {
             if cited.iter().any(|bytes| bytes.start < place.end && place.start < bytes.end) {
                 continue;
             }
-            let typed = &query[place.clone()];
-            let word = typed.to_ascii_lowercase();
-            let meant = match looked_up.iter().find(|(known, _)| *known == word) {
-                Some((_, meant)) => meant.clone(),
-                None if looked_up.len() == LOOKED_UP_MAX => break,
-                None if !self.may_be_misspelt(&word) => None,
-                None => {
-                    let meant = self.meant_by(&word, ranges)?;
-                    looked_up.push((word, meant.clone()));
-                    meant
+            let word = query[place.clone()].to_ascii_lowercase();
+            if let Some(known) = suspects.iter().position(|suspect| suspect.word == word) {
+                places.push((place, known));
+            } else if self.may_be_misspelt(&word) {
+                if suspects.len() == LOOKED_UP_MAX {
+                    break;
                 }
+                places.push((place, suspects.len()));
+                suspects.push(self.suspect(word, ranges)?);
+            }
+        }
+        let meant = self.meant_by(&suspects, understood, ranges)?;
+        for (place, number) in places {
+            let suspect = &suspects[number];
+            let meant = match meant[number] {
+                Some(meant) => Some(meant.to_owned()),
+                None if suspect.may_be_another => self.halves_of(&suspect.word, ranges)?,
+                None => None,
             };
             if let Some(meant) = meant {
                 corrected.push_str(&query[copied..place.start]);
-                corrected.push_str(&in_case_of(typed, meant));
+                corrected.push_str(&in_case_of(&query[place.clone()], meant));
                 copied = place.end;
             }
         }
@@ -107,23 +124,23 @@ impl Engine {
         self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word)
     }
 
-    /// The word, or the two words, that a misspelt one stands for.
-    fn meant_by(&self, word: &str, ranges: &OrdinalRanges) -> Result<Option<String>, SearchError> {
+    /// What a word may stand for that may be misspelt.
+    fn suspect(&self, word: String, ranges: &OrdinalRanges) -> Result<Suspect<'_>, SearchError> {
         let spelling = &self.snapshot().spelling;
-        let own = spelling.nodes_with(word);
+        let own = spelling.nodes_with(&word);
         // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
-        let is_found = self.keyword.documents_with(&term_of(word))? > self.rare_documents();
-        let root = self.root_of(word);
-        let mut choices = self.near(word, if is_found { 1 } else { edits_allowed(word) });
+        let is_found = self.keyword.documents_with(&term_of(&word))? > self.rare_documents();
+        let root = self.root_of(&word);
+        let mut choices = self.near(&word, if is_found { 1 } else { edits_allowed(&word) });
         choices.retain(|&Choice { word: choice, nodes, .. }| {
             // Who asks for a renter means nobody's rented home, but who asks for an inspecter means an inspector.
             let is_doer = root.is_none_or(|root| choice.strip_prefix(root).is_some_and(|end| end.starts_with("or")));
-            is_doer && nodes >= own.saturating_mul(RARE_RATIO) && !(is_found && is_form(word, choice))
+            is_doer && nodes >= own.saturating_mul(RARE_RATIO) && !(is_found && is_form(&word, choice))
         });
         choices.truncate(CHOICES_MAX);
         // Of the words that the range has, those that an easy slip leads to; those of a hard one; and English words that it
         // does not have.
-        let (mut easy, mut hard, mut elsewhere) = (Best::default(), Best::default(), Best::default());
+        let (mut easy, mut hard, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
         for Choice { word: choice, nodes, cost } in choices {
             let stem = term_of(choice);
             let found = self.keyword.count_in(&stem, ranges, COUNTED_MAX)?;
@@ -132,19 +149,23 @@ impl Engine {
             let score = likelihood(choice, found as f32 * share, cost);
             let is_easy = cost <= EASY_SLIP;
             let least = if is_easy { 1 } else { HARD_SLIP_DOCUMENTS };
+            let candidate = Candidate { word: choice, stem, score };
             if found >= own.saturating_mul(RARE_RATIO).max(least).min(COUNTED_MAX) {
-                if is_easy { &mut easy } else { &mut hard }.consider(score, choice);
+                if is_easy { &mut easy } else { &mut hard }.push(candidate);
             } else if found == 0 && is_easy && is_english(choice) {
-                elsewhere.consider(score, choice);
+                elsewhere.push(candidate);
             }
         }
         let may_be_another = own == 0 && !is_found && root.is_none();
-        let elsewhere = elsewhere.word().filter(|_| may_be_another);
-        match easy.word().or(elsewhere).or(hard.word()) {
-            Some(meant) => Ok(Some(meant.to_owned())),
-            None if may_be_another => self.halves_of(word, ranges),
-            None => Ok(None),
+        if !may_be_another {
+            elsewhere.clear();
         }
+        let mut candidates = [easy, elsewhere, hard].into_iter().find(|words| !words.is_empty()).unwrap_or_default();
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let best = candidates.first().map_or(0.0, |best| best.score);
+        candidates.retain(|candidate| best - candidate.score < CONTEST_MARGIN);
+        candidates.truncate(CONTESTED_MAX);
+        Ok(Suspect { word, candidates, may_be_another })
     }
 
     /// The words that a misspelt one may stand for, the likeliest first as far as can be known without looking into the index.
@@ -153,8 +174,11 @@ impl Engine {
         for (spelt, cost) in sounds_like(word) {
             // Another spelling of the same sound is a slip already.
             let edits_max = if cost > 0.0 { edits_max - 1 } else { edits_max };
-            for NearWord { word: choice, nodes, .. } in self.snapshot().spelling.near(&spelt, edits_max) {
+            for NearWord { word: choice, nodes, edits } in self.snapshot().spelling.near(&spelt, edits_max) {
                 let cost = cost + cost_of_slip(&spelt, choice);
+                if edits > 1 && word.len() < LONG_WORD && cost > TWO_SLIPS {
+                    continue;
+                }
                 match choices.iter_mut().find(|known| known.word == choice) {
                     Some(known) => known.cost = known.cost.min(cost),
                     None if choice != word => choices.push(Choice { word: choice, nodes, cost }),
@@ -206,29 +230,15 @@ struct Choice<'s> {
     cost: f32,
 }
 
-/// The best of several words; of equal ones the first.
-#[derive(Default)]
-struct Best<'s>(Option<(f32, &'s str)>);
-
-impl<'s> Best<'s> {
-    fn consider(&mut self, score: f32, word: &'s str) {
-        if self.0.is_none_or(|(best, _)| score > best) {
-            self.0 = Some((score, word));
-        }
-    }
-
-    fn word(self) -> Option<&'s str> {
-        self.0.map(|(_, word)| word)
-    }
-}
-
 /// How many letters of a word may be wrong.
 fn edits_allowed(word: &str) -> u8 {
-    if word.len() < LONG_WORD { 1 } else { 2 }
+    if word.len() < MIDDLE_WORD { 1 } else { 2 }
 }
 
-/// From so many letters on a word is corrected at all, and from so many on in two places.
+/// From so many letters on a word is corrected at all, from so many on in two places if both slips are easily made, and from so
+/// many on in any two.
 const SHORT_WORD: usize = 4;
+const MIDDLE_WORD: usize = 6;
 const LONG_WORD: usize = 8;
 
 /// Whether a word is another with an ending, as `kayaks` is. A letter typed twice is none.
@@ -236,10 +246,10 @@ fn is_form(word: &str, of: &str) -> bool {
     word.strip_prefix(of).is_some_and(|ending| !of.ends_with(ending))
 }
 
-/// How likely a word was meant. Of everybody's most frequent words hardly one is what a search is about: they count half.
+/// How likely a word was meant.
 fn likelihood(word: &str, found: f32, cost: f32) -> f32 {
     let frequency = found.max(1.0).ln();
-    let frequency = if is_stop_word(&term_of(word)) { frequency / 2.0 } else { frequency };
+    let frequency = if is_stop_word(&term_of(word)) { frequency * STOP_WORD_WEIGHT } else { frequency };
     frequency - SLIP_WEIGHT * cost
 }
 

@@ -1,24 +1,53 @@
 //! How likely a slip of the fingers is: what lies behind a word that was typed for another.
 
-/// A letter that is not the word's, or not where it belongs.
-const LETTER: f32 = 1.0;
+/// A consonant that is not the word's, or not where it belongs. Hardly any slip is less likely than one certain letter of so many.
+const LETTER: f32 = 1.2;
+
+/// A vowel too many or too few.
+const VOWEL: f32 = 0.8;
 
 /// Two letters in the wrong order.
 const SWAPPED: f32 = 0.5;
 
-/// A neighbouring key, one vowel for another.
-const EASILY: f32 = 0.75;
+/// `ie` for `ei`, or the other way round.
+const IE: f32 = 0.25;
+
+/// A neighbouring key.
+const KEY: f32 = 0.75;
+
+/// Another letter that sounds the same.
+const SOUND: f32 = 0.55;
+
+/// Another vowel in the first syllable, which is spoken clearly.
+const CLEAR_VOWEL: f32 = 0.75;
 
 /// A letter once instead of twice, or twice instead of once.
-const DOUBLED: f32 = 0.6;
+const DOUBLED: f32 = 0.5;
+
+/// A letter too many or too few that nobody hears.
+const SILENT: f32 = 0.55;
 
 /// Hardly anybody gets the first letter wrong.
 const FIRST: f32 = 0.5;
+
+/// Pairs of letters whose first, or whose second, is not heard: `switch`, `foreign`, `debt`.
+const FIRST_SILENT: [&[u8; 2]; 27] = [
+    b"bt", b"ck", b"cq", b"dg", b"dj", b"gm", b"gn", b"kn", b"lf", b"lk", b"lm", b"lv", b"ld", b"mn", b"nm", b"pn",
+    b"ps", b"pt", b"rp", b"tc", b"wr", b"wh", b"hm", b"ht", b"gh", b"xc", b"st",
+];
+const SECOND_SILENT: [&[u8; 2]; 14] =
+    [b"bu", b"ch", b"ck", b"gh", b"gu", b"kh", b"mb", b"mn", b"qu", b"rh", b"sc", b"th", b"wh", b"xc"];
+
+/// Consonants that are written for one another.
+const ALIKE: [&[u8; 2]; 12] = [b"cs", b"sz", b"ck", b"gj", b"cq", b"kq", b"dt", b"mn", b"fv", b"bp", b"cz", b"st"];
 
 const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
 /// Letters that are written for the same sound.
 const SOUNDS: [(&str, &str); 2] = [("f", "ph"), ("ph", "f")];
+
+/// Vowels that are written for the same sound before a consonant: with an `e` behind it, as in `sale`, or without, as in `sail`.
+const LONG_VOWELS: [(u8, &str); 3] = [(b'a', "ai"), (b'e', "ea"), (b'o', "oa")];
 
 /// A word as it was typed, and with other letters for a sound in one place, each with what that costs. Only the first places,
 /// because each spelling is looked up.
@@ -27,8 +56,16 @@ pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
     let places = SOUNDS.iter().flat_map(|(typed, meant)| word.match_indices(typed).map(move |found| (found, meant)));
     let other = places
         .take(PLACES_MAX)
-        .map(|((at, typed), meant)| (format!("{}{meant}{}", &word[..at], &word[at + typed.len()..]), EASILY));
-    [(word.to_owned(), 0.0)].into_iter().chain(other).collect()
+        .map(|((at, typed), meant)| (format!("{}{meant}{}", &word[..at], &word[at + typed.len()..]), SOUND));
+    [(word.to_owned(), 0.0)].into_iter().chain(other).chain(long_vowel(word).map(|word| (word, SOUND))).collect()
+}
+
+/// `jail` for `jale`.
+fn long_vowel(word: &str) -> Option<String> {
+    let &[.., vowel, consonant, b'e'] = word.as_bytes() else { return None };
+    let (_, pair) = LONG_VOWELS.iter().find(|&&(long, _)| long == vowel)?;
+    let end = word.len() - 3;
+    (!is_vowel(consonant)).then(|| format!("{}{pair}{}", &word[..end], char::from(consonant)))
 }
 
 /// The cost of typing a word for another: about one for each letter that is wrong, less for slips that are easily made. Both are
@@ -36,6 +73,8 @@ pub(super) fn sounds_like(word: &str) -> Vec<(String, f32)> {
 pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
     let (typed, meant) = (typed.as_bytes(), meant.as_bytes());
     let width = meant.len() + 1;
+    // Up to here every vowel is spoken clearly.
+    let first_vowel = meant.iter().position(|&letter| is_vowel(letter)).map_or(0, |at| at + 1);
     let mut costs = vec![0.0_f32; (typed.len() + 1) * width];
     for row in 0..=typed.len() {
         for column in 0..=meant.len() {
@@ -48,12 +87,18 @@ pub(super) fn cost_of_slip(typed: &str, meant: &str) -> f32 {
                 least = least.min(costs[at - 1] + left_out(meant, column - 1));
             }
             if row > 0 && column > 0 {
-                least = least.min(costs[at - width - 1] + exchanged(typed[row - 1], meant[column - 1], row == 1));
+                let cost = match is_doubled_instead(typed, row - 1, meant, column - 1) {
+                    true => DOUBLED,
+                    false => exchanged(typed[row - 1], meant[column - 1], row == 1, column <= first_vowel),
+                };
+                least = least.min(costs[at - width - 1] + cost);
             }
             let is_swapped =
                 row > 1 && column > 1 && typed[row - 1] == meant[column - 2] && typed[row - 2] == meant[column - 1];
             if is_swapped {
-                least = least.min(costs[at - 2 * width - 2] + SWAPPED + if row == 2 { FIRST } else { 0.0 });
+                let is_ie = matches!([typed[row - 2], typed[row - 1]], [b'i', b'e'] | [b'e', b'i']);
+                let cost = if is_ie { IE } else { SWAPPED } + if row == 2 { FIRST } else { 0.0 };
+                least = least.min(costs[at - 2 * width - 2] + cost);
             }
             costs[at] = least;
         }
@@ -65,28 +110,53 @@ fn put_in(typed: &[u8], at: usize) -> f32 {
     let beside = |other: Option<&u8>| other.is_some_and(|&other| is_neighbour(typed[at], other));
     match at {
         0 => LETTER + FIRST,
-        _ if typed[at] == typed[at - 1] => DOUBLED,
-        _ if beside(typed.get(at - 1)) || beside(typed.get(at + 1)) => EASILY,
-        _ => LETTER,
+        _ if beside(typed.get(at - 1)) || beside(typed.get(at + 1)) => missed(typed, at).min(KEY),
+        _ => missed(typed, at),
     }
 }
 
 fn left_out(meant: &[u8], at: usize) -> f32 {
-    match at {
-        0 => LETTER + FIRST,
-        _ if meant[at] == meant[at - 1] => DOUBLED,
+    missed(meant, at) + if at == 0 { FIRST } else { 0.0 }
+}
+
+/// What it costs to miss that a letter belongs to a word, or that it does not.
+fn missed(word: &[u8], at: usize) -> f32 {
+    let (letter, after) = (word[at], word.get(at + 1).copied());
+    let before = if at == 0 { 0 } else { word[at - 1] };
+    let is_pair = |pairs: &[&[u8; 2]], pair: [u8; 2]| pairs.contains(&&pair);
+    let is_silent = after.is_some_and(|after| is_pair(&FIRST_SILENT, [letter, after]))
+        || is_pair(&SECOND_SILENT, [before, letter])
+        || (letter == b'e' && after.is_none_or(|after| b"dlmns".contains(&after)));
+    match letter {
+        _ if letter == before => DOUBLED,
+        _ if is_silent => SILENT,
+        _ if is_vowel(letter) => VOWEL,
         _ => LETTER,
     }
 }
 
-fn exchanged(typed: u8, meant: u8, is_first: bool) -> f32 {
-    let is_vowel = |letter: u8| b"aeiouy".contains(&letter);
+/// Whether another letter of the word is the one that is written twice, as in `refugge`.
+fn is_doubled_instead(typed: &[u8], row: usize, meant: &[u8], column: usize) -> bool {
+    let is_twice = |word: &[u8], at: usize| at > 0 && word[at] == word[at - 1];
+    is_twice(typed, row)
+        && typed[row] != meant[column]
+        && (is_twice(meant, column) || meant.get(column + 1) == Some(&meant[column]))
+}
+
+fn exchanged(typed: u8, meant: u8, is_first: bool, is_clear: bool) -> f32 {
     let first = if is_first { FIRST } else { 0.0 };
+    let is_alike = ALIKE.contains(&&[typed.min(meant), typed.max(meant)]);
     match typed == meant {
         true => 0.0,
-        false if is_neighbour(typed, meant) || (is_vowel(typed) && is_vowel(meant)) => EASILY + first,
-        false => LETTER + first,
+        false if is_vowel(typed) && is_vowel(meant) => first + if is_clear { CLEAR_VOWEL } else { SOUND },
+        false if is_alike => first + SOUND,
+        false if is_neighbour(typed, meant) => first + KEY,
+        false => first + LETTER,
     }
+}
+
+fn is_vowel(letter: u8) -> bool {
+    b"aeiouy".contains(&letter)
 }
 
 /// Whether two keys touch: in a row next to each other, in the next row straight below or half a key to the left.
@@ -130,12 +200,22 @@ mod tests {
             ("landlrod", "landlord", SWAPPED),
             ("depositt", "deposit", DOUBLED),
             ("comitee", "committee", 2.0 * DOUBLED),
-            ("tenent", "tenant", EASILY),
-            ("tenznt", "tenant", EASILY),
+            ("tenent", "tenant", SOUND),
+            ("tenznt", "tenant", KEY),
             ("tebant", "tebant", 0.0),
             ("tepant", "tenant", LETTER),
             ("kenant", "tenant", LETTER + FIRST),
             ("enant", "tenant", LETTER + FIRST),
+            ("theif", "thief", IE),
+            ("lisence", "license", 2.0 * SOUND),
+            ("furnise", "furnace", 2.0 * SOUND),
+            ("swiched", "switched", SILENT),
+            ("elecktion", "election", SILENT),
+            ("colledge", "college", SILENT),
+            ("nife", "knife", SILENT + FIRST),
+            ("refugge", "refugee", DOUBLED),
+            ("intrest", "interest", VOWEL),
+            ("berning", "burning", CLEAR_VOWEL),
         ] {
             assert!((cost_of_slip(typed, meant) - cost).abs() < 1e-6, "{typed} {meant} {}", cost_of_slip(typed, meant));
         }
@@ -146,7 +226,10 @@ mod tests {
         let spelt = |word: &str| -> Vec<String> { sounds_like(word).into_iter().map(|(spelt, _)| spelt).collect() };
         assert_eq!(spelt("rent"), ["rent"]);
         assert_eq!(spelt("dolfins"), ["dolfins", "dolphins"]);
-        assert_eq!(spelt("phosfate"), ["phosfate", "phosphate", "fosfate"]);
+        assert_eq!(spelt("phosfate"), ["phosfate", "phosphate", "fosfate", "phosfait"]);
+        assert_eq!(spelt("jale"), ["jale", "jail"]);
+        assert_eq!(spelt("lone"), ["lone", "loan"]);
+        assert_eq!(spelt("rye"), ["rye"]);
         assert_eq!(spelt("fffff").len(), 3, "each costs a look-up");
     }
 

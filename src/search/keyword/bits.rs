@@ -9,16 +9,15 @@ use crate::byte_cache::ByteSize;
 pub(in crate::search) struct Bits(Vec<u64>);
 
 impl Bits {
+    /// A set for so many documents that has none of them.
     pub(super) fn none(len: u32) -> Self {
         Self(vec![0; (len as usize).div_ceil(64)])
     }
 
     pub(in crate::search) fn from_fn(len: u32, is_set: impl Fn(u32) -> bool) -> Self {
-        let mut words = vec![0_u64; (len as usize).div_ceil(64)];
-        for place in (0..len).filter(|&place| is_set(place)) {
-            words[place as usize / 64] |= 1 << (place % 64);
-        }
-        Self(words)
+        let mut bits = Self::none(len);
+        (0..len).filter(|&place| is_set(place)).for_each(|place| bits.set(place));
+        bits
     }
 
     pub(super) fn set(&mut self, place: u32) {
@@ -33,6 +32,10 @@ impl Bits {
 
     pub(super) fn add_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// The places within some ranges whose bit is set, ascending.

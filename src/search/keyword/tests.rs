@@ -2,6 +2,7 @@
 
 mod best;
 mod common;
+mod together;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,65 @@
+//! Words that stand together, against a count of every document.
+
+use super::*;
+
+fn document(number: usize) -> Document {
+    let mut text = vec!["harbor"];
+    if number.is_multiple_of(20) {
+        text.push("fence");
+    }
+    if number.is_multiple_of(40) || number == 7 {
+        text.push("height");
+    }
+    let heading = if number % 40 == 9 { "permit" } else { "" };
+    Document { heading: heading.to_owned(), text: text.join(" "), breadcrumb: String::new() }
+}
+
+#[test]
+fn lifts_are_counted_over_the_searched_ranges() {
+    let documents: Vec<Document> = (0..800).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let has = |number: usize, term: &str| {
+        let document = document(number);
+        terms(&document.text).into_iter().chain(terms(&document.heading)).any(|(own, _)| own == term)
+    };
+    let everything = OrdinalRanges::from(OrdinalRange::new(0, 800));
+    let parts = OrdinalRanges::union([OrdinalRange::new(5, 90), OrdinalRange::new(300, 570)]);
+    let [fence, height, permit, harbor] = ["fence", "height", "permit", "harbor"].map(term);
+    for ranges in [everything, parts] {
+        let inside: Vec<usize> = (0..800).filter(|&number| ranges.contains(number as u32)).collect();
+        let count =
+            |wanted: &[&String]| inside.iter().filter(|&&n| wanted.iter().all(|term| has(n, term))).count() as f32;
+        let others = [&fence, &permit].map(|term| leg.having(term, &ranges).unwrap().unwrap());
+        for asked in [&height, &permit] {
+            let lifts = leg.lifts(asked, &others, &ranges).unwrap();
+            for (lift, other) in lifts.into_iter().zip([&fence, &permit]) {
+                let expected = count(&[asked]) * count(&[other]) / inside.len() as f32;
+                let expected = ((count(&[asked, other]) + 0.5) / (expected + 0.5)).ln();
+                assert!((lift - expected).abs() < 1e-4, "{asked} with {other}: {lift}, not {expected}");
+            }
+        }
+        assert!(leg.having(&harbor, &ranges).unwrap().is_none(), "it goes with everything");
+        assert!(leg.having("vessel", &ranges).unwrap().is_none());
+    }
+    let elsewhere = OrdinalRanges::from(OrdinalRange::new(1, 6));
+    assert!(leg.having(&fence, &elsewhere).unwrap().is_none(), "not in this range");
+}
+
+#[test]
+fn of_many_documents_some_from_everywhere_are_looked_at() {
+    let documents: Vec<Document> = (0..20_000).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let everything = OrdinalRanges::from(OrdinalRange::new(0, 20_000));
+    let fence = [leg.having(&term("fence"), &everything).unwrap().unwrap()];
+    let of_all = leg.lifts(&term("harbor"), &fence, &everything).unwrap();
+    assert!(of_all[0].abs() < 0.1, "a word of every document goes with none more than with others: {of_all:?}");
+    let looked_at = leg.some_with(&term("harbor"), &everything).unwrap();
+    assert!(looked_at.len() <= 4096, "{}", looked_at.len());
+    assert!(looked_at[0] < 100 && looked_at.last().copied().unwrap() > 18_000);
+}
+
+fn term(word: &str) -> String {
+    terms(word).remove(0).0
+}
