@@ -170,9 +170,10 @@ impl Rate {
     fn take(&self, wish: Wish, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         let Self { per_minute, buckets } = self;
         let too_fast = |seconds| {
+            let unit = if seconds == 1 { "second" } else { "seconds" };
             let message = format!(
                 "without an account, {} is limited to {per_minute} pages a minute from one address; try again in \
-                 {seconds} seconds",
+                 {seconds} {unit}",
                 wish.as_str()
             );
             ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }

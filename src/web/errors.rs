@@ -52,26 +52,27 @@ fn title(status: StatusCode) -> &'static str {
         403 => "Not allowed",
         404 => "Not found",
         405 => "Not possible here",
-        422 => "That cannot be answered",
+        422 => "This cannot be answered",
         429 => "Too many requests",
         500 => "Something went wrong",
-        503 => "One moment",
-        _ => "That did not work",
+        503 => "Try again in a moment",
+        _ => "This did not work",
     }
 }
 
 fn advice(status: StatusCode, request_id: &str) -> Markup {
     match status.as_u16() {
-        401 => html! { p { a href="/docs" { "How to get a key" } " · " a href="/" { "Search" } } },
+        401 => {
+            html! { p { a href="/settings/sign-in" { "Sign in" } " · " a href="/docs" { "How to get a key" } " · " a href="/" { "Search" } } }
+        }
         404 => html! {
-            p { "Addresses of provisions stay the same when the law is updated; one that was repealed and removed has none. "
-                "You can search for it, or find it in the contents." }
+            p { "Check the address, search the law, or look through the contents." }
             p { a.button href="/" { "Search" } " " a.button.quiet href="/browse" { "Contents" } }
         },
         500 => {
             html! { p { "If it happens again, tell the operator of this server: request " code { (request_id) } "." } }
         }
-        429 | 503 => html! { p { "Reload the page in a moment." } },
+        429 | 503 => html! { p { "Wait a moment, then reload this page." } },
         _ => html! { p { a href="/" { "Back to the search" } } },
     }
 }
@@ -82,8 +83,8 @@ fn for_people<'m>(error: &ToldError<'m>) -> &'m str {
     what.filter(|_| error.status == StatusCode::NOT_FOUND).unwrap_or(error.message)
 }
 
-/// A message of the API as a sentence.
-fn sentence(message: &str) -> String {
+/// A message of the service as a sentence.
+pub(super) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };

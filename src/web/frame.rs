@@ -114,7 +114,7 @@ fn footer() -> Markup {
         footer.site {
             p { "Law as its publishers released it. Not legal advice; check the official source before you rely on it." }
             fieldset #theme hidden {
-                legend.unseen { "Colours" }
+                legend.unseen { "Colors" }
                 @for (value, name) in [("system", "System"), ("light", "Light"), ("dark", "Dark")] {
                     label { input type="radio" name="theme" value=(value); span { (name) } }
                 }

@@ -1,4 +1,7 @@
-//! Text of others in a page: escaped, with the characters visible that would change how the text around them reads.
+//! Text of others in a page: escaped, with the characters visible that would change how the text around them reads, and with
+//! what no line may end between kept together: a section sign and its number, a dash and the word before it.
+
+use std::ops::Range;
 
 use maud::Render;
 
@@ -17,16 +20,19 @@ impl Render for Letters<'_> {
                 b'&' => "&amp;",
                 b'"' => "&quot;",
                 b'\t' | b'\n' | b'\r' => continue,
-                // First bytes of what may be a mark of direction or a control character.
-                0xc2 | 0xd8 | 0xe2 => match marked(&text[at..]) {
-                    Some(mark) => {
+                // First bytes of what may be a mark of direction, a control character, a section sign or a dash.
+                0xc2 | 0xd8 | 0xe2 if at >= plain_from => {
+                    if let Some(mark) = marked(&text[at..]) {
                         out.push_str(&text[plain_from..at]);
                         push_code(out, mark);
                         plain_from = at + mark.len_utf8();
-                        continue;
+                    } else if let Some(together) = kept_together(text, plain_from, at) {
+                        out.push_str(&text[plain_from..together.start]);
+                        push_together(out, &text[together.clone()]);
+                        plain_from = together.end;
                     }
-                    None => continue,
-                },
+                    continue;
+                }
                 0..0x20 | 0x7f => {
                     out.push_str(&text[plain_from..at]);
                     push_code(out, char::from(byte));
@@ -41,6 +47,30 @@ impl Render for Letters<'_> {
         }
         out.push_str(&text[plain_from..]);
     }
+}
+
+/// Bytes of a number that stay on the line of their section sign. What is longer may not fit on a line.
+const NUMBER_BYTES: usize = 24;
+
+/// What has to stay on one line around a section sign or a dash. It begins at `from` or later and holds nothing that is escaped.
+fn kept_together(text: &str, from: usize, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    if rest.starts_with('—') {
+        let before = text[from..at].chars().next_back().filter(|letter| letter.is_alphanumeric())?;
+        return Some(at - before.len_utf8()..at + '—'.len_utf8());
+    }
+    let number = rest.trim_start_matches('§').strip_prefix(' ').filter(|_| rest.starts_with('§'))?;
+    let is_number =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | ':' | '(' | ')' | '–');
+    let bytes = number.find(|letter| !is_number(letter)).unwrap_or(number.len());
+    (1..=NUMBER_BYTES).contains(&bytes).then(|| at..at + rest.len() - number.len() + bytes)
+}
+
+/// The same characters, and nothing else: what is copied from the page is the text.
+fn push_together(out: &mut String, text: &str) {
+    out.push_str("<span class=\"whole\">");
+    out.push_str(text);
+    out.push_str("</span>");
 }
 
 /// Characters of a heading in a list. Publishers have none that are longer.
@@ -101,8 +131,25 @@ mod tests {
 
     #[test]
     fn markup_is_escaped_and_plain_text_stays() {
-        assert_eq!(rendered("§ 1 “a” — é\n\tb"), "§ 1 “a” — é\n\tb");
+        assert_eq!(rendered("§ “a” — é\n\tb"), "§ “a” — é\n\tb");
         assert_eq!(rendered("</script><b a=\"1\">&amp;"), "&lt;/script&gt;&lt;b a=&quot;1&quot;&gt;&amp;amp;");
+    }
+
+    #[test]
+    fn a_section_sign_keeps_its_number_and_a_dash_the_word_before_it() {
+        let whole = |text: &str| format!("<span class=\"whole\">{text}</span>");
+        assert_eq!(rendered("17 U.S.C. § 107(a) & 108"), format!("17 U.S.C. {} &amp; 108", whole("§ 107(a)")));
+        assert_eq!(rendered("§§ 55.1-1226, 2"), format!("{}, 2", whole("§§ 55.1-1226")));
+        assert_eq!(rendered("include—(1) <é—"), format!("includ{}(1) &lt;{}", whole("e—"), whole("é—")));
+        for stays in ["§", "§ ", "§ <b>", "§107", "—a", ") — b", "§§"] {
+            assert!(!rendered(stays).contains("span"), "{stays}");
+        }
+        let long = format!("§ {}", "1".repeat(NUMBER_BYTES + 1));
+        assert_eq!(rendered(&long), long, "it may be wider than a phone");
+        assert_eq!(
+            rendered("§ 1—\u{202e}§ 2"),
+            [&whole("§ 1"), "—", "<span class=\"code\">U+202E</span>", &whole("§ 2")].concat()
+        );
     }
 
     #[test]

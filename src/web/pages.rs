@@ -47,10 +47,10 @@ pub(super) enum Review {
 pub(super) fn review(content: &DraftContent, intake: &Intake, expires_at: UnixMillis, review: Review) -> Page {
     let main = html! {
         p {
-            "This is what was prepared for you. Nothing is ordered yet. Read it through: what you accept here is what will "
-            "be filed with the state. If something is wrong, ask for a new link with the correction."
+            "This is what was prepared for you. Nothing is ordered yet. Read all of it: what you accept here will be filed "
+            "with the state. If something is wrong, ask for a corrected link."
         }
-        p { "The link works until " (day_and_time(expires_at)) ". What is not accepted by then is deleted." }
+        p { "The link works until " (day_and_time(expires_at)) ". If nobody has accepted by then, everything on this page is deleted." }
         @if review == Review::NotConfirmed {
             p.banner role="alert" { strong { "Not ordered yet." } " Tick the box below to say that you have read this page." }
         }
@@ -82,7 +82,7 @@ fn company(content: &DraftContent, intake: &Intake) -> Markup {
         h2 { "Company" }
         dl {
             dt { "State" } dd { (intake.state.name()) }
-            dt { "Kind" } dd { (words(intake.entity_type.name())) }
+            dt { "Company type" } dd { (words(intake.entity_type.name())) }
             dt { @if intake.names.len() > 1 { "Names, in order of preference" } @else { "Name" } }
             @match intake.names.as_slice() {
                 [name] => dd { (name) },
@@ -116,7 +116,7 @@ fn places(intake: &Intake) -> Markup {
         h2 { "Registered agent and addresses" }
         dl {
             dt { "Registered agent" } dd { (intake.registered_agent.name) }
-            dt { "Agent's office" } dd { (address(&intake.registered_agent.address)) }
+            dt { "Agent’s office" } dd { (address(&intake.registered_agent.address)) }
             @if let Some(consents) = intake.registered_agent.consents {
                 dt { "Agent has agreed" } dd { @if consents { "yes" } @else { "no" } }
             }

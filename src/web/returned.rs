@@ -30,7 +30,7 @@ impl ReturnPages {
             h1 { (title) }
             @if is_paid {
                 p.banner.mild role="status" {
-                    "Your payment is on its way to us. What you paid for goes on as soon as it has arrived, usually within a minute."
+                    "We have not received your payment yet; that usually takes a minute. Your order continues as soon as it arrives."
                 }
             } @else {
                 p.banner role="status" { "You left the payment page, and nothing was charged. The link to it works for a day." }

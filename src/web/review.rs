@@ -26,7 +26,7 @@ use crate::formation::REVIEW_PATH;
 use crate::formation::intake::Intake;
 
 /// Where nothing else is said.
-const HOW_TO_PAY: &str = "The operator of this service gets in touch with you about the payment.";
+const HOW_TO_PAY: &str = "The operator of this service will contact you about the payment.";
 
 /// Who accepts, in the audit log and in the moves of an order.
 const ACTOR: &str = "review page";

@@ -52,7 +52,7 @@ const TITLE: &str = "Track a company formation";
 fn asked(is_unknown: bool) -> Markup {
     html! {
         h1 { (TITLE) }
-        @if is_unknown { p.banner role="alert" { "There is no order with this number and this token. Check both." } }
+        @if is_unknown { p.banner role="alert" { "There is no order with this number and token. Check both." } }
         p { "Both were shown when the order was accepted." }
         form.entry method="post" action=(TRACK_PATH) {
             label for="order" { "Order number" }
@@ -73,7 +73,7 @@ fn shown(order: &OrderView) -> Markup {
             @for stage in &order.stages {
                 @let (class, word) = match stage.status {
                     StageStatus::Completed => ("done", "done"),
-                    StageStatus::Current => ("now", "under way"),
+                    StageStatus::Current => ("now", "in progress"),
                     StageStatus::Pending => ("later", "to come"),
                 };
                 li class=(class) aria-current=[(stage.status == StageStatus::Current).then_some("step")] {
@@ -81,7 +81,7 @@ fn shown(order: &OrderView) -> Markup {
                 }
             }
         }
-        p { a href=(TRACK_PATH) { "Another order" } }
+        p { a href=(TRACK_PATH) { "Look up another order" } }
     }
 }
 

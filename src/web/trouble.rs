@@ -4,6 +4,7 @@ use ::http::StatusCode;
 use ::http::header::{HeaderValue, RETRY_AFTER};
 use maud::html;
 
+use super::errors::sentence;
 use super::frame::{Page, Section};
 use super::response::{self, Keep, redirect};
 use super::visitor::Visitor;
@@ -53,8 +54,8 @@ impl Trouble {
         let told = |status, title: &str, text: &str| -> DoorAnswer {
             let main = html! {
                 h1 { (title) }
-                p.banner role="alert" { (text) }
-                p { a href="/settings" { "Back to the settings" } }
+                p.banner role="alert" { (sentence(text)) }
+                p { a href="/settings" { "Back to your account" } }
             };
             response::page(status, Page::new(title, Section::Other, main).html(visitor), Keep::Nowhere).into()
         };
@@ -64,7 +65,7 @@ impl Trouble {
             Self::NotOurForm => told(
                 StatusCode::FORBIDDEN,
                 "Not accepted",
-                "The form was sent from another site, or it is too old. Open its page here again and send it from there.",
+                "The form was sent from another site, or it is too old. Open its page again and send it from there.",
             ),
             Self::Refused(why) => told(StatusCode::UNPROCESSABLE_ENTITY, "Not done", &why),
             Self::TooFast { seconds } => {
@@ -77,7 +78,7 @@ impl Trouble {
                 told(StatusCode::SERVICE_UNAVAILABLE, "One moment", "The service is busy. Try again in a few seconds.")
             }
             Self::Failed(why) => {
-                let text = "Something went wrong. Look whether it was done before you try again.";
+                let text = "Something went wrong. Check whether it was done before you try again.";
                 let answer = told(StatusCode::SERVICE_UNAVAILABLE, "Try again", text);
                 DoorAnswer { internal: Some(why), ..answer }
             }

@@ -83,6 +83,12 @@ export async function tabTo(page, selector) {
   assert.fail(`${page.url()}: no key leads to ${selector}`);
 }
 
+/** Whether all of an element is within the width of the window. */
+export async function assertWithinWindow(page, selector) {
+  const { x, width } = await page.locator(selector).first().boundingBox(), window = page.viewportSize().width;
+  assert.ok(x >= 0 && x + width <= window, `${selector} is at ${x} to ${x + width} of ${window} pixels`);
+}
+
 export async function test(name, run) {
   const began = Date.now();
   try {

@@ -3,7 +3,7 @@
 // Usage: people.mjs BASE LINK SHOTS: a server that takes sign-ups with approval, the file with its operator's link, a folder.
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
-import { LOOKS, PHONE, finish, keepPicturesIn, shoot as any, tabTo, tell, visitor } from "./browser.mjs";
+import { LOOKS, PHONE, assertWithinWindow, finish, keepPicturesIn, shoot as any, tabTo, tell, visitor } from "./browser.mjs";
 
 const PASSWORD = "correct horse";
 const [base, linkFile, shots] = process.argv.slice(2);
@@ -30,7 +30,7 @@ const link = readFileSync(linkFile, "utf8").trim();
 const operator = await visitor(base, LOOKS.dark);
 await operator.goto(base + new URL(link).pathname);
 await shoot(operator, "link");
-await seen(operator, "Make the operator");
+await seen(operator, "Create the operator account");
 await operator.fill("#login", "root");
 await operator.fill("#new-password", PASSWORD);
 await operator.click("main button");
@@ -49,6 +49,10 @@ await shoot(person, "settings-waiting");
 
 await operator.goto(base + "/operator");
 await shoot(operator, "operator");
+// On a phone too, whoever waits can be approved without looking for the button.
+await operator.setViewportSize(PHONE.viewport);
+await assertWithinWindow(operator, "tr:has-text('jane@example.org') button:has-text('Approve')");
+await operator.setViewportSize(LOOKS.dark.viewport);
 await operator.click("tr:has-text('jane@example.org') button:has-text('Approve')");
 await seen(operator, "approved");
 
@@ -94,6 +98,7 @@ await operator.click("li:has-text('buy-1') button:has-text('Confirm payment')");
 await person.goto(base + "/settings");
 await seen(person, "paid");
 await shoot(person, "settings");
+await assertWithinWindow(person, "li:has-text('my program') button:has-text('Revoke')");
 await person.goto(base + "/settings/ledger");
 await seen(person, "usage");
 await shoot(person, "ledger");

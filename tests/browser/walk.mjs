@@ -3,7 +3,7 @@
 // Usage: walk.mjs OPEN USUAL SHOTS: a server on which everybody may search, one as it comes, a folder for screenshots.
 import { strict as assert } from "node:assert";
 import { rmSync } from "node:fs";
-import { DESK, LOOKS, PHONE, close, finish, keepPicturesIn, picture, shoot, tabTo, tell, test, visitor as any } from "./browser.mjs";
+import { DESK, LOOKS, PHONE, assertWithinWindow, close, finish, keepPicturesIn, picture, shoot, tabTo, tell, test, visitor as any } from "./browser.mjs";
 
 const [open, usual, shots] = process.argv.slice(2);
 rmSync(shots, { recursive: true, force: true });
@@ -158,10 +158,28 @@ await test("the navigation stays in its place from page to page", async () => {
   await close(page);
 });
 
-await test("on a phone the documentation is read without moving tables sideways", async () => {
-  const page = await visitor(open, PHONE);
+await test("on a phone the filters are a tap away, and the documentation is read without moving tables sideways", async () => {
+  const page = await visitor(open, { ...PHONE, reducedMotion: "reduce" });
+  await page.goto(pages.results);
+  await assertWithinWindow(page, ".to-filters");
+  await page.click(".to-filters");
+  const { top } = await page.locator("#filters").evaluate((place) => place.getBoundingClientRect());
+  assert.ok(top < PHONE.viewport.height, `the filters are at ${top}`);
   await page.goto(pages.docs);
   assert.deepEqual(await cutOff(page), []);
+  await close(page);
+});
+
+await test("no line ends between a section sign and its number, and nothing of it is copied", async () => {
+  const page = await visitor(open, PHONE);
+  for (const width of [320, 340, 360, 380, 400]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(pages.provision);
+    const parted = await page.evaluate(() => [...document.querySelectorAll(".whole")].filter((one) => one.getClientRects().length > 1).map((one) => one.textContent));
+    assert.deepEqual(parted, [], `${width} pixels`);
+  }
+  assert.ok((await page.locator(".whole").count()) > 3);
+  assert.ok(!/[\u00a0\u2060]/.test(await page.locator("article.law").evaluate((law) => { getSelection().selectAllChildren(law); return getSelection().toString(); })));
   await close(page);
 });
 

@@ -68,7 +68,7 @@ fn first_operator(server: &Started, data: &Path) -> String {
     let link = std::fs::read_to_string(&file).unwrap();
     let path = format!("/{}", link.trim().splitn(4, '/').nth(3).unwrap());
     let page = ask(&server.address, "GET", &path, "", &[]);
-    assert!(page.status == 200 && page.text.contains("Make the operator"), "{}", page.text);
+    assert!(page.status == 200 && page.text.contains("Create the operator account"), "{}", page.text);
     let form = [("token", &*token(&page)), ("login", "root"), ("password", "correct horse")];
     let made = ask(&server.address, "POST", &path, page.cookie.as_deref().unwrap(), &form);
     assert_eq!(made.status, 303, "{}", made.text);

@@ -326,7 +326,7 @@ fn the_holder_of_the_token_sees_on_a_page_how_far_an_order_is() {
     let id = order.id.to_string();
     let page = browser.post("/formation/track", &[("order", &id), ("tracking", &token)]);
     assert!(
-        page.status == 200 && page.text().contains("Acme LLC") && page.text().contains("under way"),
+        page.status == 200 && page.text().contains("Acme LLC") && page.text().contains("in progress"),
         "{}",
         page.text()
     );

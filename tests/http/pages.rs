@@ -11,10 +11,10 @@ use hornbook::web::files::Files;
 use hornbook::web::shell::{PageSettings, Shell};
 use hornbook::web::site::Site;
 use hornbook::web::zoning::parts::MapParts;
-use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::build::Destination;
 
 use crate::house::{Answered, House, Opening, generous};
+use crate::sample::build_plan;
 
 pub(crate) fn with(service: &Arc<Service>, reads_per_minute: u32, searches_per_minute: u32, is_indexed: bool) -> Doors {
     let settings = PageSettings { visitors: VisitorRates { reads_per_minute, searches_per_minute }, is_indexed };
@@ -106,6 +106,14 @@ fn programs_get_the_error_object_and_browsers_a_page() {
     house.get_with("/api/v1/nowhere", &[BROWSER]).error(404, "not_found");
     let page = visit(&house, "/nowhere");
     assert!(page.text().contains("<h1>Not found</h1>") && page.status == 404);
+    for path in ["/law/17", "/law/00000000-0000-0000-0000-000000000000"] {
+        let page = visit(&house, path);
+        assert!(
+            page.status == 404 && page.text().contains("There is no provision at this address."),
+            "{}",
+            page.text()
+        );
+    }
     let refused = house.request("POST", "/browse", &[BROWSER, ("Content-Length", "0")]);
     assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));
     is_page(&refused, "a POST");
@@ -348,16 +356,27 @@ fn what_a_reader_must_know_stands_before_the_first_word() {
         section("2", serde_json::json!({ "effectiveFrom": "2030-01-01" })),
         section("3", serde_json::json!({ "wordings": other })),
         section("4", serde_json::json!({})),
+        section(
+            "5",
+            serde_json::json!({ "effectiveFrom": "1975-07-01", "notes": [{ "topic": "Historical Notes", "text": "" }] }),
+        ),
     ]);
     for (citation, said) in [
         ("Code § 1", "No longer in force: repealed."),
-        ("Code § 2", "This wording is in effect from <time datetime=\"2030-01-01\">"),
+        (
+            "Code § 2",
+            "<p class=\"banner mild\" role=\"note\">This wording is in effect from <time datetime=\"2030-01-01\">",
+        ),
+        // Old law is no news.
+        ("Code § 5", "<p class=\"also\" role=\"note\">This wording is in effect from <time datetime=\"1975-07-01\">"),
         ("Code § 3", "There is another wording under this citation, <a href=\"#wordings\">below</a>"),
     ] {
         let page = cited(&house, citation);
         let banner = page.find(said).unwrap_or_else(|| panic!("{citation} does not say {said}: {page}"));
         assert!(banner < page.find("class=\"text\"").unwrap(), "{citation}");
     }
+    let titled = cited(&house, "Code § 5");
+    assert!(titled.contains("<h3>Historical Notes</h3>"), "a note without text is a title: {titled}");
     assert!(cited(&house, "Code § 3").contains("id=\"wordings\"><h2>Effective July 1, 2031</h2>"));
     let plain = cited(&house, "Code § 4");
     assert!(!plain.contains("class=\"banner"), "{plain}");
@@ -452,15 +471,5 @@ fn hostile_text_is_shown_and_does_nothing() {
 }
 
 pub(crate) fn build_into(sources: &Path, data: &Path) {
-    build(&BuildOptions {
-        plan: sources.join("plan.toml"),
-        sources: None,
-        destination: Destination::DataDirectory(data.to_owned()),
-        strict: false,
-        replace: false,
-        accept_loss: false,
-        fresh: false,
-        progress: Progress::Silent,
-    })
-    .unwrap();
+    build_plan(sources.join("plan.toml"), Destination::DataDirectory(data.to_owned()));
 }

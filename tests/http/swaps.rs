@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hornbook_index_build::build::{BuildOptions, Destination, build};
-use hornbook_index_build::progress::Progress;
+use hornbook_index_build::build::Destination;
 use serde_json::Value;
 
 use crate::house::{House, generous};
+use crate::sample::build_plan;
 
 const SWAPS: usize = 100;
 const CLIENTS: usize = 4;
@@ -32,17 +32,7 @@ impl TwoCorpora {
         let snapshots = ["landlord", "lessorly"].map(|word| {
             let sources = data.path().join(word);
             copy_with(&sample, &sources, word);
-            let outcome = build(&BuildOptions {
-                plan: sources.join("plan.toml"),
-                sources: None,
-                destination: Destination::DataDirectory(data.path().to_owned()),
-                strict: false,
-                replace: false,
-                accept_loss: false,
-                fresh: false,
-                progress: Progress::Silent,
-            })
-            .unwrap();
+            let outcome = build_plan(sources.join("plan.toml"), Destination::DataDirectory(data.path().to_owned()));
             (outcome.path.file_name().unwrap().to_str().unwrap().to_owned(), word)
         });
         assert_ne!(snapshots[0].0, snapshots[1].0);

@@ -1,11 +1,11 @@
 //! The sample corpus, built once for a test program and open for searching.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use hornbook::search::Engine;
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::progress::Progress;
 
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
@@ -17,15 +17,21 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
 });
 
 pub(crate) fn build_at(out: &Path) {
-    build(&BuildOptions {
-        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml"),
+    let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml");
+    build_plan(plan, Destination::Folder(out.to_owned()));
+}
+
+/// Builds a plan as the command does without options.
+pub(crate) fn build_plan(plan: PathBuf, destination: Destination) -> Built {
+    let options = BuildOptions {
+        plan,
         sources: None,
-        destination: Destination::Folder(out.to_owned()),
+        destination,
         strict: false,
         replace: false,
         accept_loss: false,
         fresh: false,
         progress: Progress::Silent,
-    })
-    .unwrap();
+    };
+    build(&options).unwrap()
 }

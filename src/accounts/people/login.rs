@@ -28,7 +28,7 @@ impl FromStr for Login {
             return Err(format!("a name to sign in has {LOGIN_CHARS_MIN} to {LOGIN_CHARS_MAX} characters"));
         }
         if !text.bytes().all(is_allowed) {
-            return Err("a name to sign in has letters a to z, digits, and . _ - + @ alone".to_owned());
+            return Err("a name to sign in with may have only the letters a to z, digits, and . _ - + @".to_owned());
         }
         if text.parse::<crate::accounts::ids::AccountId>().is_ok() {
             return Err("a name to sign in is not the id of an account; add a letter".to_owned());

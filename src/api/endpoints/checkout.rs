@@ -29,8 +29,8 @@ struct PackReply {
 }
 
 const HOW_TO_BUY: &str = "Send POST to this address with your API key and {\"pack\": \"starter\"}, then pay the operator \
-                          of this service as agreed with them and name the purchase. They confirm the payment; the \
-                          credits are there at once, for every key of the account.";
+                          of this service as agreed with them and name the purchase. As soon as they confirm the \
+                          payment, every key of the account can use the credits.";
 
 const HOW_TO_BUY_BY_CARD: &str = "Send POST to this address with your API key and {\"pack\": \"starter\"}, then open the \
                                   checkoutUrl of the answer in a browser and pay there. The credits are there within a \
@@ -38,8 +38,8 @@ const HOW_TO_BUY_BY_CARD: &str = "Send POST to this address with your API key an
 
 /// For a purchase that the operator has to confirm.
 pub(super) const HOW_TO_PAY_AN_OPERATOR: &str = "Pay the operator of this service as agreed with them, and name this \
-                                                 purchase. They confirm the payment; the credits are there at once, \
-                                                 for every key of the account.";
+                                                 purchase. As soon as they confirm the payment, every key of the \
+                                                 account can use the credits.";
 
 pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<Prepared, ApiError> {
     let tariff = call.accounts.settings().tariff;

@@ -49,7 +49,7 @@ impl Kind {
                 format!("text of at most {chars_max} characters, not only white space, without control characters")
             }
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
-            Self::Number { min, max } => format!("a number from {min} to {max}, such as 41.8781"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Uuid => "a UUID".to_owned(),

@@ -54,20 +54,22 @@ fn totals(opened: &Opened<'_>, coverage: &Coverage<'_>) -> Markup {
 fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
     let bodies = &corpus.catalogue().code_bodies;
     let of = |code: &str| bodies.iter().filter(|body| body.jurisdiction.as_str() == code).collect::<Vec<_>>();
+    let has_maps = coverage.jurisdictions.iter().any(|one| !one.placeholder && one.gis_citation_quality.is_some());
+    let columns = if has_maps { "4" } else { "3" };
     Ok(html! {
         h2 { "What is here" }
         div.table role="group" aria-label="Codes" tabindex="0" {
             table.codes {
-                thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } th scope="col" { "Zoning map" } } }
+                thead { tr { th scope="col" { "Code" } th scope="col" { "Provisions" } th scope="col" { "Edition" } @if has_maps { th scope="col" { "Zoning map" } } } }
                 @for jurisdiction in coverage.jurisdictions.iter().filter(|one| !one.placeholder) {
                     tbody id=(jurisdiction.short_code) {
-                        tr { th.place colspan="4" scope="rowgroup" { (Letters(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
+                        tr { th.place colspan=(columns) scope="rowgroup" { (Letters(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
                         @for (place, body) in of(jurisdiction.short_code).into_iter().enumerate() {
                             tr {
                                 th scope="row" { a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) } }
                                 td.number { (grouped(body.provisions)) }
-                                td { (edition(source(corpus, body)?)) }
-                                td { @if place == 0 { (map_of(jurisdiction)) } }
+                                td { (edition(sources(corpus, body)?)) }
+                                @if has_maps { td { @if place == 0 { (map_of(jurisdiction)) } } }
                             }
                         }
                     }
@@ -77,21 +79,23 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
     })
 }
 
-/// Where the first provision of a code is from.
-fn source<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<&'c Source>, ApiError> {
-    if body.nodes.is_empty() {
-        return Ok(None);
-    }
-    let record = corpus.snapshot().nodes.get(NodeOrdinal(body.nodes.start))?;
-    Ok(corpus.catalogue().sources.get(usize::from(record.source)))
+/// Where the first and the last provision of a code are from.
+fn sources<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<[&'c Source; 2]>, ApiError> {
+    let source = |node: u32| -> Result<Option<&Source>, ApiError> {
+        let record = corpus.snapshot().nodes.get(NodeOrdinal(node))?;
+        Ok(corpus.catalogue().sources.get(usize::from(record.source)))
+    };
+    let Some(last) = body.nodes.end.checked_sub(1).filter(|last| *last >= body.nodes.start) else { return Ok(None) };
+    Ok(source(body.nodes.start)?.zip(source(last)?).map(<[_; 2]>::from))
 }
 
-fn edition(source: Option<&Source>) -> Markup {
+fn edition(sources: Option<[&Source; 2]>) -> Markup {
     html! {
-        @if let Some(source) = source {
-            (Letters(&source.edition))
-            @if let Some(through) = &source.current_through { ", current through " (Letters(through)) }
-            br; span.count { (Letters(&source.publisher)) ", retrieved " time { (Letters(&source.retrieved)) } }
+        @if let Some([first, last]) = sources {
+            (Letters(&first.edition))
+            @if first != last { ", and other editions" }
+            @else if let Some(through) = &first.current_through { ", current through " (Letters(through)) }
+            br; span.count { (Letters(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (Letters(&first.retrieved)) } }
         }
     }
 }
@@ -99,7 +103,7 @@ fn edition(source: Option<&Source>) -> Markup {
 fn map_of(jurisdiction: &Jurisdiction<'_>) -> Markup {
     html! {
         @match jurisdiction.gis_citation_quality {
-            Some("linked") => { a href=(address::path(jurisdiction.short_code)) { "Map" } ", linked" }
+            Some("linked") => { a href=(address::path(jurisdiction.short_code)) { "Map" } ", all zones linked" }
             Some(_) => { a href=(address::path(jurisdiction.short_code)) { "Map" } " " span.gone { "some zones pending" } }
             None => {}
         }
@@ -112,7 +116,7 @@ fn gaps(coverage: &Coverage<'_>) -> Markup {
     html! {
         @if !missing.is_empty() {
             h2 { "What is not here yet" }
-            p { "These are listed, but this snapshot has no law of theirs; a search in them finds nothing." }
+            p { "These are listed, but their law is not loaded, so a search in them finds nothing." }
             ul.gaps { @for one in missing { li {
                 (Letters(&one.name)) " " span.count { (one.short_code) }
                 @if one.gis_citation_quality.is_some() { " " a href=(address::path(one.short_code)) { "Zoning map" } }

@@ -14,6 +14,8 @@ use crate::api::headers::{HEADERS, Header, SentOn};
 use crate::api::openapi;
 use crate::api::operation::{Operation, Route};
 use crate::api::operations::OPERATIONS;
+use crate::web::figures::dollars;
+use crate::web::letters::grouped;
 
 /// The parts of the page, by their anchors.
 const PARTS: &[(&str, &str)] = &[
@@ -104,7 +106,7 @@ fn credits(tariff: &Tariff) -> Markup {
         p {
             "Send your key as " code { "Authorization: Bearer KEY" } ", never in the address. A key has scopes; a call needs \
              any one of the scopes that its operation lists. Failed calls are free, and so is a " code { "304" } " to "
-            code { "If-None-Match" } ". The free units of a month, " (free.monthly_units) " on a free account, are used before \
+            code { "If-None-Match" } ". The free units of a month, " (grouped(free.monthly_units)) " on a free account, are used before \
              credits. Credits never expire. If you retry a request with the same " code { "Idempotency-Key" }
             " within a few minutes, you are charged once."
         }
@@ -113,15 +115,15 @@ fn credits(tariff: &Tariff) -> Markup {
                 @let pack = tariff.pack(name);
                 tr {
                     th scope="row" { (name.tier().name()) }
-                    td.number { (format!("${}.{:02}", pack.price_cents / 100, pack.price_cents % 100)) }
-                    td.number { (pack.credits.0) }
-                    td.number { (pack.limits.per_minute) }
-                    td.number { (pack.limits.per_day) }
+                    td.number { (dollars(pack.price_cents)) }
+                    td.number { (grouped(pack.credits.0)) }
+                    td.number { (grouped(pack.limits.per_minute)) }
+                    td.number { (grouped(pack.limits.per_day)) }
                 }
             }
         }))
         p {
-            "A free account has " (free.limits.per_minute) " calls a minute and " (free.limits.per_day) " calls a day. "
+            "A free account has " (grouped(free.limits.per_minute)) " calls a minute and " (grouped(free.limits.per_day)) " calls a day. "
             a href="#checkout" { "checkout" } " says how to buy a pack. Requests that need no key are limited by address."
         }
     }
@@ -182,11 +184,11 @@ fn operations(setting: &Setting<'_>, description: &Value) -> Markup {
             label for="key" { "Your key, to call operations from this page" }
             div.row {
                 input #key type="password" autocomplete="off" spellcheck="false" placeholder="hb_live_..." aria-describedby="key-note";
-                button.quiet type="reset" { "Forget it" }
+                button.quiet type="reset" { "Forget the key" }
             }
             p.also #key-note {
-                "It stays in this tab until the tab is closed, and goes to this server alone, in the header of the calls that you \
-                 send. They cost what they always cost. " a href="/settings" { "Make a key" }
+                "It is kept in this tab until you close it, and is sent to this server only, in the header of your calls. Calls from \
+                 this page cost the same as all others. " a href="/settings" { "Make a key" }
             }
         }
         @for operation in OPERATIONS {

@@ -10,11 +10,18 @@ pub(super) fn object(name: &str, schema: &Value) -> Markup {
     let anchor = format!("object-{name}");
     let nothing = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&nothing);
+    let text = schema["description"].as_str().unwrap_or_default();
+    let values: Vec<&str> = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let (text, values) = meanings(text, &values);
     html! {
         article aria-labelledby=(anchor) {
             h3 id=(anchor) { (name) }
-            @if let Some(text) = schema["description"].as_str() { p { (prose(text)) } }
-            @if properties.is_empty() { p { (kind(schema)) } } @else {
+            @if !text.is_empty() { p { (prose(text)) } }
+            @if values.iter().any(|(_, meaning)| !meaning.is_empty()) {
+                (table(&format!("Values of {name}"), &["value", "meaning"], &html! {
+                    @for (value, meaning) in values { tr { th scope="row" { code { (value) } } td { (prose(meaning)) } } }
+                }))
+            } @else if properties.is_empty() { p { (kind(schema)) } } @else {
                 (table(&format!("Fields of {name}"), &["field", "type", "meaning"], &html! {
                     @for (name, field) in properties {
                         tr {
@@ -27,6 +34,20 @@ pub(super) fn object(name: &str, schema: &Value) -> Markup {
             }
         }
     }
+}
+
+/// The description of a choice apart from what it says of each value: `a` and its meaning, `b` and its meaning.
+fn meanings<'t>(text: &'t str, values: &[&'t str]) -> (&'t str, Vec<(&'t str, &'t str)>) {
+    let mut rest = text;
+    let mut found = Vec::new();
+    for value in values.iter().rev() {
+        let mark = format!("`{value}`: ");
+        let (before, meaning) = rest.split_once(&mark).unwrap_or((rest, ""));
+        found.push((*value, meaning.trim_end()));
+        rest = before;
+    }
+    found.reverse();
+    (rest.trim_end(), found)
 }
 
 /// What a value is, with links to the objects of this page.
@@ -56,5 +77,19 @@ fn named(name: &str, schema: &Value) -> Markup {
         ("string", Some("uuid")) => html! { "UUID" },
         ("array", _) => html! { "list of " (kind(&schema["items"])) },
         (name, _) => html! { (name) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_described_value_by_value() {
+        let text = "How it is. `yes`: It is `so`. `no`: It is not.";
+        let (whole, values) = meanings(text, &["yes", "no"]);
+        assert_eq!((whole, values), ("How it is.", vec![("yes", "It is `so`."), ("no", "It is not.")]));
+        let (whole, values) = meanings("Role. `b`: Second.", &["a", "b"]);
+        assert_eq!((whole, values), ("Role.", vec![("a", ""), ("b", "Second.")]));
     }
 }

@@ -29,7 +29,7 @@ use super::letters::visible;
 use super::response::{self, Keep};
 use super::shell::{Ask, News, Opened, Told};
 use crate::api::corpus::Corpus;
-use crate::api::error::ApiError;
+use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Format;
 use crate::door::DoorAnswer;
 use cited::{CitationAnswer, Resolution};
@@ -47,7 +47,7 @@ pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer
     let mark = format!("~{}{}", opened.visitor.tag(), VERSION.as_str());
     let known = known_versions(&opened, &mark);
     let ask = Ask { of: &[("id", id)], format, known_versions: Some(&known), ..Ask::read("node", &[]) };
-    let news = match opened.ask(ask).await? {
+    let news = match opened.ask(ask).await.map_err(missing)? {
         Told::Unchanged(version) => return Ok(opened.answer(response::not_modified(&(version + &mark), Keep::Asking))),
         Told::News(news) => news,
     };
@@ -58,6 +58,14 @@ pub(super) async fn by_id(mut opened: Opened<'_>, id: &str) -> Result<DoorAnswer
         Format::Json => response::page(StatusCode::OK, html(&mut opened, &news).await?, Keep::Asking),
     };
     Ok(opened.answer(response::with_version(answered, &version)))
+}
+
+/// What a reader misses is a provision: nodes and their ids are words of the API.
+fn missing(error: ApiError) -> ApiError {
+    match error.code {
+        ErrorCode::NotFound => ApiError::not_found("there is no provision at this address"),
+        _ => error,
+    }
 }
 
 /// The versions that the browser holds, as the operation knows them: pages add a mark of their own.

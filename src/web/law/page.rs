@@ -95,9 +95,12 @@ impl<'p> Setting<'p> {
                 section.notes {
                     h2 { "Notes of the publisher" }
                     @for (Note { topic, text }, place) in notes {
-                        details open[text.len() < OPEN_NOTE_BYTES] {
-                            summary { (Letters(topic)) }
-                            div.note { (LawText::beside(text, self.layout(first + place as usize)).html()) }
+                        // The title of the notes after it.
+                        @if text.is_empty() { h3 { (Letters(topic)) } } @else {
+                            details open[text.len() < OPEN_NOTE_BYTES] {
+                                summary { (Letters(topic)) }
+                                div.note { (LawText::beside(text, self.layout(first + place as usize)).html()) }
+                            }
                         }
                     }
                 }
@@ -148,7 +151,7 @@ impl<'p> Setting<'p> {
             ("Edition", &provenance.edition),
             ("Current through", &provenance.current_through),
             ("Retrieved", &provenance.retrieved_at),
-            ("Licence", &provenance.license),
+            ("License", &provenance.license),
         ];
         html! {
             section.provenance aria-labelledby="provenance" {
@@ -205,12 +208,17 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
 fn standing(provision: &Provision<'_>) -> Markup {
     let Provision { status, effective_from, effective_to, wordings, former_citations, parallel_citations, .. } =
         provision;
+    // Dates as ISO 8601 writes them sort as texts.
+    let is_old = effective_to.is_none()
+        && wordings.is_empty()
+        && *effective_from <= provision.provenance.retrieved_at.as_deref();
     html! {
         @if *status != "in force" {
             p.banner role="note" { strong { "No longer in force: " (status) "." } " It is kept here for reference." }
         }
         @if effective_from.is_some() || effective_to.is_some() {
-            p.banner.mild role="note" {
+            // What was in effect when the publisher was read needs no more than a line.
+            p class=(if is_old { "also" } else { "banner mild" }) role="note" {
                 "This wording is in effect"
                 @if let Some(from) = effective_from { " from " time datetime=(from) { (from) } }
                 @if let Some(to) = effective_to { " until " time datetime=(to) { (to) } }
@@ -281,7 +289,11 @@ fn link_with(link: &Link<'_>, shown: &(impl Render + ?Sized)) -> Markup {
 /// What a citation may name, where it does not lead to one page.
 pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
     html! {
-        h1 { "What " q { (Letters(citation)) } " names" }
+        @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
+            h1 { "Provisions for " q { (Letters(citation)) } }
+        } @else {
+            h1 { "No provision for " q { (Letters(citation)) } }
+        }
         @for answer in answers {
             p { (Letters(answer.told())) "." }
             ul.links {

@@ -22,7 +22,7 @@ pub(super) async fn account(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     match form.text("do") {
         "approve" => shared.shell.desk.work(move || accounts.approve_account(id, &act)).await.map(drop)?,
         "disable" if id == seen.person()?.account => {
-            return Err(Trouble::Refused("this is your own account; nobody could let you in again".to_owned()));
+            return Err(Trouble::Refused("this is your own account; nobody else could enable it again".to_owned()));
         }
         "disable" => shared.shell.desk.work(move || accounts.disable_account(id, &act)).await.map(drop)?,
         "link" => {
@@ -51,7 +51,7 @@ fn link_shown(shared: &Shared, seen: &Seen<'_>, link: &LinkToken) -> DoorAnswer 
     let link = format!("{}{LINK_PATH}{}", shared.shell.service.base_url(), link.reveal());
     let main = html! {
         h1 { "A one-time link" }
-        p.banner { strong { "Hand it over now." } " It is shown this once, works once, and for three days. Whoever has it can sign in." }
+        p.banner { strong { "Hand it over now." } " It is shown only this once. It works once, within three days. Whoever has it can sign in." }
         p.secret { code { (link) } }
         p { a.button href="/operator#accounts" { "Back" } }
     };
@@ -91,7 +91,7 @@ pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Resu
             let text = intake.and_then(|intake| serde_json::to_string_pretty(&intake).ok());
             let main = html! {
                 h1 { "Intake of order " (id) }
-                p { "Your look at it is in the audit log." }
+                p { "The audit log records that you opened it." }
                 pre tabindex="0" { (text.as_deref().unwrap_or("This order has none.")) }
                 p { a href="/operator#orders" { "Back" } }
             };

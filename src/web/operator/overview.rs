@@ -148,7 +148,7 @@ fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[Checkout
                 }
             }
             @if !problems.is_empty() {
-                h3 { "Payments that do not fit" }
+                h3 { "Payments with a problem" }
                 ul.rows {
                     @for checkout in problems.iter().take(ROWS) {
                         li {
@@ -165,7 +165,7 @@ fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[Checkout
 fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
     html! {
         section aria-labelledby="orders" {
-            h2 #orders { "Company formations under way" }
+            h2 #orders { "Company formations in progress" }
             @if orders.is_empty() { p { "None." } }
             ul.rows {
                 @for order in orders.iter().take(ROWS) {
@@ -191,7 +191,7 @@ fn orders(seen: &Seen<'_>, orders: &[OrderRecord]) -> Markup {
                                     button type="submit" { "Move" span.unseen { " " (order.entity_name) } }
                                 }
                             }
-                            (button(seen, "/operator/order", &[("order", &id), ("do", "intake")], "Intake", &order.entity_name))
+                            (button(seen, "/operator/order", &[("order", &id), ("do", "intake")], "Show the intake", &order.entity_name))
                         }
                     }
                 }
@@ -205,7 +205,7 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
         section aria-labelledby="accounts" {
             h2 #accounts { "Accounts" }
             div.scroll tabindex="0" role="group" aria-labelledby="accounts" {
-                table {
+                table.stacked {
                     thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th.number scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
                     tbody {
                         @for (view, login) in accounts {
@@ -213,17 +213,17 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
                             @let status = view.record.status;
                             tr {
                                 th scope="row" { (view.record.name) " " code { (id) } }
-                                td { (login.as_deref().unwrap_or("–")) }
-                                td { @if status == AccountStatus::Pending { strong { "waiting" } } @else { (format!("{status:?}").to_lowercase()) } }
-                                td { (view.record.tier) }
-                                td.number { (signed(view.remaining.wallet)) }
-                                td { (day(view.record.created_at)) }
+                                td data-name="Signs in as" { (login.as_deref().unwrap_or("–")) }
+                                td data-name="State" { @if status == AccountStatus::Pending { strong { "waiting" } } @else { (format!("{status:?}").to_lowercase()) } }
+                                td data-name="Tier" { (view.record.tier) }
+                                td.number data-name="Credits" { (signed(view.remaining.wallet)) }
+                                td data-name="Since" { (day(view.record.created_at)) }
                                 td { div.actions {
                                     @if matches!(status, AccountStatus::Pending | AccountStatus::Disabled) {
                                         (button(seen, "/operator/account", &[("account", &id), ("do", "approve")], "Approve", &view.record.name))
                                     }
                                     @if status.is_open() {
-                                        (button(seen, "/operator/account", &[("account", &id), ("do", "link")], "Link", &view.record.name))
+                                        (button(seen, "/operator/account", &[("account", &id), ("do", "link")], "Sign-in link", &view.record.name))
                                         (button(seen, "/operator/account", &[("account", &id), ("do", "disable")], "Disable", &view.record.name))
                                     }
                                 } }
@@ -234,10 +234,10 @@ fn accounts_of(seen: &Seen<'_>, accounts: &[(AccountView, Option<String>)]) -> M
             }
             form.entry method="post" action="/operator/invite" {
                 (seen.token_field())
-                label for="invited" { "Invite somebody: name of the new account" }
+                label for="invited" { "Invite somebody: name for the new account" }
                 input #invited type="text" name="name" required maxlength="200";
-                label.tick { input type="checkbox" name="operator" value="yes"; " As an operator, who may run the service" }
-                button type="submit" { "Make an invitation link" }
+                label.tick { input type="checkbox" name="operator" value="yes"; " As an operator, who can manage the service" }
+                button type="submit" { "Create an invitation link" }
             }
         }
     }
@@ -270,7 +270,7 @@ fn snapshots(shared: &Shared, seen: &Seen<'_>, snapshots: &[SnapshotRow], report
                     }
                 }
             }
-            p.count { "A snapshot is verified before it is served; the one before stays if anything is wrong with it." }
+            p.count { "A snapshot is verified before it is served. If anything is wrong with it, the current one stays." }
         }
     }
 }
@@ -281,14 +281,14 @@ fn errors(failures: &[Failed]) -> Markup {
             h2 #errors { "Recent errors" }
             @if failures.is_empty() { p { "None since the start." } } @else {
                 div.scroll tabindex="0" role="group" aria-labelledby="errors" {
-                    table {
+                    table.stacked {
                         thead { tr { th scope="col" { "Time" } th scope="col" { "Status" } th scope="col" { "Operation" } th scope="col" { "Code" } th scope="col" { "Why" } th scope="col" { "Request" } } }
                         tbody {
                             @for failed in failures.iter().rev() {
                                 tr {
                                     td { (day_and_time(crate::clock::UnixMillis(failed.at_millis))) }
-                                    td { (failed.status) } td { (failed.operation) } td { (failed.code.unwrap_or("–")) }
-                                    td { (failed.why.as_deref().unwrap_or("–")) } td { code { (failed.request) } }
+                                    td data-name="Status" { (failed.status) } td data-name="Operation" { (failed.operation) } td data-name="Code" { (failed.code.unwrap_or("–")) }
+                                    td data-name="Why" { (failed.why.as_deref().unwrap_or("–")) } td data-name="Request" { code { (failed.request) } }
                                 }
                             }
                         }
@@ -304,9 +304,9 @@ fn acts(acts: &[ActRecord]) -> Markup {
         section aria-labelledby="acts" {
             h2 #acts { "Recent administrative actions" }
             div.scroll tabindex="0" role="group" aria-labelledby="acts" {
-                table {
+                table.stacked {
                     thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Action" } th scope="col" { "On" } } }
-                    tbody { @for act in acts.iter().rev() { tr { td { (to_the_second(&act.at)) } td { (act.actor) } td { (act.act) } td { (act.on) } } } }
+                    tbody { @for act in acts.iter().rev() { tr { td { (to_the_second(&act.at)) } td data-name="By" { (act.actor) } td data-name="Action" { (act.act) } td data-name="On" { (act.on) } } } }
                 }
             }
         }

@@ -59,7 +59,7 @@ impl<'c> Choices<'c> {
                         @for mode in Mode::ALL {
                             label title=(mode.meaning()) {
                                 input type="radio" name="mode" value=(mode.name()) checked[mode == query.mode()];
-                                span { (mode.name()) }
+                                span { (short(mode)) }
                             }
                         }
                     }
@@ -92,14 +92,22 @@ impl<'c> Choices<'c> {
                 ul { @for sample in SAMPLES { li { a href={ "/?q=" (crate::percent::encoded(sample)) } { (sample) } } } }
                 @if !self.may_search {
                     p.also {
-                        "Searching freely needs an account on this server: "
-                        a href="/settings" { "sign in or ask for one" } ". "
+                        "To search for anything else, " a href="/settings" { "sign in or ask for an account" } ". "
                         a href="/docs" { "The API" } " is the same search for programs. "
-                        "Citations lead to their provisions without an account."
+                        "Citations open their provisions without an account."
                     }
                 }
             }
         }
+    }
+}
+
+/// A way to search, in a word or two.
+const fn short(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Hybrid => "Words and meaning",
+        Mode::Semantic => "Meaning",
+        Mode::Keyword => "Words",
     }
 }
 
@@ -110,7 +118,7 @@ pub(super) fn start(choices: &Choices<'_>) -> Markup {
             h1 { "Search the law" }
             p.lead {
                 (grouped(choices.provisions)) " provisions of statutes, codes and regulations. "
-                a href="/browse" { "Contents" } " · " a href="/coverage" { "Coverage" }
+                span.whole { a href="/browse" { "Contents" } " · " a href="/coverage" { "Coverage" } }
             }
             (choices.form(true))
             (choices.samples())
@@ -159,10 +167,14 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
         @if found.results.is_empty() { (nothing(choices, query)) } @else {
             div.found {
                 div {
-                    p.total role="status" {
-                        (grouped(found.total)) @if found.total == 1 { " provision" } @else { " provisions" }
-                        @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbours" }
-                        @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
+                    p.total {
+                        span role="status" {
+                            (grouped(found.total)) @if found.total == 1 { " provision" } @else { " provisions" }
+                            @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbors" }
+                            @if let Some(chosen) = choices.chosen() { " in " (Letters(&chosen.name)) }
+                        }
+                        // On a phone they come after the results.
+                        @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
@@ -235,7 +247,7 @@ fn related(relation: &str) -> Option<&'static str> {
 fn filters(query: &Query, facets: &Facets<'_>) -> Markup {
     let chosen = query.jurisdiction.as_deref();
     html! {
-        aside.facets aria-label="Filters" {
+        aside #filters .facets aria-label="Filters" {
             @if facets.jurisdictions.len() > 1 || chosen.is_some() {
                 h2 { "Jurisdictions" }
                 ul {
@@ -270,7 +282,7 @@ fn nothing(choices: &Choices<'_>, query: &Query) -> Markup {
             @match choices.chosen() {
                 Some(chosen) if chosen.subtree.is_empty() => {
                     h2 { "No law of " (Letters(&chosen.name)) " is here yet" }
-                    p { "It is listed, but this snapshot does not have its law; a search in it finds nothing. " a href="/coverage" { "What there is" } }
+                    p { "It is listed, but its law is not loaded, so a search in it finds nothing. " a href="/coverage" { "What is loaded" } }
                 }
                 _ => { h2 { "Nothing was found" } }
             }

@@ -60,7 +60,7 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
     let total: i64 = (0..usage.days).map(|place| usage.on(place)).sum();
     html! {
         figure.chart {
-            p.count aria-hidden="true" { "At most " (most) " a day" }
+            p.count aria-hidden="true" { "Most on one day: " (most) }
             svg viewBox={ "0 0 " (width) " " (HEIGHT + 1.0) } role="img" aria-label={ (total) " credits and free units used in " (usage.days) " days; at most " (most) " on one day" } {
                 @for place in 0..usage.days {
                     g {
@@ -83,7 +83,7 @@ pub(super) fn by_day(usage: &Usage) -> Markup {
                     summary { "As a table" }
                     div.scroll tabindex="0" role="group" aria-label="Usage by day and operation" {
                         table {
-                            thead { tr { th scope="col" { "Day" } @for (name, _) in &usage.operations { th scope="col" { (name) } } } }
+                            thead { tr { th scope="col" { "Day" } @for (name, _) in &usage.operations { th.number scope="col" { (name) } } } }
                             tbody {
                                 @for place in (0..usage.days).rev().filter(|place| usage.on(*place) != 0) {
                                     tr { th scope="row" { (usage.day(place)) } @for (_, days) in &usage.operations { td.number { (days[place]) } } }

@@ -11,6 +11,7 @@ use crate::accounts::key::LinkToken;
 use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
 use crate::door::DoorAnswer;
 use crate::web::browser::{end_session, set_session};
+use crate::web::errors::sentence;
 use crate::web::form::Form;
 use crate::web::response::redirect;
 use crate::web::seen::Seen;
@@ -18,8 +19,8 @@ use crate::web::trouble::Trouble;
 use crate::web::visitor::Visitor;
 
 /// The same for a wrong name and a wrong password.
-const NOT_KNOWN: &str = "This name and password do not fit. Check both; a forgotten password is renewed by a link that the \
-                         operator of this service makes.";
+const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
+                         for a link to choose a new one.";
 
 pub(super) fn sign_in_page(shared: &Shared, seen: &Seen<'_>, problem: &str) -> DoorAnswer {
     if let Visitor::Person(_) = seen.visitor {
@@ -33,7 +34,7 @@ pub(super) fn sign_in_page(shared: &Shared, seen: &Seen<'_>, problem: &str) -> D
             (alert(problem))
             @if came_back && problem.is_empty() {
                 p.banner role="alert" {
-                    "Your browser did not keep the sign-in. It keeps it over https, or on this machine over http; ask the "
+                    "Your browser did not keep the sign-in. Browsers keep it only over https, or over http on this machine. Ask the "
                     "operator to serve this address over https."
                 }
             }
@@ -45,7 +46,7 @@ pub(super) fn sign_in_page(shared: &Shared, seen: &Seen<'_>, problem: &str) -> D
                 button type="submit" { "Sign in" }
             }
             @match shared.sign_up {
-                SignUpPolicy::Invited => p { "Accounts are made by the operator of this service, who can send you a link." },
+                SignUpPolicy::Invited => p { "The operator of this service creates accounts and can send you a link." },
                 _ => p { "No account yet? " a href="/settings/sign-up" { "Sign up" } "." },
             }
         }
@@ -111,7 +112,7 @@ pub(super) fn sign_up_page(
             h1 { "Sign up" }
             (alert(problem))
             @if shared.sign_up == SignUpPolicy::Approval {
-                p { "The operator of this service approves each account. Until then you can sign in, and search once you are approved." }
+                p { "The operator of this service approves each account. You can sign in at once, and search as soon as you are approved." }
             }
             form.entry method="post" action="/settings/sign-up" {
                 (token)
@@ -120,7 +121,7 @@ pub(super) fn sign_up_page(
                 (new_password_field())
                 button type="submit" { "Sign up" }
             }
-            p { "You have an account? " a href="/settings/sign-in" { "Sign in" } "." }
+            p { "Do you have an account? " a href="/settings/sign-in" { "Sign in" } "." }
         }
     }))
 }
@@ -183,13 +184,12 @@ pub(super) async fn link_page(
     let view = link_view(shared, seen, link).await?;
     let status = if problem.is_none() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let (title, words) = match &view {
-        LinkView::FirstOperator => (
-            "Make the operator's account",
-            "Whoever signs in with it runs this service: accounts, payments, snapshots.".to_owned(),
-        ),
+        LinkView::FirstOperator => {
+            ("Create the operator account", "It manages this service: accounts, payments and snapshots.".to_owned())
+        }
         LinkView::Invited { name, .. } => ("Choose how to sign in", format!("This is for the account of {name}.")),
         LinkView::NewPassword { login } => {
-            ("Choose a new password", format!("It is for {login}. Every browser that is signed in will be signed out."))
+            ("Choose a new password", format!("It is for {login}. Every signed-in browser will be signed out."))
         }
     };
     let needs_login = !matches!(view, LinkView::NewPassword { .. });
@@ -236,7 +236,7 @@ pub(super) async fn use_link(
 }
 
 fn alert(problem: &str) -> Markup {
-    html! { @if !problem.is_empty() { p.banner role="alert" { (problem) } } }
+    html! { @if !problem.is_empty() { p.banner role="alert" { (sentence(problem)) } } }
 }
 
 fn login_field() -> Markup {

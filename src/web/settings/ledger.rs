@@ -39,27 +39,27 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     let (entries, next) = entries(shared, seen, ON_A_PAGE).await?;
     let main = html! {
         h1 { "Ledger" }
-        p { "What was given, bought and used, newest first. A month's free units are used before credits." }
+        p { "What was granted, bought and used, newest first. The free units of a month are used before credits." }
         p { a href="/settings/ledger.csv" { "Export as CSV" } " · " a href="/settings" { "Back to your account" } }
         div.scroll tabindex="0" role="group" aria-label="Ledger" {
-            table.ledger {
+            table.ledger.stacked {
                 thead {
                     tr {
                         th scope="col" { "Entry" } th scope="col" { "Time" } th scope="col" { "Kind" } th scope="col" { "For" }
-                        th.number scope="col" { "Amount" } th.number scope="col" { "Of it free units" } th.number scope="col" { "Credits left" } th scope="col" { "Key" }
+                        th.number scope="col" { "Amount" } th.number scope="col" { "From free units" } th.number scope="col" { "Credits left" } th scope="col" { "Key" }
                     }
                 }
                 tbody {
                     @for entry in &entries {
                         tr {
                             th scope="row" { (entry.id) }
-                            td { (day_and_time(entry.at)) }
-                            td { (entry.kind.name()) }
-                            td { (entry.operation.as_deref().or(entry.note.as_deref()).unwrap_or("–")) }
-                            td.number { (signed(entry.credits)) }
-                            td.number { (entry.from_allotment) }
-                            td.number { (signed(entry.balance_after)) }
-                            td { (entry.key_prefix.as_deref().unwrap_or("–")) }
+                            td data-name="Time" { (day_and_time(entry.at)) }
+                            td data-name="Kind" { (entry.kind.name()) }
+                            td data-name="For" { (entry.operation.as_deref().or(entry.note.as_deref()).unwrap_or("–")) }
+                            td.number data-name="Amount" { (signed(entry.credits)) }
+                            td.number data-name="From free units" { (entry.from_allotment) }
+                            td.number data-name="Credits left" { (signed(entry.balance_after)) }
+                            td data-name="Key" { (entry.key_prefix.as_deref().unwrap_or("–")) }
                         }
                     }
                 }

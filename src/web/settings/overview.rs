@@ -80,7 +80,7 @@ fn standing(person: &SignedIn, view: &AccountView) -> Markup {
     html! {
         @if view.record.status == AccountStatus::Pending {
             p.banner role="status" {
-                strong { "Waiting for approval." } " The operator of this service looks at each new account. Searches and keys work once yours is approved."
+                strong { "Waiting for approval." } " The operator of this service approves each new account. You can search and use keys once yours is approved."
             }
         }
         dl {
@@ -97,10 +97,10 @@ fn money(view: &AccountView) -> Markup {
         section aria-labelledby="credits" {
             h2 #credits { "Credits" }
             dl {
-                dt { "Wallet" } dd { strong { (signed(view.remaining.wallet)) } " credits; they do not expire" }
+                dt { "Balance" } dd { strong { (signed(view.remaining.wallet)) } " credits, which do not expire" }
                 dt { "This month" }
                 dd {
-                    (grouped(left)) " of " (grouped(all)) " free units left "
+                    (grouped(left)) " of " (grouped(all)) " free units left; they are used first "
                     @if all > 0 { meter min="0" max=(all) value=(left) aria-label="free units left" { (left) } }
                 }
             }
@@ -116,44 +116,51 @@ fn keys(seen: &Seen<'_>, keys: &[KeyView], now: UnixMillis) -> Markup {
         section aria-labelledby="keys" {
             h2 #keys { "Keys for programs" }
             @if keys.iter().any(|key| is_live(&key)) {
-                div.scroll tabindex="0" role="group" aria-labelledby="keys" {
-                    table {
-                        thead { tr { th scope="col" { "Name" } th scope="col" { "Starts with" } th scope="col" { "Scopes" } th scope="col" { "Last used" } th scope="col" { "Expires" } th scope="col" { span.unseen { "Change" } } } }
-                        tbody {
-                            @for key in keys.iter().filter(is_live) {
-                                tr {
-                                    th scope="row" { (key.record.name) }
-                                    td { code { (key.record.prefix) "…" } }
-                                    td { (key.record.scopes.names().collect::<Vec<_>>().join(", ")) }
-                                    td { @match key.last_used { Some(at) => (day(at)), None => "never" } }
-                                    td { @match key.record.expires_at { Some(at) => (day(at)), None => "never" } }
-                                    td {
-                                        div.actions {
-                                            (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Rotate", &key.record.name))
-                                            (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
-                                        }
-                                    }
+                ul.rows {
+                    @for key in keys.iter().filter(is_live) {
+                        li {
+                            div {
+                                strong { (key.record.name) } " " code { (key.record.prefix) "…" }
+                                div.count {
+                                    "For " (key.record.scopes.names().collect::<Vec<_>>().join(", ")) br;
+                                    @match key.last_used { Some(at) => { "Last used " (day(at)) }, None => "Not used yet" }
+                                    @match key.record.expires_at { Some(at) => { ", expires " (day(at)) }, None => ", does not expire" }
                                 }
+                            }
+                            div.actions {
+                                (action(seen, "/settings/keys/rotate", "key", &key.record.id.to_string(), "Replace", &key.record.name))
+                                (action(seen, "/settings/keys/revoke", "key", &key.record.id.to_string(), "Revoke", &key.record.name))
                             }
                         }
                     }
                 }
-            } @else { p { "There is no key yet." } }
+            } @else { p { "You have no key yet. A program needs one to search and read the law here." } }
             form.entry method="post" action="/settings/keys" {
                 (seen.token_field())
                 label for="key-name" { "Name of a new key" }
                 input #key-name type="text" name="name" required maxlength="100" placeholder="my program";
                 fieldset {
-                    legend { "Scopes: what the key may be used for" }
+                    legend { "What the key may be used for (its scopes)" }
                     @for scope in Scope::ALL {
-                        label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; " " (scope.name()) }
+                        label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; span { (scope.name()) span.count { " " (use_of(scope)) } } }
                     }
                 }
-                label for="key-days" { "Expires after so many days (leave empty for never)" }
+                label for="key-days" { "Days until it expires (empty: it does not)" }
                 input #key-days type="number" name="days" min="1" max="65535";
                 button type="submit" { "Create a key" }
             }
         }
+    }
+}
+
+/// What a scope lets a program do.
+const fn use_of(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Search => "search the law",
+        Scope::Node => "read provisions",
+        Scope::Browse => "list contents",
+        Scope::Gis => "zoning maps",
+        Scope::Formation => "company formation",
     }
 }
 
@@ -185,16 +192,16 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
             }
             @if !purchases.is_empty() {
                 div.scroll tabindex="0" role="group" aria-label="Your purchases" {
-                    table {
+                    table.stacked {
                         thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Requested" } th scope="col" { "State" } } }
                         tbody {
                             @for purchase in purchases.iter().rev().take(20) {
                                 tr {
                                     th scope="row" { code { (purchase.id) } }
-                                    td { (purchase.pack.tier()) }
-                                    td { (dollars(purchase.price_cents)) }
-                                    td { (day(purchase.requested_at)) }
-                                    td { (state_of(purchase.status)) }
+                                    td data-name="Pack" { (purchase.pack.tier()) }
+                                    td data-name="Price" { (dollars(purchase.price_cents)) }
+                                    td data-name="Requested" { (day(purchase.requested_at)) }
+                                    td data-name="State" { (state_of(purchase.status)) }
                                 }
                             }
                         }
@@ -216,7 +223,7 @@ const fn state_of(status: PurchaseStatus) -> &'static str {
 
 fn current_password_field(id: &str) -> Markup {
     html! {
-        label for=(id) { "Present password" }
+        label for=(id) { "Current password" }
         input id=(id) type="password" name="current" autocomplete="current-password" required maxlength="200";
     }
 }
@@ -267,8 +274,8 @@ fn leaving(seen: &Seen<'_>) -> Markup {
         section aria-labelledby="leaving" {
             h2 #leaving { "Delete the account" }
             details {
-                summary { "What it means, and the form" }
-                p { "Your name, password, keys and sessions are removed. Credits that are left are lost. What was paid and used stays in the ledger, under a number." }
+                summary { "What is deleted, and how to do it" }
+                p { "Your name, password, keys and sessions are deleted. Credits that are left are lost. Payments and usage stay in the ledger under a number, without your name." }
                 form.entry method="post" action="/settings/delete" {
                     (seen.token_field())
                     (current_password_field("current-for-leaving"))

@@ -21,6 +21,7 @@ use crate::web::browser::end_session;
 use crate::web::figures::dollars;
 use crate::web::form::Form;
 use crate::web::frame::{Page, Section};
+use crate::web::letters::grouped;
 use crate::web::response::{self, Keep, redirect};
 use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
@@ -104,7 +105,7 @@ fn shown_once(shared: &Shared, seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswe
     let key = issued.secret.reveal();
     let main = html! {
         h1 { "Your new key" }
-        p.banner { strong { "Copy it now." } " It is shown this once: only a hash of it is stored." }
+        p.banner { strong { "Copy it now." } " It is shown only this once: the service keeps a hash of it, not the key." }
         p.secret {
             code #new-key { (key) }
             button.quiet type="button" data-copy="new-key" hidden { "Copy" }
@@ -114,7 +115,7 @@ fn shown_once(shared: &Shared, seen: &Seen<'_>, issued: &IssuedKey) -> DoorAnswe
             dt { "Scopes" } dd { (issued.record.scopes.names().collect::<Vec<_>>().join(", ")) }
         }
         @if let Some(replaced) = issued.record.replaces {
-            p { "It replaces " (replaced) ", which works for another day." }
+            p { "It replaces the key " (replaced) ", which still works for a day." }
         }
         h2 { "Use it" }
         pre tabindex="0" { code { "curl -H 'Authorization: Bearer " (key) "' \\\n  '" (shared.shell.service.base_url()) "/api/v1/search?q=security+deposit'" } }
@@ -134,7 +135,7 @@ pub(super) async fn buy(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result
         h1 { "Your purchase" }
         dl {
             dt { "Number" } dd { code { (purchase) } }
-            dt { "Pack" } dd { (pack.tier()) ", " (credits) " credits" }
+            dt { "Pack" } dd { (pack.tier()) ", " (grouped(credits)) " credits" }
             dt { "Price" } dd { (dollars(price_cents)) }
         }
         p.banner.mild role="status" { (how_to_pay) }
@@ -175,7 +176,7 @@ pub(super) async fn delete(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
     proved(shared, seen, form, move |accounts, proof| accounts.delete_account(proof, &act)).await?;
     let main = html! {
         h1 { "Your account is deleted" }
-        p { "Your name, password and keys are gone. What was paid and used stays in the ledger, under a number." }
+        p { "Your name, password and keys are deleted. Payments and usage stay in the ledger under a number, without your name." }
     };
     let page = Page::new("Deleted", Section::Other, main).html(&Visitor::Anonymous);
     let mut answer: DoorAnswer = response::page(StatusCode::OK, page, Keep::Nowhere).into();
@@ -193,7 +194,7 @@ async fn proved<T: Send + 'static>(
     let person = seen.person()?;
     let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());
     let done = shared.shell.desk.password_work(seen.visit.client, person.login.as_str(), move || {
-        let wrong = || ChangeError::Refused("the present password is wrong; nothing was changed".to_owned());
+        let wrong = || ChangeError::Refused("the current password is wrong; nothing was changed".to_owned());
         let proof = accounts.prove_again(account, &current).ok_or_else(wrong)?;
         then(&accounts, proof)
     });

@@ -42,7 +42,7 @@ pub(super) fn definitions(ink: &str) -> Markup {
     html! {
         defs {
             @for (place, path) in PATTERN_PATHS.iter().enumerate().skip(1) { (pattern(&format!("p{place}"), path, "1", ".35")) }
-            (pattern("hatch", HATCH_PATH, "1.5", "1"))
+            (pattern("hatch", HATCH_PATH, "1.2", ".6"))
         }
     }
 }

@@ -41,8 +41,8 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
         .filter(|entry| entry.status == LayerStatus::Published)
         .collect();
     let main = html! {
-        h1 { "Zoning" }
-        p.lead { "Maps of the zones of municipalities, each with the provision that defines it." }
+        h1 { "Zoning maps" }
+        p.lead { "Zoning maps of cities and towns. Each zone leads to the provision that defines it." }
         @if layers.is_empty() {
             p { "This snapshot has no zoning maps." }
         } @else {
@@ -60,14 +60,14 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
     };
     html! {
         table.layers {
-            thead { tr { th scope="col" { "Map" } th.number scope="col" { "Zones" } th.number scope="col" { "Areas" } th scope="col" { "Provisions" } th scope="col" { "Edition" } } }
+            thead { tr { th scope="col" { "Map" } th.number scope="col" { "Zones" } th.number scope="col" { "Areas" } th scope="col" { "Linked to the law" } th scope="col" { "Edition" } } }
             tbody { @for entry in layers {
                 tr {
                     th scope="row" { a href=(path(entry.short_code.as_str())) { (Letters(&name(entry))) } " " span.count { (entry.short_code) } }
                     td.number { (counted(entry.zones.len())) }
                     td.number { (counted(entry.feature_count)) }
                     td { @match entry.placeholders.len() {
-                        0 => { "linked" }
+                        0 => { "all zones" }
                         pending => { span.gone { (counted(pending)) " pending" } }
                     } }
                     td {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hornbook_corpus::zoning::tiles::address::{GRID, TileAddress, Vertex, ZOOM_MAX};
+use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, Vertex, ZOOM_MAX};
 use hornbook_corpus::zoning::tiles::grid;
 use maud::{Markup, html};
 
@@ -21,6 +21,10 @@ const MARGIN: i32 = 8;
 /// Units of the grid in a pixel, and pixels in a tile.
 const PIXEL: i32 = 4;
 const TILE_SIDE: i32 = GRID / PIXEL;
+
+/// Pixels by which a tile reaches over its neighbours: a browser that scales the picture would show the page between them.
+const OVERLAP: i32 = 1;
+const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles have their shapes that far");
 
 /// The colours of the page that it stands on.
 #[derive(Clone, Copy)]
@@ -110,9 +114,10 @@ pub(super) async fn draw(opened: &mut Opened<'_>, short_code: &str, look: Look) 
     Ok(picture.into_string())
 }
 
-/// A tile, as a picture in the picture that nothing sticks out of.
+/// A tile, as a picture in the picture that reaches a little over the next ones.
 fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: Look) -> Markup {
-    let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE;
+    let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE - OVERLAP;
+    let side = TILE_SIDE + 2 * OVERLAP;
     let mut shapes = vec![String::new(); layer.categories.len()];
     let mut pending = String::new();
     for ((zone, category), rings) in tile.zones.iter().zip(&tile.categories).zip(&tile.rings) {
@@ -126,8 +131,8 @@ fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: L
         }
     }
     html! {
-        svg x=(corner(at.x()) - frame.west) y=(corner(at.y()) - frame.north) width=(TILE_SIDE) height=(TILE_SIDE)
-            viewBox={ "0 0 " (TILE_SIDE) " " (TILE_SIDE) } {
+        svg x=(corner(at.x()) - frame.west) y=(corner(at.y()) - frame.north) width=(side) height=(side)
+            viewBox={ (-OVERLAP) " " (-OVERLAP) " " (side) " " (side) } {
             @for (category, shape) in shapes.iter().enumerate().filter(|(_, shape)| !shape.is_empty()) {
                 // The path itself has no colour: its second picture takes the pattern.
                 g fill=(look.colours()[legend::colour(category)]) stroke=(look.ink()) stroke-width=".3" {
@@ -137,7 +142,8 @@ fn drawn(frame: &Frame, at: TileAddress, tile: &Tile, layer: &Layer<'_>, look: L
                     use href={ "#c" (at.x()) "-" (at.y()) "-" (category) } fill={ "url(#p" (legend::pattern(category)) ")" } {}
                 }
             }
-            @if !pending.is_empty() { path d=(pending) fill="url(#hatch)" stroke=(look.ink()) stroke-width="1" {} }
+            // Without outlines of its own: where all of a city is pending, they would cover it.
+            @if !pending.is_empty() { path d=(pending) fill="url(#hatch)" {} }
         }
     }
 }

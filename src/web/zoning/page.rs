@@ -34,7 +34,7 @@ impl Setting<'_> {
         let page = page.transpose()?;
         Ok(html! {
             nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
-            h1 { "Zoning of " (Letters(layer.name())) }
+            h1 { "Zoning map: " (Letters(layer.name())) }
             (self.summary())
             @if let (Some(code), None) = (zone, chosen) {
                 p.banner.mild { "There is no zone " strong { (Letters(code)) } " on this map. The table below has all zones." }
@@ -60,7 +60,9 @@ impl Setting<'_> {
                 (counted(layer.zones.len())) " zones in " (counted(layer.feature_count)) " areas. "
                 @match layer.pending() {
                     0 => { "Every zone is linked to the provision that defines it." }
-                    pending => { (counted(pending)) " of the zones are pending: the provision that defines them is not linked yet." }
+                    all if all == layer.zones.len() => { "None of them is linked to the provision that defines it yet: all are pending." }
+                    1 => { "One zone is pending: the provision that defines it is not linked yet." }
+                    pending => { (counted(pending)) " zones are pending: the provisions that define them are not linked yet." }
                 }
             }
         }
@@ -132,7 +134,7 @@ impl Setting<'_> {
             ("Publisher", &source.publisher),
             ("Edition", &source.edition),
             ("Retrieved", &source.retrieved),
-            ("Licence", &source.license),
+            ("License", &source.license),
         ];
         html! {
             section.provenance aria-labelledby="origin" {
