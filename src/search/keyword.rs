@@ -20,6 +20,7 @@ mod leg;
 mod plan;
 mod said;
 mod shared;
+mod term_bits;
 #[cfg(test)]
 mod tests;
 mod threshold;
@@ -38,13 +39,12 @@ use super::spare::Spare;
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
 pub(super) use bits::Bits;
 use collect::Collector;
-pub(super) use collect::by_rank;
-pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored};
+pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored, by_rank};
 pub(super) use known::KnownWord;
 pub(super) use leg::KeywordLeg;
 use plan::Plan;
-use said::TermBits;
 use shared::SharedSearch;
+use term_bits::TermBits;
 pub(super) use together::DocumentsWith;
 use window::Window;
 
@@ -265,7 +265,7 @@ impl KeywordLeg {
         for range in query.ranges.as_slice() {
             self.go_through(*range, required, &mut plan, &mut collector)?;
         }
-        Ok(collector.finish(&plan))
+        Ok(collector.finish(plan.possible()))
     }
 
     /// A search that another thread may help with.

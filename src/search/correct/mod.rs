@@ -3,10 +3,9 @@
 //! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
 //! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens,
 //! whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
-//! likely the slip is (`slip`) and how often it stands with the rest of the query (`context`). Where the range has none that an
-//! easy slip leads to, it becomes an English word, which has a
-//! meaning to search by; then a word that a harder slip leads to; and if there is none, the two words that were run
-//! together. Citations, numbers, phrases and exclusions stay as they were typed, and so do words of fewer than four letters.
+//! likely the slip is (`slip`) and how often it is found with the rest of the query (`context`). Where the range has none that
+//! an easy slip leads to, it becomes an English word, which has a meaning to search by; then a word that a harder slip leads
+//! to; and if there is none, the two words that were run together. Citations, numbers, phrases and exclusions stay as they were typed, and so do words of fewer than four letters.
 //! What is corrected depends on query and range alone.
 
 mod context;

@@ -1,8 +1,7 @@
 //! Collects from the candidates of a window: the best ones, and counts of all.
 
 use super::bits::each_bit;
-use super::found::{KeywordFound, KeywordQuery, Scored};
-use super::plan::Plan;
+use super::found::{KeywordFound, KeywordQuery, Scored, by_rank};
 use super::window::{Cell, Window};
 
 /// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
@@ -162,8 +161,9 @@ impl<'q> Collector<'q> {
         }
     }
 
-    pub(super) fn finish(mut self, plan: &Plan<'_>) -> KeywordFound {
-        self.found.possible = plan.possible();
+    /// `possible` is what a provision would score that could not say the words more often.
+    pub(super) fn finish(mut self, possible: f32) -> KeywordFound {
+        self.found.possible = possible;
         self.found.living = self.living.finish();
         self.found.dead = self.dead.finish();
         // Some were counted before others of their window.
@@ -204,8 +204,4 @@ impl Best {
         self.found.sort_unstable_by(by_rank);
         self.found
     }
-}
-
-pub(in crate::search) fn by_rank(a: &Scored, b: &Scored) -> std::cmp::Ordering {
-    b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc))
 }

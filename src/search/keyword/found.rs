@@ -4,7 +4,6 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::bits::Bits;
-use super::collect::by_rank;
 use super::known::KnownWord;
 use crate::search::filter::Admission;
 
@@ -16,6 +15,11 @@ const DEAD_ONE_OF: usize = 3;
 pub(in crate::search) struct Scored {
     pub doc: u32,
     pub score: f32,
+}
+
+/// Best first, equal scores by ordinal.
+pub(in crate::search) fn by_rank(a: &Scored, b: &Scored) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc))
 }
 
 /// What is asked of one pass.

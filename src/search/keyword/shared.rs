@@ -69,7 +69,7 @@ impl<'a> SharedSearch<'a> {
             }
             self.leg.go_through(*part, self.required(), &mut plan, &mut collector)?;
         }
-        Ok(Taken { found: collector.finish(&plan), unwatched })
+        Ok(Taken { found: collector.finish(plan.possible()), unwatched })
     }
 
     /// What all threads found together.
@@ -99,7 +99,7 @@ impl<'a> SharedSearch<'a> {
         collector.watch(&wanted);
         let around = OrdinalRange { start: first, end: last + 1 };
         self.leg.go_through(around, Some(&wanted), &mut plan, &mut collector)?;
-        Ok(collector.finish(&plan).watched)
+        Ok(collector.finish(plan.possible()).watched)
     }
 
     fn plan(&self) -> io::Result<Plan<'a>> {

@@ -12,7 +12,6 @@ use hornbook_corpus::keyword::{KeywordDocument, KeywordIndex, KeywordWriter};
 use proptest::prelude::*;
 use tantivy::fieldnorm::FieldNormReader;
 
-use super::collect::by_rank;
 use super::*;
 
 use crate::search::{FieldTuning, Tuning};
