@@ -103,7 +103,9 @@ fuzz_target!(|input: &[u8]| {
     let visit = Visit {
         method: &Method::POST,
         path: MCP_PATH,
+        segments: &["api".into(), "mcp".into()],
         query: None,
+        parameters: &[],
         headers: &headers,
         body: &body,
         client: IpAddr::V4(Ipv4Addr::LOCALHOST),
