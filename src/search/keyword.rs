@@ -222,7 +222,7 @@ impl KeywordLeg {
                 rows.iter_mut().for_each(|row| row.check_rarest(checked));
                 docs.retain(|&doc| rows.iter_mut().any(|row| row.is_in(doc)));
             };
-            match Spare::core(docs.len() as u32 * IN_A_ROW_COST) {
+            match Spare::core((docs.len() as u32).saturating_mul(IN_A_ROW_COST)) {
                 None => keep(&mut rows, &mut docs),
                 Some(spare) => {
                     let (mut second, mut rows_of_second) = (docs.split_off(docs.len() / 2), self.rows_of(phrase)?);
@@ -274,12 +274,12 @@ impl KeywordLeg {
     }
 
     /// Collects what a plan finds in a range, which lies behind those before.
-    fn go_through<'q>(
+    fn go_through(
         &self,
         range: OrdinalRange,
         required: Option<&[u32]>,
         plan: &mut Plan<'_>,
-        collector: &mut Collector<'q>,
+        collector: &mut Collector<'_>,
     ) -> io::Result<()> {
         thread_local! {
             static SCRATCH: RefCell<Window> = RefCell::default();

@@ -1,6 +1,6 @@
-//! Does two halves of a step at the same time, where a core has nothing else to do.
+//! Does two things of a search at the same time, where a core has nothing else to do.
 //!
-//! In a large corpus some steps take a good part of a millisecond and mostly wait for memory. A search hands half of such a
+//! In a large corpus some steps take a good part of a millisecond and mostly wait for memory. A search hands a part of such a
 //! step to another thread only while fewer threads search than there are cores: an idle machine answers sooner, and a busy
 //! one answers as many searches as before. What is found does not depend on it.
 
@@ -11,24 +11,31 @@ use std::thread;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// From so many provisions on a step is worth another thread.
-pub(super) const LARGE: u32 = if cfg!(test) { 64 } else { 400_000 };
+const LARGE: u32 = if cfg!(test) { 64 } else { 400_000 };
 
 /// How many threads search.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts a thread that searches, until it is dropped.
-pub(super) struct AtWork;
+pub(super) struct AtWork(&'static AtomicUsize);
 
 impl AtWork {
     pub(super) fn begin() -> Self {
         AT_WORK.fetch_add(1, Ordering::Relaxed);
-        Self
+        Self(&AT_WORK)
+    }
+
+    /// One more, if fewer than there are cores are counted.
+    fn begin_on_idle_core(at_work: &'static AtomicUsize, cores: usize) -> Option<Self> {
+        let one_more = |at_work| (at_work < cores).then_some(at_work + 1);
+        at_work.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
+        Some(Self(at_work))
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        AT_WORK.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -42,10 +49,8 @@ impl Spare {
     /// One for a step over so many provisions; none if they are few or all cores are busy.
     pub(super) fn core(provisions: u32) -> Option<Self> {
         let threads = helpers().filter(|_| provisions >= LARGE)?;
-        let cores = threads.current_num_threads() + 1;
-        let take = |at_work| (at_work < cores).then_some(at_work + 1);
-        AT_WORK.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-        Some(Self { threads, _at_work: AtWork })
+        let at_work = AtWork::begin_on_idle_core(&AT_WORK, threads.current_num_threads() + 1)?;
+        Some(Self { threads, _at_work: at_work })
     }
 
     /// Does one thing here and another at the same time on the spare core.
@@ -75,16 +80,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spare_core_is_taken_by_one_and_given_back() {
+    fn no_more_threads_are_at_work_than_there_are_cores_and_each_is_counted_until_it_ends() {
+        static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+        let begin = || AtWork::begin_on_idle_core(&AT_WORK, 2);
+        let (first, second) = (begin().unwrap(), begin().unwrap());
+        assert!(begin().is_none(), "both cores are busy");
+        drop(first);
+        let third = begin().expect("one is idle again");
+        assert!(begin().is_none());
+        drop((second, third));
+        assert_eq!(AT_WORK.load(Ordering::Relaxed), 0);
         assert!(Spare::core(LARGE - 1).is_none(), "little is done here");
-        let Some(threads) = helpers() else { return };
-        let cores = threads.current_num_threads() + 1;
-        // Other tests search, too: none of them takes more than there are.
-        let taken: Vec<Spare> = (0..cores).filter_map(|_| Spare::core(LARGE)).collect();
-        assert!(taken.len() <= cores);
-        let all_busy: Vec<AtWork> = (0..cores).map(|_| AtWork::begin()).collect();
-        assert!(Spare::core(LARGE).is_none(), "all cores are busy");
-        drop((taken, all_busy));
     }
 
     #[test]

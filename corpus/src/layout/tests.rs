@@ -106,12 +106,17 @@ proptest! {
     }
 }
 
-#[test]
-fn wild_tables_are_refused_or_read_as_nothing() {
+fn one_paragraph_written() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = LayoutWriter::create(dir.path()).unwrap();
     writer.push([Layout { lines: vec![paragraph(0, 0)], marks: Vec::new() }].iter()).unwrap();
     writer.finish().unwrap();
+    dir
+}
+
+#[test]
+fn wild_tables_are_refused_or_read_as_nothing() {
+    let dir = one_paragraph_written();
     let layouts = Layouts::open(dir.path()).unwrap();
     assert!(layouts.of_text(NodeOrdinal(0)).is_some());
     assert_eq!(layouts.of_part(NodeOrdinal(0), 1), None);
@@ -132,10 +137,7 @@ fn wild_tables_are_refused_or_read_as_nothing() {
 /// Snapshots from before cells could be covered are the same otherwise.
 #[test]
 fn a_file_of_version_1_is_read_too() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut writer = LayoutWriter::create(dir.path()).unwrap();
-    writer.push([Layout { lines: vec![paragraph(0, 0)], marks: Vec::new() }].iter()).unwrap();
-    writer.finish().unwrap();
+    let dir = one_paragraph_written();
     let path = dir.path().join(FILE_NAME);
     for (version, is_read) in [(1, true), (2, true), (3, false)] {
         let mut bytes = std::fs::read(&path).unwrap();

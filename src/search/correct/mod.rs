@@ -5,8 +5,8 @@
 //! whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
 //! likely the slip is (`slip`) and how often it is found with the rest of the query (`context`). Where the range has none that
 //! an easy slip leads to, it becomes an English word, which has a meaning to search by; then a word that a harder slip leads
-//! to; and if there is none, the two words that were run together. Citations, numbers, phrases and exclusions stay as they were typed, and so do words of fewer than four letters.
-//! What is corrected depends on query and range alone.
+//! to; and if there is none, the two words that were run together. Citations, numbers, phrases and exclusions stay as they
+//! were typed, and so do words of fewer than four letters. What is corrected depends on query and range alone.
 
 mod context;
 mod slip;
