@@ -1,5 +1,6 @@
 //! Figures of serving, all of one run: `cargo bench --bench serving -- --snapshot DIR`. Without a snapshot it builds the
 //! sample, which proves that it runs and nothing else. `--only PART` runs one of ready, lookups, searches, agents, pages, idle.
+//! `--apart` keeps the server and what asks it on processors of their own.
 //!
 //! The server is the program itself, a process of its own over a temporary data directory; what asks it is the generator of
 //! `hornbook bench`, on the same machine. Other work on the machine weighs on everything: ratios are taken turn by turn, and
@@ -10,6 +11,7 @@ mod bare;
 mod idle;
 mod lookups;
 mod pages;
+mod processors;
 #[path = "../support/sample.rs"]
 mod sample;
 mod searches;
@@ -37,6 +39,9 @@ fn main() {
     };
     if let Some(folder) = value(bare::FLAG) {
         return bare::serve(Path::new(&folder));
+    }
+    if arguments.iter().any(|argument| argument == "--apart") {
+        processors::keep_apart();
     }
     let only = value("--only");
     let is_asked = |part: &str| only.as_deref().is_none_or(|only| only == part);

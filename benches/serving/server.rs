@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::processors;
+
 /// Ticks a second in which `/proc` tells processor time.
 const TICKS: f64 = 100.0;
 
@@ -106,7 +108,7 @@ impl<const N: usize> Counted<N> {
 impl Running {
     /// Anything that says on a line of its own where it listens.
     pub(crate) fn start(command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("a process");
+        let mut child = processors::on_those_of_servers(|| command.stdout(Stdio::piped()).spawn()).expect("a process");
         let out = child.stdout.take().expect("what it says");
         let mut lines = BufReader::new(out).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix("listening on http://").map(str::to_owned));

@@ -1,0 +1,29 @@
+//! Keeps the server and what asks it on processors of their own, so that neither takes time from the other.
+
+use std::sync::OnceLock;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Those of servers and those of this process, if they are kept apart.
+static PARTS: OnceLock<[CpuSet; 2]> = OnceLock::new();
+
+/// Leaves one half of the processors to servers that are started from now on, and the other to this process.
+pub(crate) fn keep_apart() {
+    let all = sched_getaffinity(None).expect("the processors that this process may use");
+    let count = all.count() as usize;
+    assert!(count > 1, "with one processor nothing can be kept apart");
+    let mut parts = [CpuSet::new(), CpuSet::new()];
+    let usable = (0..CpuSet::MAX_CPU).filter(|&processor| all.is_set(processor));
+    usable.enumerate().for_each(|(place, processor)| parts[usize::from(place >= count / 2)].set(processor));
+    sched_setaffinity(None, &parts[1]).expect("processors of this process");
+    let _ = PARTS.set(parts);
+}
+
+/// Starts a process on the processors of servers: it has those of the thread that starts it.
+pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
+    let Some([servers, own]) = PARTS.get() else { return start() };
+    sched_setaffinity(None, servers).expect("processors of servers");
+    let started = start();
+    sched_setaffinity(None, own).expect("processors of this process");
+    started
+}
