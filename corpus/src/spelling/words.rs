@@ -1,27 +1,50 @@
 //! What a word is to spelling: a run of English letters, folded to lower case; and how many nodes have each.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Shorter and longer words are neither kept nor corrected.
 pub const WORD_LETTERS_MIN: usize = 3;
 pub const WORD_LETTERS_MAX: usize = 32;
 
 /// Hands over the words of a text, in order. What has digits or other letters in it is no word.
-pub(super) fn each_word(text: &str, mut sink: impl FnMut(&str)) {
-    let mut word = String::with_capacity(WORD_LETTERS_MAX);
+pub(super) fn each_word(text: &str, mut sink: impl FnMut(&[u8])) {
+    let mut word = [0; WORD_LETTERS_MAX];
+    let mut length = 0;
     let mut is_word = true;
-    for c in text.chars().chain([' ']) {
-        if !c.is_alphanumeric() {
-            if is_word && word.len() >= WORD_LETTERS_MIN {
-                sink(&word);
+    let mut at = 0;
+    loop {
+        // Nearly all of law is ASCII; only what is not is read as characters.
+        let next = text.as_bytes().get(at).copied();
+        let (is_alphanumeric, read) = match next {
+            Some(letter) if letter.is_ascii_alphabetic() => {
+                is_word &= length < WORD_LETTERS_MAX;
+                if is_word {
+                    word[length] = letter.to_ascii_lowercase();
+                    length += 1;
+                }
+                (true, 1)
             }
-            word.clear();
-            is_word = true;
-        } else if c.is_ascii_alphabetic() && word.len() < WORD_LETTERS_MAX {
-            word.push(c.to_ascii_lowercase());
-        } else {
-            is_word = false;
+            Some(byte) if byte.is_ascii() => {
+                is_word &= !byte.is_ascii_digit();
+                (byte.is_ascii_digit(), 1)
+            }
+            _ => {
+                let other = text[at..].chars().next();
+                let is_alphanumeric = other.is_some_and(char::is_alphanumeric);
+                is_word &= !is_alphanumeric;
+                (is_alphanumeric, other.map_or(0, char::len_utf8))
+            }
+        };
+        if !is_alphanumeric {
+            if is_word && length >= WORD_LETTERS_MIN {
+                sink(&word[..length]);
+            }
+            (length, is_word) = (0, true);
         }
+        if next.is_none() {
+            return;
+        }
+        at += read;
     }
 }
 
@@ -35,7 +58,7 @@ pub(super) fn letters_of(word: &str) -> Option<u32> {
 /// In how many nodes each word stands. Parts of a corpus are counted apart and merged, in any order.
 #[derive(Debug, Default)]
 pub struct WordCounts {
-    counts: HashMap<Box<str>, Count>,
+    counts: FxHashMap<Box<[u8]>, Count>,
     nodes: u32,
 }
 
@@ -76,11 +99,10 @@ impl WordCounts {
         let least = self.nodes / one_in;
         let mut counts = self.counts;
         let known = known.into_iter().filter(|word| letters_of(word).is_some());
-        let known: Vec<(Box<str>, u32)> = known
-            .map(|word| counts.remove_entry(word).map_or_else(|| (word.into(), 0), |(word, count)| (word, count.nodes)))
-            .collect();
+        let mut count_of = |word: &str| counts.remove(word.as_bytes()).map_or(0, |count| count.nodes);
+        let mut words: Vec<(Box<str>, u32)> = known.map(|word| (word.into(), count_of(word))).collect();
         let kept = counts.into_iter().filter(|(_, count)| count.nodes >= least);
-        let mut words: Vec<(Box<str>, u32)> = kept.map(|(word, count)| (word, count.nodes)).chain(known).collect();
+        words.extend(kept.map(|(word, count)| (String::from_utf8_lossy(&word).into(), count.nodes)));
         words.sort_unstable_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
         words
     }
@@ -94,12 +116,13 @@ mod tests {
     fn words_are_runs_of_letters() {
         let words = |text: &str| {
             let mut words = Vec::new();
-            each_word(text, |word| words.push(word.to_owned()));
+            each_word(text, |word| words.push(String::from_utf8_lossy(word).into_owned()));
             words
         };
         assert_eq!(words("The landlord’s Deposit—non-refundable"), ["the", "landlord", "deposit", "non", "refundable"]);
         assert_eq!(words("§ 823a, façade of 10b-5, B2B"), Vec::<String>::new());
         assert_eq!(words(&format!("{} {}", "x".repeat(32), "y".repeat(33))), ["x".repeat(32)]);
+        assert_eq!(words("naïve Éire’s rent… (Lease)"), ["rent", "lease"]);
     }
 
     #[test]

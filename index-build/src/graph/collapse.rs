@@ -88,7 +88,7 @@ fn hash_of_row(shard: &ShardRows<'_>, chunk: u32) -> u64 {
 
 pub(super) fn hash_of_codes(codes: &[i8]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    codes.iter().for_each(|&code| hasher.write_i8(code));
+    hasher.write(bytemuck::cast_slice(codes));
     hasher.finish()
 }
 
