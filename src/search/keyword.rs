@@ -17,9 +17,11 @@ mod found;
 mod hope;
 mod known;
 mod leg;
+mod matching;
 mod plan;
 mod said;
 mod shared;
+mod sums;
 mod term_bits;
 #[cfg(test)]
 mod tests;

@@ -51,8 +51,8 @@ impl<'q> Collector<'q> {
     }
 
     /// What is not better than this is not among the best living, or dead.
-    pub(super) fn bars(&self) -> (f32, f32) {
-        (self.living.bar, self.dead.bar)
+    pub(super) fn bars(&self) -> [f32; 2] {
+        [self.living.bar, self.dead.bar]
     }
 
     /// Which documents of a group of 64 can be found at all, of those that are handed over.

@@ -1,6 +1,7 @@
 //! Which documents of a window could have a score above a bar, decided with bits from the most that each word counts.
 
-use super::threshold::{self, Found, Threshold};
+use super::sums::Sums;
+use super::threshold::{Found, Threshold};
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP};
 
@@ -10,51 +11,102 @@ const TOLD_APART_MAX: usize = 4;
 /// Which documents could still be among the best is decided anew once the bar has risen by so much.
 const BAR_RISEN: f32 = 1.02;
 
-/// Which documents can have a score above a bar.
-#[derive(Default)]
+/// Which documents can be among the best, of living and of dead law.
 pub(super) struct Hope {
-    /// The one that it was decided for last; none yet.
+    shares: Vec<Share>,
+    how: How,
+}
+
+enum How {
+    /// Few shares.
+    Steps(Box<[Steps; 2]>),
+    /// Many: what living and what dead documents must count, of the same sums.
+    Sums(Sums, [u32; 2]),
+}
+
+/// The steps for one bar.
+#[derive(Default)]
+struct Steps {
+    /// The one that they were made for; none yet.
     bar: Option<f32>,
     threshold: Threshold,
     scratch: Vec<u64>,
+    found: Found,
 }
 
 /// What a document may have of a word: any of it, or much.
 #[derive(Clone, Copy)]
-pub(super) struct Share {
+struct Share {
     word: usize,
     is_much: bool,
     /// What it adds to the score at most, in addition to having any.
     most: f32,
 }
 
-impl Hope {
-    /// The documents of the window whose words can add up to more than the bar.
-    pub(super) fn above(&mut self, bar: f32, words: &[PlannedWord<'_>], shares: &[Share], window: &Window) -> Found {
-        if bar == f32::NEG_INFINITY {
-            return Found::All;
-        }
-        if self.bar.is_none_or(|decided| bar > decided * BAR_RISEN) {
-            self.bar = Some(bar);
-            let mosts: Vec<f32> = shares.iter().map(|share| share.most * ROUNDED_UP).collect();
-            let untold: f32 = mosts.iter().skip(threshold::WORDS_MAX).sum();
-            self.threshold = Threshold::new(&mosts, bar - untold);
-        }
-        let has = |place: usize| {
-            let Share { word, is_much, .. } = shares[place];
-            if is_much { words[word].much(window) } else { words[word].any(window) }
-        };
-        self.threshold.decide(has, window.groups(), &mut self.scratch)
-    }
-
-    /// The documents of a group, of those that were found last.
-    pub(super) fn group(&self, found: Found, group: usize) -> u64 {
-        found.group(&self.scratch, group)
+impl Share {
+    fn documents<'w>(&self, words: &'w [PlannedWord<'_>], window: &Window) -> &'w [u64] {
+        if self.is_much { words[self.word].much(window) } else { words[self.word].any(window) }
     }
 }
 
+impl Hope {
+    pub(super) fn new(words: &[PlannedWord<'_>]) -> Self {
+        let shares = shares(words);
+        let how = match Threshold::is_for(words.len()) {
+            true => How::Steps(Box::default()),
+            false => How::Sums(Sums::new(&mosts(&shares)), [0; 2]),
+        };
+        Self { shares, how }
+    }
+
+    /// Decides for the documents of the window whose words can add up to more than the bar of living and of dead law.
+    pub(super) fn decide(&mut self, bars: [f32; 2], words: &[PlannedWord<'_>], window: &Window) {
+        let Self { shares, how } = self;
+        let shares = &*shares;
+        let has = |share: usize| shares[share].documents(words, window);
+        match how {
+            How::Steps(both) => {
+                both.iter_mut().zip(bars).for_each(|(steps, bar)| steps.decide(bar, shares, has, window.groups()));
+            }
+            How::Sums(sums, least) => {
+                *least = bars.map(|bar| if bar == f32::NEG_INFINITY { 0 } else { sums.possibly(bar) });
+                if *least != [0; 2] {
+                    sums.add_up(has, window.groups());
+                }
+            }
+        }
+    }
+
+    /// The documents of a group that were found, by which of them are dead.
+    pub(super) fn group(&self, group: usize, is_dead: u64) -> u64 {
+        let [living, dead] = match &self.how {
+            How::Steps(both) => both.each_ref().map(|steps| steps.found.group(&steps.scratch, group)),
+            How::Sums(sums, least) => least.map(|least| if least == 0 { !0 } else { sums.at_least(least, group) }),
+        };
+        living & !is_dead | dead & is_dead
+    }
+}
+
+impl Steps {
+    fn decide<'w>(&mut self, bar: f32, shares: &[Share], has: impl Fn(usize) -> &'w [u64], groups: usize) {
+        if bar == f32::NEG_INFINITY {
+            self.found = Found::All;
+            return;
+        }
+        if self.bar.is_none_or(|decided| bar > decided * BAR_RISEN) {
+            self.bar = Some(bar);
+            self.threshold = Threshold::new(&mosts(shares), bar);
+        }
+        self.found = self.threshold.decide(has, groups, &mut self.scratch);
+    }
+}
+
+fn mosts(shares: &[Share]) -> Vec<f32> {
+    shares.iter().map(|share| share.most * ROUNDED_UP).collect()
+}
+
 /// The shares of all words: any of each, weightiest first; then much of each, where that is known and few words leave room.
-pub(super) fn shares(words: &[PlannedWord<'_>]) -> Vec<Share> {
+fn shares(words: &[PlannedWord<'_>]) -> Vec<Share> {
     let is_told_apart = words.len() <= TOLD_APART_MAX;
     let elsewhere = |word: &PlannedWord<'_>| word.most_elsewhere.filter(|_| is_told_apart).unwrap_or(word.most);
     let any = |(word, planned)| Share { word, is_much: false, most: elsewhere(planned) };

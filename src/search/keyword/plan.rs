@@ -8,18 +8,19 @@ use std::io;
 
 use super::bits::set;
 use super::collect::{Collector, Rest};
-use super::hope::{Hope, Share, shares};
+use super::hope::Hope;
 use super::known::KnownWord;
 use super::leg::KeywordLeg;
-use super::threshold::{self, Threshold};
+use super::matching::Matching;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP, is_sparse};
 
 /// More words than this are not looked up: the rarest are.
 const WORDS_MAX: usize = 32;
 
-/// Nor more postings than this for each document of the corpus: the commonest words are left out.
-const POSTINGS_PER_DOCUMENT_MAX: u64 = 4;
+/// Nor more postings than this for each document of the corpus: the commonest words are left out. Everyday questions have
+/// one at most.
+const POSTINGS_PER_DOCUMENT_MAX: u64 = 2;
 
 /// Fewer candidates are not worth asking which of them are settled.
 const SETTLED_FROM: usize = if cfg!(test) { 1 } else { 32 };
@@ -37,15 +38,10 @@ pub(super) struct Plan<'a> {
     /// Only a provision with one of the first so many words can match.
     essential: usize,
     pub(super) mass_required: f32,
-    /// Which documents match whatever else they have; and which can match, where that is not the same.
-    sure: Threshold,
-    possible: Option<Threshold>,
-    living: Hope,
-    dead: Hope,
-    shares: Vec<Share>,
+    matching: Matching,
+    hope: Hope,
     /// The documents of the window that may match.
     may: Vec<u64>,
-    scratch: [Vec<u64>; 2],
 }
 
 impl<'a> Plan<'a> {
@@ -94,21 +90,13 @@ impl<'a> Plan<'a> {
             rest.score += word.most * ROUNDED_UP;
             word.rest = rest;
         }
-        let masses: Vec<f32> = words.iter().map(|word| word.mass).collect();
-        let is_graded = !words.iter().all(PlannedWord::is_one_term) || words.len() > threshold::WORDS_MAX;
-        // Words that are not told apart count nothing where it must be sure, and all where it need be possible.
-        let untold: f32 = masses.iter().skip(threshold::WORDS_MAX).sum();
         Self {
             document_count: leg.document_count,
             essential,
             mass_required,
-            sure: Threshold::new(&masses, mass_required),
-            possible: is_graded.then(|| Threshold::new(&masses, mass_required - untold * ROUNDED_UP)),
-            living: Hope::default(),
-            dead: Hope::default(),
-            shares: shares(&words),
+            matching: Matching::new(&words, mass_required),
+            hope: Hope::new(&words),
             may: Vec::new(),
-            scratch: Default::default(),
             words,
         }
     }
@@ -211,27 +199,19 @@ impl<'a> Plan<'a> {
     /// Counts the matches, and chooses those documents of which more must be known.
     fn choose(&mut self, window: &mut Window, collector: &mut Collector<'_>) {
         let (groups, first) = (window.groups(), window.start as usize / 64);
-        let (living_bar, dead_bar) = collector.bars();
-        let living = self.living.above(living_bar, &self.words, &self.shares, window);
-        let dead = self.dead.above(dead_bar, &self.words, &self.shares, window);
-        let words = &self.words;
-        let [of_sure, of_possible] = &mut self.scratch;
-        let sure = self.sure.decide(|word| words[word].surely(window), groups, of_sure);
-        let possible =
-            self.possible.as_ref().map(|possible| possible.decide(|word| words[word].any(window), groups, of_possible));
+        self.hope.decide(collector.bars(), &self.words, window);
+        self.matching.decide(&self.words, window);
         let mut watched = collector.watched_from(window.start);
         for group in 0..groups {
             let may = self.may[group] & window.inside(group);
-            let sure = sure.group(of_sure, group) & may;
-            let possible = possible.map_or(sure, |possible| possible.group(of_possible, group) & may | sure);
+            let [sure, possible] = self.matching.group(group).map(|docs| docs & may);
             if possible == 0 {
                 continue;
             }
             let admitted = collector.admitted(first + group, possible);
             let sure = sure & admitted;
             collector.count_group(first + group, sure);
-            let is_dead = collector.dead(first + group);
-            let hopeful = self.living.group(living, group) & !is_dead | self.dead.group(dead, group) & is_dead;
+            let hopeful = self.hope.group(group, collector.dead(first + group));
             let start = window.start + group as u32 * 64;
             let mut is_watched = 0;
             while let Some((&doc, rest)) = watched.split_first().filter(|&(&doc, _)| doc < start + 64) {

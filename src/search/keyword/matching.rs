@@ -1,0 +1,81 @@
+//! Which documents of a window match, decided with bits from the words that they have.
+
+use super::sums::Sums;
+use super::threshold::{Found, Threshold};
+use super::window::Window;
+use super::word::{PlannedWord, ROUNDED_UP};
+
+/// Which documents have so much of a query that they match.
+pub(super) enum Matching {
+    /// Few words: which match whatever else they have; and which can match, if that is not the same.
+    Steps { sure: Steps, possible: Option<Steps> },
+    /// Many words: the same by sums, from which count on documents match and from which on they can.
+    Sums { sure: Box<Sums>, possible: Option<Box<Sums>>, least: [u32; 2] },
+}
+
+/// What was decided step by step for a window.
+pub(super) struct Steps {
+    threshold: Threshold,
+    scratch: Vec<u64>,
+    found: Found,
+}
+
+impl Matching {
+    pub(super) fn new(words: &[PlannedWord<'_>], mass_required: f32) -> Self {
+        let masses: Vec<f32> = words.iter().map(|word| word.mass).collect();
+        let is_graded = !words.iter().all(PlannedWord::is_one_term);
+        if Threshold::is_for(words.len()) {
+            let steps = || Steps::new(Threshold::new(&masses, mass_required));
+            return Self::Steps { sure: steps(), possible: is_graded.then(steps) };
+        }
+        let sums = || Box::new(Sums::new(&masses));
+        let sure = sums();
+        let least = [sure.surely(mass_required * ROUNDED_UP), sure.possibly(mass_required)];
+        Self::Sums { possible: is_graded.then(sums), sure, least }
+    }
+
+    /// Decides for the documents of a marked window.
+    pub(super) fn decide(&mut self, words: &[PlannedWord<'_>], window: &Window) {
+        let groups = window.groups();
+        let surely = |word: usize| words[word].surely(window);
+        let any = |word: usize| words[word].any(window);
+        match self {
+            Self::Steps { sure, possible } => {
+                sure.found = sure.threshold.decide(surely, groups, &mut sure.scratch);
+                if let Some(possible) = possible {
+                    possible.found = possible.threshold.decide(any, groups, &mut possible.scratch);
+                }
+            }
+            Self::Sums { sure, possible, .. } => {
+                sure.add_up(surely, groups);
+                if let Some(possible) = possible {
+                    possible.add_up(any, groups);
+                }
+            }
+        }
+    }
+
+    /// The documents of a group that match whatever else they have; and those that can match, these among them.
+    pub(super) fn group(&self, group: usize) -> [u64; 2] {
+        let (sure, possible) = match self {
+            Self::Steps { sure, possible } => {
+                let surely = sure.group(group);
+                (surely, possible.as_ref().map_or(surely, |possible| possible.group(group)))
+            }
+            Self::Sums { sure, possible, least: [surely, possibly] } => {
+                (sure.at_least(*surely, group), possible.as_ref().unwrap_or(sure).at_least(*possibly, group))
+            }
+        };
+        [sure, possible | sure]
+    }
+}
+
+impl Steps {
+    fn new(threshold: Threshold) -> Self {
+        Self { threshold, scratch: Vec::new(), found: Found::default() }
+    }
+
+    fn group(&self, group: usize) -> u64 {
+        self.found.group(&self.scratch, group)
+    }
+}

@@ -1,0 +1,169 @@
+//! Adds up what documents have of many words, for 64 documents at a time.
+//!
+//! Each weight becomes a small whole number, and each bit of the sums of 64 documents lies in one word of the processor. Adding
+//! takes a few operations for each bit of each weight, where the steps of `threshold` double with every word or two. What
+//! rounding the weights may add or take away is known, so a sum is surely reached, possibly, or not at all.
+
+/// Weights are rounded to so many bits.
+const WEIGHT_BITS: usize = 4;
+
+/// Groups of 64 documents that are added up together.
+const LANES: usize = 8;
+
+/// Sums have at most so many bits.
+const PLANES_MAX: usize = 12;
+
+/// So much of a unit is more than sums of rounded numbers can be wrong by.
+const HAIR: f32 = 0.01;
+
+type Lanes = [u64; LANES];
+
+/// Sums over the documents of a window.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// What counts one.
+    unit: f32,
+    /// How much the rounded weights can be too large or too small in all, in units.
+    over: f32,
+    under: f32,
+    /// By bit: whose weights have it.
+    words: [Vec<usize>; WEIGHT_BITS],
+    planes: usize,
+    /// The bits of the sums, the lowest first, of some groups at a time.
+    sums: Vec<[Lanes; PLANES_MAX]>,
+    carried: [Vec<Lanes>; 2],
+}
+
+impl Sums {
+    pub(super) fn new(weights: &[f32]) -> Self {
+        let unit = weights.iter().fold(f32::MIN_POSITIVE, |most, &weight| most.max(weight)) / 15.0;
+        let (mut over, mut under, mut total) = (0.0, 0.0, 0);
+        let mut words: [Vec<usize>; WEIGHT_BITS] = Default::default();
+        for (word, weight) in weights.iter().enumerate() {
+            let rounded = (weight / unit).round();
+            let error = rounded - weight / unit;
+            over += error.max(0.0);
+            under += (-error).max(0.0);
+            total += rounded as usize;
+            for (bit, words) in words.iter_mut().enumerate() {
+                if rounded as usize >> bit & 1 == 1 {
+                    words.push(word);
+                }
+            }
+        }
+        let planes = (usize::BITS - total.leading_zeros()) as usize;
+        assert!(planes <= PLANES_MAX, "{} words are too many to add up", weights.len());
+        Self { unit, over, under, words, planes, sums: Vec::new(), carried: Default::default() }
+    }
+
+    /// The count from which on a document surely reaches a sum.
+    pub(super) fn surely(&self, sum: f32) -> u32 {
+        (sum / self.unit + self.over + HAIR).ceil().max(0.0) as u32
+    }
+
+    /// The count below which it cannot reach it.
+    pub(super) fn possibly(&self, sum: f32) -> u32 {
+        (sum / self.unit - self.under - HAIR).ceil().max(0.0) as u32
+    }
+
+    /// Counts, where `has` gives the documents that have a word.
+    pub(super) fn add_up<'w>(&mut self, has: impl Fn(usize) -> &'w [u64], groups: usize) {
+        self.sums.clear();
+        let Self { words, planes, sums, carried: [carried, carries], .. } = self;
+        for start in (0..groups).step_by(LANES) {
+            let mut bits = [Lanes::default(); PLANES_MAX];
+            carried.clear();
+            for (plane, sum) in bits[..*planes].iter_mut().enumerate() {
+                let own = words.get(plane).map(Vec::as_slice).unwrap_or_default();
+                let own = own.iter().map(|&word| lanes(has(word), start));
+                let mut inputs = own.chain(carried.iter().copied());
+                while let Some(first) = inputs.next() {
+                    let second = inputs.next().unwrap_or_default();
+                    carries.push(add(sum, first, second));
+                }
+                drop(inputs);
+                std::mem::swap(carried, carries);
+                carries.clear();
+            }
+            sums.push(bits);
+        }
+    }
+
+    /// Those documents of a group that count so much.
+    #[inline]
+    pub(super) fn at_least(&self, least: u32, group: usize) -> u64 {
+        if least >> self.planes != 0 {
+            return 0;
+        }
+        let bits = &self.sums[group / LANES][..self.planes];
+        bits.iter().enumerate().fold(!0, |reached, (plane, lanes)| match least >> plane & 1 {
+            1 => lanes[group % LANES] & reached,
+            _ => lanes[group % LANES] | reached,
+        })
+    }
+}
+
+#[inline]
+fn lanes(documents: &[u64], start: usize) -> Lanes {
+    let documents = documents.get(start..).unwrap_or_default();
+    documents.first_chunk().copied().unwrap_or_else(|| {
+        let mut lanes = Lanes::default();
+        lanes.iter_mut().zip(documents).for_each(|(lane, &documents)| *lane = documents);
+        lanes
+    })
+}
+
+/// Adds two bits to a sum, and gives what is carried.
+#[inline]
+fn add(sum: &mut Lanes, first: Lanes, second: Lanes) -> Lanes {
+    std::array::from_fn(|lane| {
+        let (own, first, second) = (sum[lane], first[lane], second[lane]);
+        sum[lane] = own ^ first ^ second;
+        own & first | second & (own ^ first)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_surely_reached_is_reached_and_what_is_reached_is_possible(
+            weights in prop::collection::vec(prop_oneof![0.01..10.0_f32, Just(1.0), Just(2.0), Just(0.0)], 1..=64),
+            share in -0.1..1.1_f32,
+            groups in 1..20_usize,
+            seed in any::<u64>(),
+        ) {
+            let wanted = weights.iter().sum::<f32>() * share;
+            let mut random = crate::random::SplitMix64(seed);
+            let has: Vec<Vec<u64>> = weights.iter().map(|_| (0..groups).map(|_| random.draw()).collect()).collect();
+            let mut sums = Sums::new(&weights);
+            sums.add_up(|word| &has[word], groups);
+            let (surely, possibly) = (sums.surely(wanted), sums.possibly(wanted));
+            for doc in 0..groups * 64 {
+                let bit = |docs: u64| docs >> (doc % 64) & 1 == 1;
+                let own = has.iter().zip(&weights).filter(|(word, _)| bit(word[doc / 64]));
+                let sum: f32 = own.map(|(_, weight)| weight).sum();
+                prop_assert!(sum >= wanted || !bit(sums.at_least(surely, doc / 64)), "{sum} of {wanted}");
+                prop_assert!(sum < wanted || bit(sums.at_least(possibly, doc / 64)), "{sum} of {wanted}");
+                // Rounding leaves open what is near to the bar, and nothing else.
+                let is_clear = (sum - wanted).abs() > sums.unit * (weights.len() as f32 + 1.0);
+                prop_assert!(!is_clear || bit(sums.at_least(surely, doc / 64)) == (sum >= wanted), "{sum} of {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_that_are_whole_units_are_added_up_exactly() {
+        let mut sums = Sums::new(&[15.0, 4.0, 1.0]);
+        let has = [[0b1010], [0b0110], [0b1100]];
+        sums.add_up(|word| &has[word], 1);
+        assert_eq!((sums.surely(16.0), sums.possibly(16.0)), (17, 16));
+        let counted = |least| sums.at_least(least, 0);
+        assert_eq!((counted(19), counted(16), counted(5)), (0b0010, 0b1010, 0b1110));
+        assert_eq!((counted(21), counted(0)), (0, !0));
+    }
+}
