@@ -70,25 +70,28 @@ pub fn anchor_name(labels: &[impl AsRef<str>]) -> String {
     labels.iter().map(|label| label.as_ref().replace('-', "_")).collect::<Vec<_>>().join("-")
 }
 
-/// The labels that a line begins with, outermost first: `(a)(1)` has two. Of a list such as `(a), (b)` or a range it is
+/// The labels that a line begins with, outermost first: `(a)(1)` and `Sec. 2. (a)` have two. Of a list such as `(a), (b)` or a range it is
 /// the first, because the others are its siblings.
 fn labels(prefix: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = prefix.trim();
+    while found.is_empty() && !rest.starts_with('(') {
+        let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let is_level = LEVELS.iter().any(|level| bare(word).eq_ignore_ascii_case(level));
+        if !is_level || after.is_empty() {
+            found.push(bare(word));
+        }
+        rest = after.trim_start();
+    }
     while let Some((label, after)) = rest.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
         found.push(bare(label));
         rest = after.trim_start();
-    }
-    if found.is_empty() {
-        let is_level = |word: &str| LEVELS.iter().any(|level| bare(word).eq_ignore_ascii_case(level));
-        let mut words = rest.split_whitespace();
-        found.push(bare(words.find(|word| !is_level(word)).unwrap_or(rest)));
     }
     found
 }
 
 /// What an enumerated paragraph may be called before its number: `Article II`.
-const LEVELS: [&str; 6] = ["title", "part", "article", "section", "sec", "paragraph"];
+const LEVELS: [&str; 8] = ["title", "part", "article", "section", "sections", "sec", "secs", "paragraph"];
 
 fn bare(label: &str) -> &str {
     label.trim_matches(|c: char| !c.is_alphanumeric())

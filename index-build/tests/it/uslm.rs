@@ -404,3 +404,60 @@ fn flipped_bits_are_read_or_refused() {
         }
     }
 }
+
+/// A reorganization plan with these paragraphs: class and words.
+fn plan(paragraphs: &[(&str, &str)]) -> Parsed {
+    let paragraphs: String =
+        paragraphs.iter().map(|(class, words)| format!("<p class=\"{class}\">{words}</p>")).collect();
+    let own = "<p class=\"centered\">PART 1. PORTS</p><p>(a) The ports move.</p>";
+    assert!(APPENDIX.contains(own));
+    parse(APPENDIX.replace(own, &paragraphs))
+}
+
+#[test]
+fn paragraphs_that_are_enumerated_in_words_alone_get_their_labels() {
+    let parsed = plan(&[
+        ("centered", "Eff. July 1, 1939"),
+        ("centered", "PART 1. PORTS"),
+        ("centered smallCaps", "Section 1. Piers"),
+        ("indent0", "(a) The piers move:"),
+        ("indent1", "(1) at once; and"),
+        ("indent1", "(2) whole."),
+        ("indent0", "(b) So do ports."),
+        ("centered smallCaps", "Sec. 2. Ships"),
+        ("centered smallCaps", "(a) Tugs"),
+        ("indent0", "Tugs stay."),
+        ("centered", "GENERAL PROVISIONS"),
+        ("indent0", "Nothing else changes. Section 5 of the act"),
+        ("indent0", "Sec. 3. (a) Pay stops."),
+        ("indent0", "(b) Rent stops."),
+        ("indent0", "Secs. 4, 5. [Repealed.]"),
+        ("centered smallCaps", "Message of the President"),
+        ("indent0", "To the Congress:"),
+        ("indent0", "(1) I send this plan."),
+    ]);
+    let plan = content(&parsed, "us/usc/t90a/reorgplan/1939/i");
+    assert_eq!(
+        lines(plan),
+        [
+            line(0, "", "Eff. July 1, 1939"),
+            line(0, "", "PART 1. PORTS"),
+            line(0, "1", "Section 1. Piers"),
+            line(1, "1-a", "(a) The piers move:"),
+            line(2, "1-a-1", "(1) at once; and"),
+            line(2, "1-a-2", "(2) whole."),
+            line(1, "1-b", "(b) So do ports."),
+            line(0, "2", "Sec. 2. Ships"),
+            line(1, "2-a", "(a) Tugs"),
+            line(2, "", "Tugs stay."),
+            line(0, "", "GENERAL PROVISIONS"),
+            line(0, "", "Nothing else changes. Section 5 of the act"),
+            line(0, "3-a", "Sec. 3. (a) Pay stops."),
+            line(1, "3-b", "(b) Rent stops."),
+            line(0, "4", "Secs. 4, 5. [Repealed.]"),
+        ]
+    );
+    assert_eq!(plan.layout.lines[7].kind(), Some(LineKind::Heading));
+    // With a message the President sent it to Congress: it is no part of the plan.
+    assert_eq!(notes(plan), [("Message of the President", "To the Congress:\n(1) I send this plan.")]);
+}

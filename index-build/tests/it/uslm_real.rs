@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use hornbook_index_build::content::NewNode;
 use hornbook_index_build::import::document::{Document, Parsed};
 use hornbook_index_build::import::{uslm, xml};
 
@@ -103,6 +104,22 @@ fn all_sections_of_the_regulations_are_there() {
     println!("{counts:?} {:?}", parsed.warnings);
     assert_eq!(counts[&("section", true)], 1_023);
     assert_eq!(counts[&("part", false)], 11);
+}
+
+/// 74 reorganization plans and six sections of older acts have labels in their words alone. Court rules have none such.
+#[test]
+fn enumerated_words_have_labels_in_the_layout() {
+    let Some(titles) = titles() else { return };
+    let nodes = titles.iter().flat_map(|(_, parsed)| &parsed.nodes);
+    let is_enumerated = |node: &NewNode| {
+        let text = node.content.text.as_deref().unwrap_or_default();
+        let firsts = ["(a) ", "(1) ", "Section 1. ", "Sec. 2. "];
+        text.lines().any(|line| firsts.iter().any(|first| line.starts_with(first)))
+    };
+    let has_labels = |node: &NewNode| node.content.layout.lines.iter().any(|line| line.label_bytes() > 0);
+    let bare: Vec<&str> =
+        nodes.filter(|node| is_enumerated(node) && !has_labels(node)).map(|node| node.key.as_str()).collect();
+    assert_eq!(bare, [""; 0]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! the walk never looks for sections below a section.
 
 mod effect;
+mod flat;
 mod hierarchy;
 mod identifier;
 mod lines;

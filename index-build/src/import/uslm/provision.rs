@@ -4,6 +4,7 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::effect::effective_from;
+use super::flat;
 use super::identifier::{Numbers, container_part, key_of};
 use super::reading::{Place, Reading, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
@@ -20,9 +21,13 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
     let parts = Parts::of(node);
     let label = parts.num.map(|num| setter.plain(num)).unwrap_or_default();
     let heading = parts.heading.map(|heading| setter.plain(heading)).unwrap_or_default();
-    let (text, layout) = setter.apart(|setter| {
+    let (text, mut layout) = setter.apart(|setter| {
         parts.text.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST));
     });
+    flat::label(&text, &mut layout);
+    if let Some((heading, body)) = parts.message.split_first() {
+        setter.note_under(*heading, body);
+    }
     parts.notes.iter().for_each(|&note| setter.note(note));
     for &credit in &parts.credits {
         let credit = setter.plain(credit);
@@ -74,13 +79,22 @@ struct Parts<'a, 'd> {
     num: Option<Node<'a, 'd>>,
     heading: Option<Node<'a, 'd>>,
     text: Vec<Node<'a, 'd>>,
+    /// The message with which the President sent a reorganization plan to Congress, with its heading: it is no law.
+    message: Vec<Node<'a, 'd>>,
     notes: Vec<Node<'a, 'd>>,
     credits: Vec<Node<'a, 'd>>,
 }
 
 impl<'a, 'd> Parts<'a, 'd> {
     fn of(node: Node<'a, 'd>) -> Self {
-        let mut parts = Self { num: None, heading: None, text: Vec::new(), notes: Vec::new(), credits: Vec::new() };
+        let mut parts = Self {
+            num: None,
+            heading: None,
+            text: Vec::new(),
+            message: Vec::new(),
+            notes: Vec::new(),
+            credits: Vec::new(),
+        };
         for child in node.children() {
             match child.tag_name().name() {
                 "num" if parts.num.is_none() => parts.num = Some(child),
@@ -89,11 +103,22 @@ impl<'a, 'd> Parts<'a, 'd> {
                 "note" if !is_footnote(child) => parts.notes.push(child),
                 "authority" | "editorialNote" => parts.notes.push(child),
                 "sourceCredit" | "source" => parts.credits.push(child),
+                "content" if node.has_tag_name("reorganizationPlan") => {
+                    let message = child.children().position(is_heading_of_message).unwrap_or(usize::MAX);
+                    parts.text.extend(child.children().take(message));
+                    parts.message.extend(child.children().skip(message));
+                }
                 _ => parts.text.push(child),
             }
         }
         parts
     }
+}
+
+/// `Message of the President`, `Message to Congress`
+fn is_heading_of_message(node: Node<'_, '_>) -> bool {
+    let is_heading = node.attribute("class").is_some_and(|class| class.starts_with("centered"));
+    is_heading && node.text().is_some_and(|text| text.trim_start().starts_with("Message "))
 }
 
 /// What a provision is called.

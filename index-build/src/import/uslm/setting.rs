@@ -302,6 +302,13 @@ impl<'a, 'd> Setter<'a, 'd> {
         }
     }
 
+    /// A note that stands in the text under a heading of its own.
+    pub(super) fn note_under(&mut self, heading: Node<'a, 'd>, body: &[Node<'a, 'd>]) {
+        let topic = self.plain(heading);
+        let (text, layout) = self.apart(|setter| body.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST)));
+        self.notes.push(ContentNote { topic, text, layout });
+    }
+
     fn footnote(&mut self, node: Node<'a, 'd>, depth: Depth) {
         let id = node.attribute("id").unwrap_or_default();
         if !self.footnotes.contains_key(id) || id.is_empty() {
