@@ -53,6 +53,8 @@ pub enum WarningKind {
     RepeatedText,
     /// The text holds a list of sections instead of the law.
     ContentsAsText,
+    /// A character that is a sign in one font alone, and nobody said which.
+    PrivateCharacter,
     Zoning,
     /// A link in an archive, which is never followed.
     SkippedLink,
@@ -81,6 +83,7 @@ impl WarningKind {
             Self::CutHeading => "headings were cut short; the texts have the whole of them",
             Self::RepeatedText => "texts had words twice or more; each is kept once",
             Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
+            Self::PrivateCharacter => "characters are signs in one font alone; they are left out",
             Self::Zoning => "faults of zoning layers",
             Self::SkippedLink => "links in archives were passed over",
         }

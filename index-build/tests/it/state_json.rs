@@ -19,6 +19,7 @@ pub(crate) fn washington() -> Source<'static> {
 opening = "RCW "
 number = '^\d+[A-Z]?\.\d+[A-Z]*[.-]\d+[A-Z]?$'
 edition = '^(\d{4}) Rev\. Code of Wash\.$'
+signs = { F0FC = " } ", F0EF = "", F0FD = "", F0FE = "" }
 container = [{ level = "title", number = '^\d+[A-Z]?' }, { level = "chapter", number = '^\d+[A-Z]?\.\d+[A-Z]*' }]
 "#,
         )
@@ -32,7 +33,7 @@ pub(crate) fn south_dakota() -> Source<'static> {
         key: "sd/sdcl",
         code_body: "South Dakota Codified Laws",
         citation: Some("SDCL § {number}"),
-        options: toml::Table::new(),
+        options: toml::from_str(r#"signs = { F021 = "−", F025 = "✓", F045 = "°", F048 = "✗", F054 = "✓" }"#).unwrap(),
     }
 }
 
@@ -196,4 +197,31 @@ fn some_titles_of_washington_are_read_without_their_faults() {
     assert_eq!(compact.text.as_ref().map(|text| text.chars().count() < 50_000), Some(true));
     assert_eq!(imported.node("wa/rcw/t10/ch10.22").heading, "Compromise of misdemeanors.");
     golden::check("wa", &imported);
+}
+
+/// Four characters are one brace, and one is not known.
+#[test]
+fn characters_of_one_font_become_the_signs_they_stand_for_or_are_left_out() {
+    let text = "RCW 1.2.3\n\nOath.\n\nState of\u{f0fc}\u{f0ef}\u{f0fd}\u{f0ef}\u{f0fe}ss.A\u{f041}B\u{f041}\n\n[ 1999 c 1 s 1.]";
+    let imported = import_one("content/a.json", &chapter("x", &[("1.2.3", "Oath.", text)]), &washington());
+    assert_eq!(imported.node("wa/rcw/s1.2.3").text.as_deref(), Some("State of } ss.A B"));
+    assert_eq!(imported.count(WarningKind::PrivateCharacter), 1);
+    assert!(imported.warnings[0].what.contains("U+F041 2 times"), "{:?}", imported.warnings);
+    let degrees = in_dakota(&[("1-2A-1", "Heat.", "1-2A-1. Heat.\n\nTo 145\u{f045}F.\n\nSource:SL 1980, ch 1.")]);
+    assert_eq!(degrees.node("sd/sdcl/s1-2a-1").text.as_deref(), Some("To 145°F."));
+    assert_eq!(degrees.counts.values().sum::<u64>(), 0);
+    let options = toml::from_str(r#"signs = { "45" = "°" }"#).unwrap();
+    let refused = import_one("a.json", &chapter("x", &[]), &Source { options, ..south_dakota() });
+    assert!(refused.mistakes.to_string().contains("'45' is no character for private use"), "{}", refused.mistakes);
+}
+
+/// The numbers of a form are not those of the section.
+#[test]
+fn the_numbers_of_a_form_are_words_of_the_form() {
+    let form = "(1) Serve it.\n\n(2) The summons shall be in the following form:\n\nTO: . . . . (Name)\n\n(1) You must answer\n\n(2) Within . . . . days\n\n";
+    let text = format!("RCW 1.2.3\n\nForm.\n\n{form}(3) Nothing else is due.\n\n[ 1999 c 1 s 1.]");
+    let imported = import_one("content/a.json", &chapter("x", &[("1.2.3", "Form.", &text)]), &washington());
+    let node = imported.node("wa/rcw/s1.2.3");
+    let lines: Vec<_> = node.layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
+    assert_eq!(lines, [(0, 3), (0, 3), (1, 0), (1, 0), (1, 0), (0, 3)]);
 }

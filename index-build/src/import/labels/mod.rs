@@ -3,8 +3,10 @@
 //! Many sources print enumerated paragraphs flat. [`layout_of`] makes a layout of such a text, [`infer`] tells the depth and
 //! label of each line for those who build a layout themselves. Which levels nest in which order is a [`Scheme`]; without one
 //! it is found from the text. A label that can be read in two ways, such as `(i)` after `(h)`, is decided by what comes
-//! before and after it (`search`). Words in parentheses that continue no series are text (`token`).
+//! before and after it (`search`). Words in parentheses that continue no series are text (`token`), and so are the numbers
+//! within forms (`forms`).
 
+mod forms;
 mod scheme;
 mod search;
 #[cfg(test)]
@@ -39,7 +41,8 @@ pub fn layout_of(text: &str, scheme: &Scheme) -> Layout {
 
 /// The place of each paragraph.
 pub fn infer(paragraphs: &[Paragraph<'_>], scheme: &Scheme) -> Vec<Place> {
-    let prefixes: Vec<token::Prefix> = paragraphs.iter().map(|paragraph| token::read(*paragraph)).collect();
+    let mut prefixes: Vec<token::Prefix> = paragraphs.iter().map(|paragraph| token::read(*paragraph)).collect();
+    forms::leave_out(paragraphs, &mut prefixes);
     if prefixes.iter().all(|prefix| prefix.labels.is_empty()) {
         return vec![Place::default(); paragraphs.len()];
     }

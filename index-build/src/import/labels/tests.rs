@@ -65,6 +65,18 @@ fn what_follows_a_list_belongs_to_what_the_list_belongs_to() {
 }
 
 #[test]
+fn numbers_within_a_form_are_words() {
+    let form = ["(1) It shall be in the following form:", "TO: . . . .", "(1) You", "(2) He", "(2) x", "(a) x"];
+    assert_eq!(found(&form), "0(1) 1 1 1 0(2) 1(a)");
+    // If there is one `(2)`, it is law: rather a number too many than law that nobody can cite.
+    assert_eq!(found(&form[..4]), "0(1) 1 1 0(2)");
+    // A form has blanks to fill in, and stands within something.
+    assert_eq!(found(&["(1) In any form:", "Words", "(a) x", "(b) x", "(2) x"]), "0(1) 1 1(a) 1(b) 0(2)");
+    assert_eq!(found(&["The form:", "TO: ____", "(1) You", "(2) He"]), "0 0 0(1) 0(2)");
+    assert_eq!(found(&["(1) To inform:", "TO: ____", "(a) x", "(b) x", "(2) x"]), "0(1) 1 1(a) 1(b) 0(2)");
+}
+
+#[test]
 fn italics_tell_the_lower_levels_of_federal_regulations_apart() {
     let lines = ["(a) x", "(1) x", "(i) x", "(A) x", "(1) x", "(i) x", "(ii) x", "(2) x", "(B) x", "(2) x"];
     let italic = [false, false, false, false, true, true, true, true, false, false];

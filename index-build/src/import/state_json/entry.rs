@@ -1,5 +1,7 @@
 //! An entry of a chapter: is it a section, which number and heading does it have, and which of its paragraphs are law?
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::repetition;
@@ -47,10 +49,20 @@ pub(super) struct Later {
 
 /// Reads an entry; one that is no section is an error that says why.
 pub(super) fn section(entry: &Entry, settings: &Settings) -> Result<Section, String> {
-    let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut unknown = BTreeMap::new();
+    let text = settings.signs.read(&entry.text, &mut unknown);
+    let paragraphs: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut section = Section::default();
     let opened = paragraphs.first().and_then(|first| opening(first, settings));
     name(entry, opened.map(|(number, _)| number), settings, &mut section)?;
+    for (character, count) in unknown {
+        let what = format!(
+            "'{}' has U+{:04X} {count} times, a sign in one font alone; left out until the option 'signs' says which it is",
+            section.number,
+            u32::from(character)
+        );
+        section.faults.push((WarningKind::PrivateCharacter, what));
+    }
     let (lines, repeated) = repetition::undo(&paragraphs);
     if repeated > 0 {
         let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);

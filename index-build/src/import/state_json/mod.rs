@@ -3,12 +3,13 @@
 //!
 //! Reading pages left faults, which are recognised, counted and reported: entries that are links to other pages, headings
 //! that are cut short or run on, number and heading repeated in the text, whole texts repeated part by part, lists of
-//! contents in place of a text, source credit and notes as part of the text. See FORMAT.md for the options.
+//! contents in place of a text, source credit and notes as part of the text, characters of one font. See FORMAT.md for the options.
 
 mod containers;
 mod entry;
 mod repetition;
 mod settings;
+mod signs;
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::signs::Signs;
 use crate::import::levels;
 use crate::import::options::{FromOptions, Pattern, read};
 
@@ -20,6 +21,9 @@ struct Options {
     /// Containers by the section's number, from the outermost. Without them, the path of the document tells.
     #[serde(default)]
     container: Vec<NumberedLevel>,
+    /// What characters for private use stand for.
+    #[serde(default)]
+    signs: Signs,
 }
 
 /// A level of containers whose number a section's own number begins with.
@@ -38,6 +42,7 @@ pub(crate) struct Settings {
     pub(super) credit: Pattern,
     pub(super) edition: Option<Pattern>,
     pub(super) containers: Vec<NumberedLevel>,
+    pub(super) signs: Signs,
 }
 
 impl FromOptions for Settings {
@@ -56,6 +61,7 @@ impl FromOptions for Settings {
             credit: or(options.credit, r"^(?:(?:Source|History) ?:|\[.*\b(?:c|ch|s|ss|§§?) ?\d.*\]$)"),
             edition: options.edition,
             containers: options.container,
+            signs: options.signs,
         })
     }
 }

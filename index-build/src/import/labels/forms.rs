@@ -1,0 +1,75 @@
+//! Forms within a text: what a notice or a summons must look like. Their numbers are words of the form and no labels of the
+//! law around them.
+
+use super::token::{Paragraph, Prefix, Reading};
+
+/// Longer ones are taken for law: then at least no law is taken for a form.
+const PARAGRAPHS_MAX: usize = 600;
+
+/// Takes the labels off the paragraphs of forms. A form follows a paragraph such as `in the following form:`, has blanks to
+/// fill in, and goes on until a label continues a series that was open before it.
+pub(super) fn leave_out(paragraphs: &[Paragraph<'_>], prefixes: &mut [Prefix]) {
+    let mut open: Vec<Reading> = Vec::new();
+    let mut at = 0;
+    while at < paragraphs.len() {
+        add(&prefixes[at], &mut open);
+        at += 1;
+        let begins = !open.is_empty() && introduces(paragraphs[at - 1].text);
+        if !begins || prefixes.get(at).is_none_or(|prefix| !prefix.labels.is_empty()) {
+            continue;
+        }
+        let window = prefixes.len().min(at + PARAGRAPHS_MAX);
+        let end = end_of_form(&prefixes[at..window], &open).map(|length| at + length);
+        let Some(end) = end.or_else(|| (window == prefixes.len()).then_some(window)) else { continue };
+        if paragraphs[at..end].iter().any(|paragraph| has_blank(paragraph.text)) {
+            prefixes[at..end].fill_with(Prefix::default);
+            at = end;
+        }
+    }
+}
+
+/// `shall be substantially in the following form:`
+fn introduces(text: &str) -> bool {
+    let text = text.trim_end().trim_end_matches(['"', '“']);
+    let Some(sentence) = text.strip_suffix([':', '—']) else { return false };
+    let sentence = sentence.rsplit(['.', ':', ';']).next().unwrap_or_default();
+    sentence.split(|c: char| !c.is_alphabetic()).any(|word| word.eq_ignore_ascii_case("form"))
+}
+
+/// `. . . .` or `____`
+fn has_blank(text: &str) -> bool {
+    [". . . .", "....", "____"].iter().any(|blank| text.contains(blank))
+}
+
+/// The label that continues the law. A form may count with the same numbers: of two `(2)`, of which the first continues a
+/// series of the form, the second is law.
+fn end_of_form(prefixes: &[Prefix], open: &[Reading]) -> Option<usize> {
+    let mut own: Vec<Reading> = Vec::new();
+    for (place, prefix) in prefixes.iter().enumerate() {
+        let Some(readings) = prefix.labels.first() else { continue };
+        let is_law = readings.iter().any(|reading| {
+            let comes_again = || {
+                let later = prefixes[place + 1..].iter().filter_map(|prefix| prefix.labels.first()).flatten();
+                later.into_iter().any(|later| later.style.is_like(reading.style) && later.first == reading.first)
+            };
+            continues(*reading, open) && !(continues(*reading, &own) && comes_again())
+        });
+        if is_law {
+            return Some(place);
+        }
+        add(prefix, &mut own);
+    }
+    None
+}
+
+/// The series that are open after a paragraph: the last label of each style.
+fn add(prefix: &Prefix, open: &mut Vec<Reading>) {
+    for reading in prefix.labels.iter().flatten() {
+        open.retain(|series| !series.style.is_like(reading.style));
+        open.push(*reading);
+    }
+}
+
+fn continues(reading: Reading, open: &[Reading]) -> bool {
+    open.iter().any(|series| series.style.is_like(reading.style) && reading.first.follows(series.last))
+}

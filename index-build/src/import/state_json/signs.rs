@@ -1,0 +1,50 @@
+//! Characters of the private use area: each is a sign in one font of the publisher alone. A plan says which sign it is.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// What the characters stand for: `{ F045 = "°" }`. A part of a sign that another character stands for is nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>")]
+pub(super) struct Signs(BTreeMap<char, String>);
+
+impl TryFrom<BTreeMap<String, String>> for Signs {
+    type Error = String;
+
+    fn try_from(options: BTreeMap<String, String>) -> Result<Self, String> {
+        let read = |(code, sign): (String, String)| {
+            let character = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32).filter(|c| is_private(*c));
+            let what = format!("'{code}' is no character for private use; write its number, from E000 to F8FF");
+            Ok((character.ok_or(what)?, sign))
+        };
+        options.into_iter().map(read).collect::<Result<_, String>>().map(Self)
+    }
+}
+
+impl Signs {
+    /// A text with its signs. Characters that stand for nothing known are left out, and counted.
+    pub(super) fn read<'t>(&self, text: &'t str, unknown: &mut BTreeMap<char, usize>) -> Cow<'t, str> {
+        // Every character for private use begins with one of these bytes in UTF-8, and hardly any other does.
+        if memchr::memchr2(0xee, 0xef, text.as_bytes()).is_none() {
+            return Cow::Borrowed(text);
+        }
+        let mut read = String::with_capacity(text.len());
+        for c in text.chars() {
+            match self.0.get(&c) {
+                Some(sign) => read.push_str(sign),
+                None if is_private(c) => {
+                    *unknown.entry(c).or_default() += 1;
+                    read.push(' ');
+                }
+                None => read.push(c),
+            }
+        }
+        Cow::Owned(read)
+    }
+}
+
+fn is_private(c: char) -> bool {
+    ('\u{e000}'..='\u{f8ff}').contains(&c)
+}
