@@ -55,6 +55,9 @@ fn the_rest_of_a_query_decides_between_near_words() {
         ("the flooe of a shop", "the floor of a shop"),
         ("dwelling below the flooe level of the river", "dwelling below the flood level of the river"),
         ("is a smoke alarm required on each flooe", "is a smoke alarm required on each floor"),
+        // As they stand next to each other in the law; alone they are cuts and resorts.
+        ("court custs", "court costs"),
+        ("false reaort", "false report"),
     ] {
         assert_eq!(corrected(typed).as_deref(), Some(meant));
     }

@@ -1,7 +1,8 @@
 //! Decides between words that a misspelt one may stand for by the other words of the query.
 //!
-//! A word goes with another if the provisions that have one have the other more often than provisions do on average. That is
-//! counted only where several words are likely, and over the searched range, so that a query without errors costs nothing.
+//! A word goes with another if the provisions that have one have the other more often than provisions do on average, and more
+//! so if the two stand in a row there as they do in the query: a fone next to a cell is a phone. That is counted only where
+//! several words are likely, and over the searched range, so that a query without errors costs nothing.
 
 use hornbook_corpus::ranges::OrdinalRanges;
 
@@ -27,9 +28,15 @@ const LIFT_WEIGHT: f32 = 0.7;
 const LIFT_MIN: f32 = -1.0;
 const LIFT_MAX: f32 = 4.0;
 
+/// What it counts if a word stands in a row with the one before or behind it, in so many documents or more.
+const ROW_WEIGHT: f32 = 4.0;
+const ROWS_MAX: usize = 4;
+
 /// A word that may be misspelt.
 pub(super) struct Suspect<'s> {
     pub word: String,
+    /// The words before and behind it, if nothing but a space or a hyphen is between.
+    pub neighbours: [Option<String>; 2],
     /// What it may stand for, the likeliest first.
     pub candidates: Vec<Candidate<'s>>,
     /// Nothing speaks for the word as it was typed.
@@ -40,7 +47,7 @@ impl Suspect<'_> {
     /// How much likelier the first candidate is than the second.
     fn lead(&self) -> f32 {
         match self.candidates.as_slice() {
-            [first, second, ..] => first.score - second.score,
+            [first, second, ..] if !second.needs_row => first.score - second.score,
             _ => f32::MAX,
         }
     }
@@ -52,6 +59,8 @@ pub(super) struct Candidate<'s> {
     pub stem: String,
     /// How likely it is, whatever else the query says.
     pub score: f32,
+    /// Only a word of the query next to it makes it likely at all.
+    pub needs_row: bool,
 }
 
 impl Engine {
@@ -66,23 +75,37 @@ impl Engine {
             suspects.iter().map(|suspect| suspect.candidates.first().map(|best| best.word)).collect();
         let mut contested: Vec<usize> =
             (0..suspects.len()).filter(|&place| suspects[place].candidates.len() > 1).take(CONTESTS_MAX).collect();
-        if contested.is_empty() {
-            return Ok(meant);
-        }
-        let mut others = self.others(suspects, understood, ranges)?;
+        // Looked up only if somebody needs them.
+        let mut others: Option<Vec<DocumentsWith>> = None;
         // The surest first: what it means helps to understand the rest.
         contested.sort_by(|&a, &b| suspects[b].lead().total_cmp(&suspects[a].lead()));
         for place in contested {
-            let mut best: Option<(f32, &Candidate<'s>)> = None;
+            // A neighbour that is misspelt, too, is what it means as far as that is known.
+            let neighbours = suspects[place].neighbours.each_ref().map(|neighbour| {
+                let neighbour = neighbour.as_deref()?;
+                let other = suspects.iter().position(|suspect| suspect.word == neighbour);
+                Some(term_of(other.and_then(|other| meant[other]).unwrap_or(neighbour)))
+            });
+            let mut possible = Vec::with_capacity(CONTESTED_MAX);
             for candidate in &suspects[place].candidates {
-                let score = candidate.score + LIFT_WEIGHT * self.fit(candidate, &others, ranges)?;
-                if best.is_none_or(|(least, _)| score > least) {
-                    best = Some((score, candidate));
+                let in_a_row = self.fit_in_a_row(candidate, &neighbours, ranges)?;
+                if in_a_row > 0.0 || !candidate.needs_row {
+                    possible.push((candidate.score + in_a_row, candidate));
                 }
             }
+            if possible.len() > 1 {
+                let others = match &mut others {
+                    Some(others) => others,
+                    none => none.insert(self.others(suspects, understood, ranges)?),
+                };
+                for (score, candidate) in &mut possible {
+                    *score += LIFT_WEIGHT * self.fit(candidate, others, ranges)?;
+                }
+            }
+            let best = possible.into_iter().reduce(|best, other| if other.0 > best.0 { other } else { best });
             let Some((_, best)) = best else { continue };
             meant[place] = Some(best.word);
-            if others.len() < OTHERS_MAX {
+            if let Some(others) = others.as_mut().filter(|others| others.len() < OTHERS_MAX) {
                 others.extend(self.keyword.having(&best.stem, ranges)?);
             }
         }
@@ -103,6 +126,26 @@ impl Engine {
         Ok(lifts.into_iter().map(|lift| lift.clamp(LIFT_MIN, LIFT_MAX)).sum())
     }
 
+    /// What it counts that a word stands in a row with the ones before and behind it. The most frequent words say nothing.
+    fn fit_in_a_row(
+        &self,
+        candidate: &Candidate<'_>,
+        [before, behind]: &[Option<String>; 2],
+        ranges: &OrdinalRanges,
+    ) -> Result<f32, SearchError> {
+        let own = candidate.stem.as_str();
+        let before = before.as_deref().map(|before| (before, [before, own]));
+        let behind = behind.as_deref().map(|behind| (behind, [own, behind]));
+        let mut fit = 0.0;
+        for (neighbour, [first, second]) in [before, behind].into_iter().flatten() {
+            if !is_stop_word(own) && !is_stop_word(neighbour) {
+                let rows = self.keyword.in_a_row(first, second, ranges, ROWS_MAX)?;
+                fit += ROW_WEIGHT * (1.0 + rows as f32).ln() / (1.0 + ROWS_MAX as f32).ln();
+            }
+        }
+        Ok(fit)
+    }
+
     /// Where the words of the query stand that are rightly spelt, or that can only be one word: the rarest of them.
     fn others(
         &self,
@@ -113,6 +156,7 @@ impl Engine {
         let misspelt: Vec<String> = suspects.iter().map(|suspect| term_of(&suspect.word)).collect();
         let sure = suspects.iter().filter_map(|suspect| match suspect.candidates.as_slice() {
             [only] => Some(&only.stem),
+            [only, second, ..] if second.needs_row => Some(&only.stem),
             _ => None,
         });
         let typed = understood.words.iter().flat_map(|word| &word.parts).filter(|term| !misspelt.contains(term));

@@ -92,8 +92,8 @@ impl Engine {
                 if suspects.len() == LOOKED_UP_MAX {
                     break;
                 }
-                places.push((place, suspects.len()));
-                suspects.push(self.suspect(word, ranges)?);
+                suspects.push(self.suspect(word, neighbours(query, &place), ranges)?);
+                places.push((place, suspects.len() - 1));
             }
         }
         let meant = self.meant_by(&suspects, understood, ranges)?;
@@ -124,7 +124,12 @@ impl Engine {
     }
 
     /// What a word may stand for that may be misspelt.
-    fn suspect(&self, word: String, ranges: &OrdinalRanges) -> Result<Suspect<'_>, SearchError> {
+    fn suspect(
+        &self,
+        word: String,
+        neighbours: [Option<String>; 2],
+        ranges: &OrdinalRanges,
+    ) -> Result<Suspect<'_>, SearchError> {
         let spelling = &self.snapshot().spelling;
         let own = spelling.nodes_with(&word);
         // `detecter` is found by the stem of `detect`: only a word very near to it is more likely meant.
@@ -148,7 +153,7 @@ impl Engine {
             let score = likelihood(choice, found as f32 * share, cost);
             let is_easy = cost <= EASY_SLIP;
             let least = if is_easy { 1 } else { HARD_SLIP_DOCUMENTS };
-            let candidate = Candidate { word: choice, stem, score };
+            let candidate = Candidate { word: choice, stem, score, needs_row: false };
             if found >= own.saturating_mul(RARE_RATIO).max(least).min(COUNTED_MAX) {
                 if is_easy { &mut easy } else { &mut hard }.push(candidate);
             } else if found == 0 && is_easy && is_english(choice) {
@@ -159,12 +164,21 @@ impl Engine {
         if !may_be_another {
             elsewhere.clear();
         }
-        let mut candidates = [easy, elsewhere, hard].into_iter().find(|words| !words.is_empty()).unwrap_or_default();
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        // Of words that the range has, a hard slip leads to none unless it stands there in a row with its neighbour.
+        let mut candidates = match easy.is_empty() {
+            true if elsewhere.is_empty() => hard,
+            true => elsewhere,
+            false => {
+                hard.iter_mut().for_each(|candidate| candidate.needs_row = true);
+                easy.append(&mut hard);
+                easy
+            }
+        };
+        candidates.sort_by(|a, b| a.needs_row.cmp(&b.needs_row).then(b.score.total_cmp(&a.score)));
         let best = candidates.first().map_or(0.0, |best| best.score);
         candidates.retain(|candidate| best - candidate.score < CONTEST_MARGIN);
         candidates.truncate(CONTESTED_MAX);
-        Ok(Suspect { word, candidates, may_be_another })
+        Ok(Suspect { word, neighbours, candidates, may_be_another })
     }
 
     /// The words that a misspelt one may stand for, the likeliest first as far as can be known without looking into the index.
@@ -286,6 +300,16 @@ fn words_in(query: &str, plain: &[Range<usize>]) -> Vec<Range<usize>> {
     words
 }
 
+/// The words before and behind a place, in small letters, if nothing but a space or a hyphen is between and they are long
+/// enough to mean something.
+fn neighbours(query: &str, place: &Range<usize>) -> [Option<String>; 2] {
+    let is_gap = |sign: char| sign == ' ' || sign == '-';
+    let is_other = |sign: char| !sign.is_alphanumeric();
+    let before = query[..place.start].strip_suffix(is_gap).and_then(|rest| rest.rsplit(is_other).next());
+    let behind = query[place.end..].strip_prefix(is_gap).and_then(|rest| rest.split(is_other).next());
+    [before, behind].map(|word| word.filter(|word| word.len() > 2).map(str::to_ascii_lowercase))
+}
+
 /// A word in capitals where the typed one was.
 fn in_case_of(typed: &str, mut meant: String) -> String {
     if typed.bytes().all(|byte| byte.is_ascii_uppercase()) {
@@ -311,6 +335,19 @@ mod tests {
         assert_eq!(all("an \"open quote"), Vec::<String>::new());
         assert_eq!(words("tenant depositt rent", 7..15), ["depositt"]);
         assert_eq!(all(&"x".repeat(33)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn neighbours_are_words_next_to_it() {
+        let of = |query: &str| {
+            let start = query.find("fone").unwrap();
+            neighbours(query, &(start..start + 4)).map(Option::unwrap_or_default)
+        };
+        assert_eq!(of("a Cell fone call"), ["cell", "call"]);
+        assert_eq!(of("cell-fone, wile driving"), ["cell", ""]);
+        assert_eq!(of("fone"), ["", ""]);
+        assert_eq!(of("the cell. fone § 5"), ["", ""]);
+        assert_eq!(of("I'm fone of it"), ["", ""]);
     }
 
     #[test]

@@ -15,6 +15,9 @@ const COMMON_ONE_IN: u32 = 8;
 const LOOKED_AT: u32 = 4096;
 const PLACES: u32 = 16;
 
+/// About so many are read to see which words stand in a row.
+const READ_IN_A_ROW: u32 = 128;
+
 /// What a count is smoothed with: one document more or less proves nothing.
 const SMOOTHING: f32 = 0.5;
 
@@ -48,7 +51,7 @@ impl KeywordLeg {
         others: &[DocumentsWith],
         ranges: &OrdinalRanges,
     ) -> io::Result<Vec<f32>> {
-        let documents = self.some_with(term, ranges)?;
+        let documents = self.some_with(term, ranges, LOOKED_AT)?;
         let looked_at = documents.len() as f32;
         let lift = |other: &DocumentsWith| {
             let together = documents.iter().filter(|&&doc| other.documents.has(doc)).count() as f32;
@@ -57,13 +60,29 @@ impl KeywordLeg {
         Ok(others.iter().map(lift).collect())
     }
 
-    /// Documents of the ranges with a term, of many some from everywhere.
-    pub(super) fn some_with(&self, term: &str, ranges: &OrdinalRanges) -> io::Result<Vec<u32>> {
+    /// In how many documents of some ranges two terms stand in a row, as far as the rarer of them shows it in a few of its
+    /// documents, and counted up to here.
+    pub(in crate::search) fn in_a_row(
+        &self,
+        first: &str,
+        second: &str,
+        ranges: &OrdinalRanges,
+        most: usize,
+    ) -> io::Result<usize> {
+        let rarer = if self.documents_with(first)? < self.documents_with(second)? { first } else { second };
+        let documents = self.some_with(rarer, ranges, READ_IN_A_ROW)?;
+        let mut rows = self.rows_of(&[first.to_owned(), second.to_owned()])?;
+        let found = documents.iter().filter(|&&doc| rows.iter_mut().any(|row| row.is_in(doc)));
+        Ok(found.take(most).count())
+    }
+
+    /// Documents of the ranges with a term, of many about so many from everywhere.
+    pub(super) fn some_with(&self, term: &str, ranges: &OrdinalRanges, about: u32) -> io::Result<Vec<u32>> {
         let mut documents = Vec::new();
         for field in self.said() {
             let Some(mut cursor) = field.cursor(term)? else { continue };
             // So many ordinals have as many of the documents as a place may give.
-            let place = u64::from(self.document_count) * u64::from(LOOKED_AT / PLACES) / u64::from(cursor.len().max(1));
+            let place = u64::from(self.document_count) * u64::from(about / PLACES) / u64::from(cursor.len().max(1));
             for range in places(ranges, u32::try_from(place).unwrap_or(u32::MAX)) {
                 cursor.skip_to(range.start);
                 cursor.each_document_until(range.end.min(self.document_count), |doc| documents.push(doc));

@@ -47,6 +47,26 @@ fn lifts_are_counted_over_the_searched_ranges() {
 }
 
 #[test]
+fn words_in_a_row_are_counted_in_the_searched_ranges() {
+    let documents: Vec<Document> = (0..800).map(document).collect();
+    let (_dir, index) = written(&documents);
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let everything = OrdinalRanges::from(OrdinalRange::new(0, 800));
+    let part = OrdinalRanges::from(OrdinalRange::new(0, 100));
+    let rows = |words: [&str; 2], ranges, most| {
+        let [first, second] = words.map(term);
+        leg.in_a_row(&first, &second, ranges, most).unwrap()
+    };
+    assert_eq!(rows(["fence", "height"], &everything, 100), 20);
+    assert_eq!(rows(["fence", "height"], &everything, 4), 4);
+    assert_eq!(rows(["fence", "height"], &part, 100), 3);
+    assert_eq!(rows(["height", "fence"], &everything, 100), 0, "in this order");
+    assert_eq!(rows(["harbor", "height"], &everything, 100), 1, "not over another word");
+    assert_eq!(rows(["harbor", "permit"], &everything, 100), 0, "nor from field to field");
+    assert_eq!(rows(["harbor", "vessel"], &everything, 100), 0);
+}
+
+#[test]
 fn of_many_documents_some_from_everywhere_are_looked_at() {
     let documents: Vec<Document> = (0..20_000).map(document).collect();
     let (_dir, index) = written(&documents);
@@ -55,7 +75,7 @@ fn of_many_documents_some_from_everywhere_are_looked_at() {
     let fence = [leg.having(&term("fence"), &everything).unwrap().unwrap()];
     let of_all = leg.lifts(&term("harbor"), &fence, &everything).unwrap();
     assert!(of_all[0].abs() < 0.1, "a word of every document goes with none more than with others: {of_all:?}");
-    let looked_at = leg.some_with(&term("harbor"), &everything).unwrap();
+    let looked_at = leg.some_with(&term("harbor"), &everything, 4096).unwrap();
     assert!(looked_at.len() <= 4096, "{}", looked_at.len());
     assert!(looked_at[0] < 100 && looked_at.last().copied().unwrap() > 18_000);
 }
