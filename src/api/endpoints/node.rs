@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
+use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::nodes::NodeRecord;
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
@@ -99,12 +100,20 @@ pub(super) struct Provenance<'s> {
     snapshot: &'s str,
 }
 
+/// The edition of a form: a number that is raised with every change of how it is written, because a client that holds an
+/// older one must get the new one. The version is told before anything is written, so it cannot be a hash of that.
+const fn edition(format: Format) -> u32 {
+    match format {
+        Format::Json | Format::Markdown | Format::Text => 1,
+    }
+}
+
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
     // Text, snapshot and form: everything else in the answer follows from these.
-    let version = format!("{hash}-{}-{}", call.corpus.id(), format.name());
+    let version = format!("{hash}-{}-{}{}", call.corpus.id(), format.name(), edition(format));
     let corpus = Arc::clone(call.corpus);
     let work = move || {
         let reply = NodeReply::of(&corpus, node)?;
@@ -163,11 +172,14 @@ impl<'s> NodeReply<'s> {
 
     /// Everything that who quotes it must know: what is no longer law says so before its first word.
     pub(super) fn as_markdown(&self, corpus: &Corpus) -> String {
+        self.set_as_markdown(|part| corpus.snapshot().layouts.of_part(self.node, part))
+    }
+
+    fn set_as_markdown<'l>(&self, layout: impl Fn(usize) -> Option<LayoutRef<'l>>) -> String {
         let Self { citation, heading, .. } = self;
         // Layouts are numbered like this: the text, then wordings, then notes.
         let mut part = 0..;
-        let mut set =
-            |text| law_markdown::of(text, corpus.snapshot().layouts.of_part(self.node, part.next().unwrap_or(0)));
+        let mut set = |text| law_markdown::of(text, layout(part.next().unwrap_or(0)));
         let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
         if let Some(standing) = self.standing() {
             out += &format!("**{standing}**\n\n");
@@ -252,5 +264,83 @@ fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
         license: source.map(|source| source.license.as_str()),
         content_hash: format!("sha256:{}", hex::encode(&record.text_sha256)),
         snapshot: corpus.id(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hornbook_corpus::layout::{Layout, Line, LineKind};
+    use sha2::{Digest, Sha256};
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A provision with everything that a form can write.
+    fn whole() -> NodeReply<'static> {
+        let link = || NodeLink { id: NodeId(Uuid::from_u128(2)), citation: "Title 9", heading: "Lights" };
+        let dated = |date: &str| Some(date.to_owned());
+        NodeReply {
+            node: NodeOrdinal(0),
+            id: NodeId(Uuid::from_u128(1)),
+            citation: "Test Code § 9.1".into(),
+            heading: "Lamps".into(),
+            text: "(a) As follows:\nLamp\tWatts\nRed|blue\t40",
+            breadcrumb: vec!["Test Code", "Lights"],
+            jurisdiction: None,
+            code_body: Some("Test Code"),
+            code_body_id: None,
+            level: "section".into(),
+            number: Some("9.1".into()),
+            status: Status::Repealed,
+            path: vec![link()],
+            parent: Some(link()),
+            previous: None,
+            next: Some(link()),
+            child_count: 0,
+            tags: vec!["statute"],
+            notes: vec![NoteReply { topic: "Amendments".into(), text: "2020: All." }],
+            source_credit: Some("(1999, c. 1.)"),
+            effective_from: dated("2020-01-01"),
+            effective_to: dated("2021-01-01"),
+            wordings: vec![WordingReply {
+                label: "Effective later".into(),
+                effective_from: dated("2022-01-01"),
+                effective_to: None,
+                text: "None.",
+            }],
+            former_citations: vec!["Test Code § 8.1".into()],
+            parallel_citations: Vec::new(),
+            references: NodeReferences::default(),
+            provenance: Provenance {
+                source_url: dated("https://example.org"),
+                publisher: Some("Publisher"),
+                edition: Some("2021"),
+                current_through: dated("2021-06-30"),
+                retrieved_at: Some("2021-07-01"),
+                license: Some("CC0 1.0"),
+                content_hash: "sha256:00".into(),
+                snapshot: "s",
+            },
+        }
+    }
+
+    /// Raise the edition of a form whose bytes change, and write its new hash here.
+    #[test]
+    fn a_form_that_is_written_otherwise_has_another_edition() {
+        let node = whole();
+        let row = |kind| Line::in_table(kind, 0, 0);
+        let lines = vec![Line::labelled(LineKind::Paragraph, 0, 3), row(LineKind::TableHead), row(LineKind::TableRow)];
+        let layout = Layout { lines, marks: Vec::new() };
+        assert_eq!(layout.mistake_for(node.text), None);
+        let written = [
+            (Format::Json, serde_json::to_string(&node).unwrap()),
+            (Format::Markdown, node.set_as_markdown(|part| (part == 0).then(|| layout.as_ref()))),
+            (Format::Text, node.as_text()),
+        ];
+        let now = written
+            .each_ref()
+            .map(|(format, written)| (format.name(), edition(*format), hex::encode(&Sha256::digest(written)[..8])));
+        let then = [("json", 1, "4a682f27d624aec7"), ("md", 1, "4fbbacb883ba74d6"), ("txt", 1, "05163e82fc07b386")];
+        assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

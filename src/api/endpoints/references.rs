@@ -41,6 +41,7 @@ choice!(Direction, name);
 
 /// The references of a provision, in both directions.
 #[derive(Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(Default))]
 #[schemars(rename = "NodeReferences")]
 pub(in crate::api) struct NodeReferences<'s> {
     /// The provisions of this corpus that its text cites, in the order of mention.
@@ -50,6 +51,7 @@ pub(in crate::api) struct NodeReferences<'s> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(Default))]
 #[schemars(rename = "ReferenceList")]
 struct ReferenceList<'s> {
     /// The number of references.
