@@ -290,6 +290,11 @@ mod tests {
 
     /// The citations in code order and the warnings, or the mistakes.
     fn import_text(text: &str) -> Result<(Vec<String>, Vec<Warning>), String> {
+        let (contents, warnings) = import_contents(text)?;
+        Ok((contents.into_iter().map(|content| content.citation).collect(), warnings))
+    }
+
+    fn import_contents(text: &str) -> Result<(Vec<Content>, Vec<Warning>), String> {
         let dir = tempfile::tempdir().unwrap();
         let (mut gatherer, mut warnings, mut mistakes) =
             (Gatherer::new(dir.path()).unwrap(), Warnings::default(), Mistakes::default());
@@ -312,8 +317,23 @@ mod tests {
         let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
         assert!(mistakes.is_empty(), "{mistakes}");
         let spool = gatherer.into_spool();
-        let citations = tree.iter().map(|node| spool.read(node.content).unwrap().citation).collect();
-        Ok((citations, warnings.into_parts().0))
+        let contents = tree.iter().map(|node| spool.read(node.content).unwrap()).collect();
+        Ok((contents, warnings.into_parts().0))
+    }
+
+    #[test]
+    fn order_labels_and_tags_are_kept() {
+        let text = r#"{"key":"a","level":"section","number":"1","text":"A.","order":2}
+{"key":"b","level":"section","number":"2","text":"(a) One.\n(1) Two.\n(b) Three.","order":1,"tags":["own"]}"#;
+        let contents = import_contents(text).unwrap().0;
+        assert_eq!(
+            contents.iter().map(|content| content.number.as_deref()).collect::<Vec<_>>(),
+            [Some("2"), Some("1")]
+        );
+        let labels: Vec<_> = contents[0].layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
+        assert_eq!(labels, [(0, 3), (1, 3), (0, 3)]);
+        // With those of the plan.
+        assert_eq!(contents[0].tags, ["own", "statute"]);
     }
 
     #[test]

@@ -90,8 +90,8 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
             Reader { options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
         let mut stray = None;
         for (number, line) in (1..).zip(text.lines()) {
-            // Page breaks stand before the first line of a page.
-            let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
+            // A page break before the first line of a page is white space too.
+            let line = line.trim();
             if !reader.line(number, line) && stray.is_none() {
                 stray = Some((number, line.to_owned()));
             }

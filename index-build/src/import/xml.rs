@@ -104,6 +104,8 @@ mod tests {
         assert!(fault(b"<a>\n\n\xff</a>").starts_with("a.zip!x.xml:3: it is not UTF-8"));
         assert!(fault(b"<a>\n&other;</a>").starts_with("a.zip!x.xml:2: "));
         assert!(fault(b"").contains("not well-formed"));
+        let marked = Document { place: String::new(), bytes: "\u{feff}<a/>".into() };
+        assert_eq!(text_of(&marked).unwrap(), "<a/>");
     }
 
     #[test]

@@ -288,6 +288,59 @@ fn regml_keeps_its_nesting_and_interpretations_are_provisions() {
     assert_eq!(parsed.nodes.iter().filter(|node| node.content.level == "subpart").count(), 0);
 }
 
+/// A part with these sections, in the electronic edition.
+fn electronic(sections: &str) -> Parsed {
+    let head = "<DIV1 N='9' TYPE='TITLE'><HEAD>Title 9—Arden</HEAD><DIV5 N='7' TYPE='PART'><HEAD>PART 7—PONDS</HEAD>";
+    parsed(ecfr::parse, &format!("<X>{head}{sections}</DIV5></DIV1></X>"))
+}
+
+#[test]
+fn signs_mean_their_own_footnotes_and_labels_count_anew_below_headings() {
+    let parsed = electronic(
+        "<DIV8 N='§§ 7.1 and 7.2' TYPE='SECTION'><HEAD>Ponds.</HEAD><EAR>§ 7.1</EAR>\
+         <P>(a) One<SU>1</SU><FTREF/> of 10<SU>1</SU> x.</P><FTNT><P><SU>1</SU> First.</P></FTNT>\
+         <P>(b) Two<SU>1</SU><FTREF/>.</P><FTNT><P><SU>1</SU> Second.</P></FTNT>\
+         <HD1>Shores</HD1><P>(a) Three.</P><P>(b) Four.</P></DIV8>",
+    );
+    let ponds = by_citation(&parsed, "9 C.F.R. § 7.1");
+    assert_eq!(ponds.content.parallel_citations, ["9 C.F.R. § 7.2"]);
+    assert_eq!(lines(ponds), ["0P (a) One of 101 x.", "0P (b) Two.", "0H Shores", "0P (a) Three.", "0P (b) Four."]);
+    assert_eq!(ponds.content.layout.lines[3].label_bytes(), 3);
+    assert_eq!(marked(ponds, MarkKind::Superscript), ["1"]);
+    let signs = ponds.content.layout.marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote));
+    assert_eq!(signs.map(|mark| mark.target).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn reserved_sections_say_so_by_an_element_and_groups_of_one_heading_are_two() {
+    let group = |number: &str| {
+        format!(
+            "<SUBJGRP><HD>General</HD><SECTION><SECTNO>§ {number}</SECTNO><RESERVED>Kept free</RESERVED></SECTION></SUBJGRP>"
+        )
+    };
+    let volume = format!(
+        "<CFRDOC><FMTR><CHAPTER><HD>CHAPTER IX—NOT LAW</HD></CHAPTER></FMTR><TITLE><CFRTITLE><TITLEHD><HD>Title 9—Arden</HD></TITLEHD></CFRTITLE>\
+         <PART><HD>PART 8—RIVERS</HD>{}{}</PART></TITLE></CFRDOC>",
+        group("8.1"),
+        group("8.2")
+    );
+    let parsed = parsed(cfr_annual::parse, &volume);
+    assert_eq!(by_citation(&parsed, "9 C.F.R. § 8.2").content.status, Some(Status::Reserved));
+    let containers: Vec<&str> =
+        parsed.nodes.iter().filter(|node| node.content.text.is_none()).map(|node| node.key.as_str()).collect();
+    assert_eq!(containers, ["us/cfr/t9", "us/cfr/t9/pt8", "us/cfr/t9/pt8/general", "us/cfr/t9/pt8/general~2"]);
+}
+
+#[test]
+fn terms_run_in_without_a_marker_and_images_say_what_they_show() {
+    let own = r#"<paragraph label="1002-1-p1" marker="none"><content><graphic><altText/><text>![Form](ER01)</text>"#;
+    assert!(REGML.contains(own));
+    let other = r#"<paragraph label="1002-1-p1" marker="none"><title type="keyterm">Note.</title><content>See:<graphic><altText>A bank</altText><text>![](ER02)</text>"#;
+    let parsed = parsed(regml::parse, &REGML.replace(own, other));
+    let scope = lines(by_citation(&parsed, "9 C.F.R. § 1002.1"));
+    assert_eq!(scope[scope.len() - 2..], ["0P Note. See:", "0I A bank ER02"]);
+}
+
 const FORMS: [(&str, ParseDocument, &str); 3] =
     [("ecfr", ecfr::parse, ECFR), ("cfr-annual", cfr_annual::parse, ANNUAL), ("regml", regml::parse, REGML)];
 

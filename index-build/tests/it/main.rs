@@ -35,6 +35,7 @@ mod table_spans;
 #[cfg(feature = "encoder")]
 mod tiny_encoder;
 mod uslm;
+mod uslm_details;
 mod uslm_real;
 mod words;
 mod zoning_real;

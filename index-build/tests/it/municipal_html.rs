@@ -1,6 +1,6 @@
 //! Municipal codes as HTML: traps on a small file, and Spanish Fork whole.
 
-use hornbook_corpus::layout::LineKind;
+use hornbook_corpus::layout::{LineKind, MarkKind};
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
@@ -47,6 +47,20 @@ fn lists_of_contents_are_dropped_and_ordinances_are_the_credit() {
     // A section that is nowhere but in the list is kept, and said to be empty.
     assert_eq!((imported.provisions().count(), imported.count(WarningKind::EmptyProvision)), (3, 1));
     assert_eq!(imported.nodes[0].0, "ut-spanish-fork/code/t5");
+}
+
+#[test]
+fn terms_captions_and_heads_are_marked_and_a_section_must_begin_with_its_heading() {
+    let html = "<h1>Title 5 - Shops</h1><section><h3>5.04.010 Shops</h3><dl><dt>Shop</dt><dd>a room.</dd></dl>
+        <table><caption>Fees</caption><tr><td>1</td></tr></table></section>";
+    let imported = import_one("a.html", html, &spanish_fork());
+    let node = imported.node("ut-spanish-fork/code/s5.04.010");
+    let kinds: Vec<_> = node.layout.lines.iter().map(|line| line.kind().unwrap()).collect();
+    assert_eq!(kinds, [LineKind::Paragraph, LineKind::TableNote, LineKind::TableRow]);
+    let marks: Vec<_> = node.layout.marks.iter().map(|mark| (mark.kind().unwrap(), mark.start, mark.length)).collect();
+    assert_eq!(marks, [(MarkKind::RunInHeading, 0, 4)]);
+    let bare = import_one("a.html", &html.replace("h3", "h5"), &spanish_fork()).mistakes.to_string();
+    assert!(bare.starts_with("a.html:1: this section does not begin with an h3"), "{bare}");
 }
 
 /// Where the publisher's own page had the heading of a chapter between two sections, the first one got it.

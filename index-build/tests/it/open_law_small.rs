@@ -289,6 +289,39 @@ fn tables_are_rows_and_cells_and_images_are_named() {
 }
 
 #[test]
+fn centred_lines_are_blocks_and_feet_of_tables_are_remarks() {
+    let node = section(
+        "<num>1-101</num><text>As follows:</text><text class='center'>FORM</text>\
+         <table><tr><td>a</td></tr><tfoot><tr><td>Rounded.</td></tr></tfoot></table>",
+    );
+    let kinds: Vec<LineKind> = node.content.layout.lines.iter().map(|line| line.kind().unwrap()).collect();
+    assert_eq!(kinds, [LineKind::Paragraph, LineKind::Block, LineKind::TableRow, LineKind::TableNote]);
+}
+
+#[test]
+fn two_containers_with_one_heading_are_one() {
+    let part = |number: &str, history: &str| {
+        format!(
+            "<container><prefix>Part</prefix><num>A</num><heading>Wood.</heading>{history}<section><num>{number}</num>\
+             <text>Law.</text></section></container>"
+        )
+    };
+    let title = element(
+        "container",
+        &format!(
+            "<prefix>Title</prefix><num>1</num><heading>Roads.</heading>{}{}",
+            part("1-1", ""),
+            part("1-2", "<annotations><annotation type='Note'>Kept.</annotation></annotations>")
+        ),
+    );
+    let root = element("document", "<heading>Arden Code</heading><xi:include href='./1.xml'/>");
+    let found = nodes(&written(&[("c/index.xml", root.as_str()), ("c/1.xml", title.as_str())]));
+    let parts: Vec<&Node> = found.iter().filter(|node| node.content.heading == "Part A. Wood.").collect();
+    assert_eq!((parts.len(), parts[0].content.notes.len()), (1, 1));
+    assert_eq!(found.len(), 4);
+}
+
+#[test]
 fn absurd_spans_and_numbers_do_no_harm() {
     let node = section(
         "<num>1-101</num><text>x<table><tr><td colspan='4000000000' rowspan='4000000000'>a</td><td>b</td></tr>\

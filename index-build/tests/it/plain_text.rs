@@ -28,12 +28,16 @@ This code is
 the Arden Code.
 (a) It may be
 cited so;
+\u{c}Arden Code   Page 2
 (b) or not.
 
 It is short.
 (Ord. 12; Ord. 14)
 § 1.2. Rules.
 None.
+\u{c}TITLE 2 MORE
+§ 2.1. Last.
+One.
 ";
 
 fn arden(options: &str) -> Source<'static> {
@@ -65,7 +69,9 @@ fn marks_furniture_and_paragraphs_are_options() {
         ("Arden Code § 1.1", Some("(Ord. 12; Ord. 14)"))
     );
     let keys: Vec<_> = imported.nodes.iter().map(|(key, _, _)| key.as_str()).collect();
-    assert_eq!(keys, ["xa/code/t1", "xa/code/t1/ch2", "xa/code/s1.1", "xa/code/s1.2"]);
+    let first = ["xa/code/t1", "xa/code/t1/ch2", "xa/code/s1.1", "xa/code/s1.2"];
+    // A chapter ends with its title.
+    assert_eq!(keys, [first.as_slice(), &["xa/code/t2", "xa/code/s2.1"]].concat());
 }
 
 #[test]

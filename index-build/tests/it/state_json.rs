@@ -215,6 +215,25 @@ fn characters_of_one_font_become_the_signs_they_stand_for_or_are_left_out() {
     assert!(refused.mistakes.to_string().contains("'45' is no character for private use"), "{}", refused.mistakes);
 }
 
+#[test]
+fn a_history_of_its_own_is_the_source_credit() {
+    let text = chapter("x", &[("1-2A-1", "Lines.", "1-2A-1. Lines.\n\nNone.")]);
+    let with = text.replace("\"source_url\"", "\"history\": \" SL 1980, ch 1. \", \"source_url\"");
+    let credit = |text: &str| import_one("a.json", text, &south_dakota()).node("sd/sdcl/s1-2a-1").source_credit.clone();
+    assert_eq!((credit(&text), credit(&with)), (None, Some("SL 1980, ch 1.".to_owned())));
+}
+
+/// Of two editions of one section the newest of the chapter is law, wherever it stands.
+#[test]
+fn an_older_edition_is_left_out() {
+    let text = |words: &str| format!("RCW 62A.1-101\n\nScope.\n\n{words}\n\n[ 2012 c 214 s 1.]");
+    let (old, new) = (text("Old."), text("New."));
+    let entries = [("2023 Rev. Code of Wash.", "", old.as_str()), ("2024 Rev. Code of Wash.", "", new.as_str())];
+    let imported = import_one("a.json", &chapter("x", &entries), &washington());
+    let node = imported.node("wa/rcw/s62a.1-101");
+    assert_eq!((node.text.as_deref(), node.wordings.len()), (Some("New."), 0));
+}
+
 /// The numbers of a form are not those of the section.
 #[test]
 fn the_numbers_of_a_form_are_words_of_the_form() {

@@ -110,6 +110,15 @@ fn absurd_spans_are_bounded_and_every_cell_keeps_its_words() {
 }
 
 #[test]
+fn spans_between_named_columns_are_bounded_too() {
+    let wide = r#"<table><tgroup cols="400"><colspec colname="a"/><colspec colname="z" colnum="400"/>
+        <tbody><row><entry namest="a" nameend="z">x</entry></row></tbody></tgroup></table>"#;
+    for format in ["uslm", "open-law", "ecfr"] {
+        assert_eq!(content(format, wide).text.as_deref().map(|text| text.matches('\t').count()), Some(99), "{format}");
+    }
+}
+
+#[test]
 fn no_cell_reaches_from_one_part_of_a_table_into_the_next() {
     let table = r#"<table><thead><tr><th rowspan="3">A</th><th>B</th></tr></thead><tbody><tr><td>c</td><td>d</td></tr></tbody></table>"#;
     for format in HTML_FORMATS {

@@ -18,7 +18,7 @@ const TITLE: &str = include_str!("uslm/title.xml");
 const APPENDIX: &str = include_str!("uslm/appendix.xml");
 const REGULATIONS: &str = include_str!("uslm/regulations.xml");
 
-fn parse(bytes: impl Into<Vec<u8>>) -> Parsed {
+pub(crate) fn parse(bytes: impl Into<Vec<u8>>) -> Parsed {
     let document = Document { place: "usc.zip!t.xml".into(), bytes: bytes.into() };
     let is_code = document.bytes.windows(8).any(|window| window == b"<uscDoc ");
     let (name, key) =
@@ -26,7 +26,7 @@ fn parse(bytes: impl Into<Vec<u8>>) -> Parsed {
     uslm::parse(&document, target(name, key))
 }
 
-fn keys(parsed: &Parsed) -> Vec<&str> {
+pub(crate) fn keys(parsed: &Parsed) -> Vec<&str> {
     parsed.nodes.iter().map(|node| node.key.as_str()).collect()
 }
 
@@ -34,12 +34,12 @@ fn node<'p>(parsed: &'p Parsed, key: &str) -> &'p NewNode {
     parsed.nodes.iter().find(|node| node.key == key).unwrap_or_else(|| panic!("{key} is not in {:?}", keys(parsed)))
 }
 
-fn content<'p>(parsed: &'p Parsed, key: &str) -> &'p Content {
+pub(crate) fn content<'p>(parsed: &'p Parsed, key: &str) -> &'p Content {
     &node(parsed, key).content
 }
 
 /// The lines of a text: how deep they lie, their anchor, their words.
-fn lines(content: &Content) -> Vec<(u8, String, String)> {
+pub(crate) fn lines(content: &Content) -> Vec<(u8, String, String)> {
     let text = content.text.as_deref().unwrap();
     let set = set_lines(text, Some(content.layout.as_ref())).into_iter();
     let lines = set.map(|line| {
@@ -48,11 +48,11 @@ fn lines(content: &Content) -> Vec<(u8, String, String)> {
     lines.collect()
 }
 
-fn line(depth: u8, anchor: &str, text: &str) -> (u8, String, String) {
+pub(crate) fn line(depth: u8, anchor: &str, text: &str) -> (u8, String, String) {
     (depth, anchor.to_owned(), text.to_owned())
 }
 
-fn notes(content: &Content) -> Vec<(&str, &str)> {
+pub(crate) fn notes(content: &Content) -> Vec<(&str, &str)> {
     content.notes.iter().map(|note| (note.topic.as_str(), note.text.as_str())).collect()
 }
 

@@ -89,6 +89,9 @@ fn italics_tell_the_lower_levels_of_federal_regulations_apart() {
     assert_eq!(depths, [0, 1, 2, 3, 4, 5, 5, 4, 3, 1]);
     // Without italics the order of levels is enough here.
     assert_eq!(told(&lines, &Scheme::cfr()), "0(a) 1(1) 2(i) 3(A) 4(1) 5(i) 5(ii) 4(2) 3(B) 1(2)");
+    // Numerals below letters are out of this order, so the label is a letter.
+    let letters = ["(f) x", "(g) x", "(i) x"];
+    assert_eq!((told(&letters, &Scheme::cfr()), found(&letters)), ("0(f) 0(g) 0(i)".into(), "0(f) 0(g) 1(i)".into()));
 }
 
 #[test]
@@ -102,6 +105,7 @@ fn words_in_parentheses_are_text() {
         assert!(!found(&lines).contains(['(', '.']), "{}", found(&lines));
     }
     assert_eq!(found(&["(a) x", "(See below.)", "(b) x"]), "0(a) 1 0(b)");
+    assert_eq!(found(&["(a) x", "(1976) one year", "(1977) the next", "(b) x"]), "0(a) 1 1 0(b)");
     assert_eq!(found(&["(a) x", "(u) only here", "(b) x"]), "0(a) 0(u) 0(b)".replace("0(u)", "1"));
 }
 

@@ -1,0 +1,108 @@
+//! Traps of United States Legislative Markup that the larger documents of `uslm` do not have.
+
+use hornbook_corpus::layout::{LineKind, MarkKind};
+use hornbook_index_build::import::document::Parsed;
+
+use crate::uslm::{content, keys, line, lines, notes, parse};
+
+const NAMESPACE: &str = r#"xmlns="http://xml.house.gov/schemas/uslm/1.0""#;
+
+/// A title with these sections and chapters; `meta` is about the file.
+fn title(meta: &str, within: &str) -> Parsed {
+    parse(format!(
+        "<uscDoc {NAMESPACE}><meta><docNumber>90</docNumber>{meta}</meta><main><title identifier='/us/usc/t90'>\
+         <num value='90'>Title 90—</num><heading>HARBOURS</heading>{within}</title></main></uscDoc>"
+    ))
+}
+
+fn section(meta: &str, within: &str) -> Parsed {
+    title(
+        meta,
+        &format!(
+            "<section identifier='/us/usc/t90/s1'><num value='1'>§ 1.</num><heading> Piers</heading>{within}</section>"
+        ),
+    )
+}
+
+#[test]
+fn law_quoted_in_a_note_on_a_chapter_is_no_section_and_chapters_of_one_number_are_two() {
+    let quoted = "<notes><note topic='shortTitle'><heading>Short Title</heading><p>It said: <quotedContent><section>\
+                  <num value='1'>“SECTION 1.</num><content>Quoted.</content></section></quotedContent></p></note></notes>";
+    let chapter = |heading: &str, notes: &str| {
+        format!(
+            "<chapter identifier='/us/usc/t90/ch1'><num value='1'>CHAPTER 1—</num><heading>{heading}</heading>{notes}</chapter>"
+        )
+    };
+    let parsed = title("", &(chapter("PIERS", quoted) + &chapter("QUAYS", "")));
+    assert_eq!(keys(&parsed), ["us/usc/t90", "us/usc/t90/ch1", "us/usc/t90/ch1~2"]);
+    assert_eq!(content(&parsed, "us/usc/t90/ch1").notes.len(), 1);
+}
+
+#[test]
+fn columns_are_tables_contents_are_left_out_and_a_sign_finds_its_note_anywhere() {
+    let parsed = section(
+        "",
+        "<content><p>Fees:<ref class='footnoteRef' idref='f1'>1</ref></p>\
+         <toc><layout><tocItem><column>Contents</column></tocItem></layout></toc>\
+         <layout><header><column>Ship</column><column>Fee</column></header><item><column>small</column><column>5</column></item></layout>\
+         <p>Paid.<note type='footnote' id='f1'><num>1</num> By day.</note></p></content>",
+    );
+    let own = content(&parsed, "us/usc/t90/s1");
+    assert_eq!(
+        lines(own),
+        [line(0, "", "Fees:"), line(0, "", "Ship\tFee"), line(0, "", "small\t5"), line(0, "", "Paid.")]
+    );
+    let kinds: Vec<_> = own.layout.lines.iter().map(|line| line.kind().unwrap()).collect();
+    assert_eq!(kinds, [LineKind::Paragraph, LineKind::TableHead, LineKind::TableRow, LineKind::Paragraph]);
+    let marks: Vec<_> = own.layout.marks.iter().map(|mark| (mark.kind().unwrap(), mark.start, mark.target)).collect();
+    assert_eq!(marks, [(MarkKind::Footnote, 5, 0)]);
+    assert_eq!(notes(own), [("Footnote", "By day.")]);
+}
+
+/// The date of the present wording, where the source credit names these laws and the notes say this.
+fn effective_from(meta: &str, laws: &[&str], topic: &str, notes: &[&str]) -> Option<String> {
+    let law =
+        |law: &&str| format!("<ref href='/us/pl/99/1'>{law}</ref>, <date date='1985-03-04'>Mar. 4, 1985</date>; ");
+    let laws: String = laws.iter().map(law).collect();
+    let day = |note: &&str| note.replace("1985-10-01", "<date date='1985-10-01'>Oct. 1, 1985</date>");
+    let notes: String = notes.iter().map(|note| format!("<p>{}</p>", day(note))).collect();
+    let within = format!(
+        "<content>Law.</content><sourceCredit>({laws})</sourceCredit><notes><note topic='{topic}'>{notes}</note></notes>"
+    );
+    content(&section(meta, &within), "us/usc/t90/s1").effective_from.clone()
+}
+
+#[test]
+fn dates_that_are_not_of_the_whole_present_wording_are_left_out() {
+    let made = |day: &str| format!("<created>{day}T00:00:00</created>");
+    let first = "Section effective 1985-10-01, see section 9 of this title.";
+    let one = ["Pub. L. 99–1, § 1"];
+    let day = || Some("1985-10-01".to_owned());
+    assert_eq!(effective_from("", &one, "effectiveDate", &[first]), day());
+    let other = first.replace("1985-10-01", "<date date='1986-10-01'>Oct. 1, 1986</date>");
+    assert_eq!(effective_from("", &one, "effectiveDate", &[first, &other]), None);
+    assert_eq!(effective_from(&made("1985-10-01"), &one, "effectiveDate", &[first]), day());
+    assert_eq!(effective_from(&made("1985-09-30"), &one, "effectiveDate", &[first]), None);
+    let two = ["Pub. L. 98–1, § 1", "Pub. L. 99–1, § 2"];
+    let amended =
+        |section: &str| format!("Amendment by section {section} of Pub. L. 99–1 effective 1985-10-01, see section 3.");
+    assert_eq!(effective_from("", &two, "effectiveDateOfAmendment", &[&amended("2")]), day());
+    assert_eq!(effective_from("", &two, "effectiveDateOfAmendment", &[&amended("5")]), None);
+}
+
+#[test]
+fn rules_of_an_appendix_stand_in_the_order_of_the_document() {
+    let rule = |number: &str| {
+        format!(
+            "<courtRule identifier='/us/usc/rule{number}'><num value='{number}'>Rule {number}.</num><content>Law.</content></courtRule>"
+        )
+    };
+    let parsed = parse(format!(
+        "<uscDoc {NAMESPACE}><meta><docNumber>90a</docNumber></meta><appendix><num value='90a'>Title 90—APPENDIX</num>\
+         <heading>RULES</heading><courtRules><heading>RULES OF A PORT</heading>{}{}</courtRules></appendix></uscDoc>",
+        rule("10"),
+        rule("2")
+    ));
+    let [.., ten, two] = parsed.nodes.as_slice() else { panic!("{:?}", keys(&parsed)) };
+    assert!(ten.content.citation.ends_with("Rule 10") && ten.sort < two.sort, "{:?}", keys(&parsed));
+}
