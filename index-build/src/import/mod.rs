@@ -6,6 +6,7 @@ pub(crate) mod cfr;
 pub mod cfr_annual;
 pub mod document;
 pub mod ecfr;
+mod encoding;
 mod flat_section;
 mod flat_text;
 mod folding;

@@ -4,12 +4,12 @@
 use serde::Deserialize;
 
 use crate::import::document::{Document, Parsed};
+use crate::import::encoding::{self, Encoding};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::flat_text;
 use crate::import::levels;
 use crate::import::options::{self, FromOptions, Pattern};
 use crate::import::target::Target;
-use crate::import::xml::text_of;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +26,12 @@ pub(crate) struct Options {
     credit: Option<Pattern>,
     #[serde(default)]
     paragraphs: Paragraphs,
+    /// Sections, containers and furniture begin in the first column, their text does not, and an empty line precedes the source
+    /// credit.
+    #[serde(default)]
+    indented_text: bool,
+    #[serde(default)]
+    encoding: Encoding,
     /// Documents, by path, that are of another code body.
     skip: Option<Pattern>,
 }
@@ -50,7 +56,8 @@ enum Paragraphs {
 }
 
 pub fn wants(path: &str) -> bool {
-    path.ends_with(".txt") || path.ends_with(".text")
+    let end = path.rsplit('.').next().unwrap_or_default();
+    end.eq_ignore_ascii_case("txt") || end.eq_ignore_ascii_case("text")
 }
 
 impl FromOptions for Options {
@@ -85,14 +92,16 @@ impl FromOptions for Options {
 
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     options::read_by(document, target, |options: &Options| {
-        let text = text_of(document)?;
+        let text = encoding::decoded(document, options.encoding)?;
         let mut reader =
             Reader { options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
         let mut stray = None;
         for (number, line) in (1..).zip(text.lines()) {
+            let is_heading =
+                !options.indented_text || !line.trim_start_matches('\u{c}').starts_with(char::is_whitespace);
             // A page break before the first line of a page is white space too.
             let line = line.trim();
-            if !reader.line(number, line) && stray.is_none() {
+            if !reader.line(number, line, is_heading) && stray.is_none() {
                 stray = Some((number, line.to_owned()));
             }
         }
@@ -124,7 +133,19 @@ struct Reader<'o> {
 
 impl Reader<'_> {
     /// Takes a line; false if it belongs to nothing.
-    fn line(&mut self, number: u32, line: &str) -> bool {
+    fn line(&mut self, number: u32, line: &str, may_be_heading: bool) -> bool {
+        if may_be_heading && self.heading(number, line) {
+            return true;
+        }
+        match &mut self.open {
+            Some((_, lines)) => lines.push(line.to_owned()),
+            None => return line.is_empty(),
+        }
+        true
+    }
+
+    /// Takes a line if it is furniture, or begins a section or container.
+    fn heading(&mut self, number: u32, line: &str) -> bool {
         let options = self.options;
         if options.furniture.iter().any(|furniture| furniture.is_match(line)) {
             return true;
@@ -135,7 +156,9 @@ impl Reader<'_> {
         if let Some(found) = options.section.captures(line) {
             self.end_section();
             let path = self.path.iter().flatten().cloned().collect();
-            let (own, heading) = (group(&found, 1), group(&found, 2));
+            // A space in a number is where its hyphen was lost.
+            let own = group(&found, 1).split_whitespace().collect::<Vec<_>>().join("-");
+            let heading = group(&found, 2);
             let section = FlatSection { line: number, number: own, heading, path, ..FlatSection::default() };
             self.open = Some((section, Vec::new()));
             return true;
@@ -149,17 +172,15 @@ impl Reader<'_> {
             self.path[level + 1..].fill(None);
             return true;
         }
-        match &mut self.open {
-            Some((_, lines)) => lines.push(line.to_owned()),
-            None => return line.is_empty(),
-        }
-        true
+        false
     }
 
     fn end_section(&mut self) {
         let Some((mut section, lines)) = self.open.take() else { return };
-        let credit = |line: &String| self.options.credit.as_ref().is_some_and(|credit| credit.is_match(line));
-        let end = lines.iter().position(credit).unwrap_or(lines.len());
+        let is_credit = |line: &String| self.options.credit.as_ref().is_some_and(|credit| credit.is_match(line));
+        // A wrapped line of the law may begin with the same words.
+        let begins = |at: usize| !self.options.indented_text || at == 0 || lines[at - 1].is_empty();
+        let end = (0..lines.len()).find(|&at| begins(at) && is_credit(&lines[at])).unwrap_or(lines.len());
         (section.text, section.layout) = flat_text::set(&paragraphs(&lines[..end], self.options.paragraphs));
         let acts: Vec<&str> = lines[end..].iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
         section.credit = Some(acts.join(" ")).filter(|acts| !acts.is_empty());

@@ -110,11 +110,12 @@ impl<'a> Reader<'a> {
         let short = label.short_citation(&heading);
         let headings: Vec<&str> = self.path.iter().map(|own| own.heading.as_str()).chain([heading.as_str()]).collect();
         let handle = Handle::new(self.target.key, &format!("path\n{}", headings.join("\n")));
+        let number = label.number.map(str::to_owned);
         let content = Content {
             citation: citation.clone(),
             heading: heading.clone(),
             level: label.level.to_ascii_lowercase(),
-            number: label.number.map(str::to_owned),
+            number: number.clone(),
             notes: section::notes(blocks, self.settings),
             reference: format!("{}#{}", file_name(self.document.path()), element.attribute("id").unwrap_or_default()),
             source: self.target.source,
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
         let (on_repeat, position) = (OnRepeat::Reconcile, self.position(element));
         // Several documents may have parts of one title.
         self.parsed.inferred.push(NewNode { handle, parent, key: key.clone(), sort, on_repeat, content, position });
-        self.path.push(Container { rank, heading, handle, key, citation, short });
+        self.path.push(Container { rank, heading, handle, key, citation, number, short });
     }
 
     fn section(&mut self, heading: Element<'_>, blocks: &[Part<'_>]) {
@@ -141,9 +142,8 @@ impl<'a> Reader<'a> {
             self.parsed.warn(*kind, position.clone(), what.clone());
         }
         let handle = Handle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
-        let within = self.path.last();
-        let parent = within.map(|own| own.handle);
-        let (content, key, sort) = section.into_content(reference, self.target, within);
+        let parent = self.path.last().map(|own| own.handle);
+        let (content, key, sort) = section.into_content(reference, self.target, &self.path);
         let on_repeat = OnRepeat::Reconcile;
         self.parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position });
     }

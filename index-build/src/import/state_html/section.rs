@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use super::container::{CONTAINER, Container};
+use super::container::{CONTAINER, Container, TITLE};
 use super::settings::Settings;
 use crate::content::{Content, ContentNote};
 use crate::import::flat_text;
@@ -43,6 +43,9 @@ impl Section {
             Some(last) => section.set_around_credit(blocks, last + 1, settings),
             None => {
                 (section.text, section.layout) = set(&blocks[..end], settings);
+                if by_lead.is_none() {
+                    section.credit = cut_last_line(&mut section.text, &mut section.layout, settings);
+                }
                 &blocks[end + usize::from(by_lead.is_some())..]
             }
         };
@@ -78,7 +81,7 @@ impl Section {
             return;
         };
         self.number = Some(number.as_str().to_owned());
-        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w+)*(?::\w+)*)[.,]?");
+        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
         let number_end = number.end();
         // Where numbers have no sign before them, a range has none either: `1-1-401 to 1-1-403. (Repealed)`.
         if title.starts_with("§§") || title.starts_with("Secs. ") || title.starts_with(|c: char| c.is_ascii_digit()) {
@@ -107,7 +110,10 @@ impl Section {
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
         let bare = self.heading.trim_start_matches(['(', '[']);
+        // A section that came from another number may say so, and has its own words and acts.
+        let is_kept = |status: &Status| *status == Status::Renumbered && self.credit.is_some() && !self.text.is_empty();
         let named = heading_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
+        let named = named.filter(|status| !is_kept(status));
         named.or_else(|| named_status(&self.text)).filter(|_| short).unwrap_or(Status::InForce)
     }
 
@@ -116,14 +122,17 @@ impl Section {
         self,
         reference: String,
         target: Target<'_>,
-        within: Option<&Container>,
+        path: &[Container],
     ) -> (Content, String, SortKey) {
         let status = self.status();
         let own = self.number.clone().unwrap_or_else(|| format!("unnumbered ({})", self.heading));
-        let counted_in = within.filter(|_| target.citation.is_some_and(|template| template.contains(CONTAINER)));
+        let uses = |name: &str| target.citation.is_some_and(|template| template.contains(name));
+        let counted_in = path.last().filter(|_| uses(CONTAINER)).or(path.first().filter(|_| uses(TITLE)));
         let cited = |number: &str| {
             let citation = flat_text::citation(number, target);
-            counted_in.map_or(citation.clone(), |container| citation.replace(CONTAINER, &container.short))
+            let Some(container) = counted_in else { return citation };
+            let title = container.number.as_deref().unwrap_or(&container.heading);
+            citation.replace(CONTAINER, &container.short).replace(TITLE, title)
         };
         let citation = cited(&own);
         let key: String = slug(&own).chars().take(120).collect();
@@ -170,10 +179,17 @@ fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
                 builder.push(&element.text());
                 builder.space();
             }
-            Part::Element(element) => add_block(*element, 0, &settings.labels, &mut builder),
+            Part::Element(element) => add_block(*element, 0, labels_of(*element, settings), &mut builder),
         }
     }
     builder.finish()
+}
+
+/// How lists of a block are labelled, from the outermost.
+fn labels_of<'s>(block: Element<'_>, settings: &'s Settings) -> &'s [String] {
+    let is_numbered = block.name() == "ol" && matches!(block.attribute("type"), None | Some("1"));
+    let second = settings.labels.get(1..).filter(|labels| !labels.is_empty());
+    second.filter(|_| settings.letters_first && is_numbered).unwrap_or(&settings.labels)
 }
 
 fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
@@ -213,6 +229,17 @@ fn credit_at_end(text: &str) -> Option<usize> {
 /// Takes the source credit out of a text; it ends at `end`.
 fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<String> {
     let start = credit_at_end(text.get(..end)?)?;
+    Some(cut(text, layout, start, end))
+}
+
+/// Takes the last line out of a text if it is the source credit: some releases have it as a paragraph of the last item of a list.
+fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &Settings) -> Option<String> {
+    let start = text.rfind('\n').map_or(0, |line_feed| line_feed + 1);
+    let found = settings.credit.captures(&text[start..])?.get(1).filter(|found| found.start() == 0);
+    found.is_some().then(|| cut(text, layout, start, text.len()))
+}
+
+fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> String {
     let credit = text[start..end].to_owned();
     let kept = text[..start].trim_end().len();
     // Where nothing is before the credit, the line feed behind it goes with it.
@@ -234,7 +261,7 @@ fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<Stri
             mark.length = mark.length.min(kept - mark.start);
         }
     }
-    Some(credit)
+    credit
 }
 
 fn words_of(part: &Part<'_>) -> String {
@@ -249,7 +276,11 @@ fn words_of(part: &Part<'_>) -> String {
 fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
-    let found = settings.credit.find(&text).filter(|found| found.start() == 0 && element.name() == "p")?;
+    let groups = settings.credit.captures(&text).filter(|_| element.name() == "p")?;
+    let found = groups.get(0).filter(|found| found.start() == 0)?;
+    if let Some(own) = groups.get(1) {
+        return Some(text[own.start()..].trim_end().to_owned());
+    }
     let (lead, credit) = text.split_at(found.end());
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
     let is_lead = match bold.filter(|bold| text.starts_with(bold.as_str())) {
@@ -267,6 +298,15 @@ fn lead(part: &Part<'_>) -> Option<String> {
     (is_heading || (element.name() == "p" && is_all_bold(*element, &text))).then_some(text)
 }
 
+/// The name of an annotation in bold, before its words: `The 2011 amendment, effective July 1, 2011, added subsection (b).`
+fn bold_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
+    let Part::Element(element) = part else { return None };
+    let text = element.text();
+    let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong"))?.text();
+    let is_lead = element.name() == "p" && text.starts_with(bold.as_str()) && settings.annotations.is_match(&bold);
+    is_lead.then(|| bold.trim_end_matches([',', ' ']).to_owned())
+}
+
 fn is_all_bold(element: Element<'_>, text: &str) -> bool {
     let mut bold = element.elements().filter(|inner| matches!(inner.name(), "b" | "strong"));
     !text.is_empty() && bold.next().is_some_and(|bold| bold.text() == text)
@@ -276,11 +316,18 @@ fn is_all_bold(element: Element<'_>, text: &str) -> bool {
 pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote> {
     let mut notes = Vec::new();
     let mut rest = blocks;
+    let begins = |part: &Part<'_>| lead(part).or_else(|| bold_lead(part, settings));
     while !rest.is_empty() {
-        let topic = lead(&rest[0]);
-        let first = usize::from(topic.is_some());
-        let end = rest[first..].iter().position(|part| lead(part).is_some()).map_or(rest.len(), |end| first + end);
-        let (text, layout) = set(&rest[first..end], settings);
+        let topic = begins(&rest[0]);
+        let is_heading = lead(&rest[0]).is_some();
+        let end = rest.iter().skip(1).position(|part| begins(part).is_some()).map_or(rest.len(), |end| 1 + end);
+        let (mut text, mut layout) = set(&rest[usize::from(is_heading)..end], settings);
+        // A paragraph that goes on behind its lead is text from there.
+        if let Some(topic) = topic.as_ref().filter(|_| !is_heading) {
+            let words = text[topic.len()..].trim_start_matches([',', ' ']).len();
+            let start = text.len() - words;
+            cut(&mut text, &mut layout, 0, start);
+        }
         if topic.is_some() || !text.is_empty() {
             notes.push(ContentNote { topic: topic.unwrap_or_else(|| flat_text::NOTE.to_owned()), text, layout });
         }

@@ -11,12 +11,15 @@ struct Options {
     levels: Option<Vec<String>>,
     /// The heading of a section: the first group is its number.
     section: Option<Pattern>,
-    /// The bold words that begin the source credit.
+    /// The words that begin the source credit, as a rule in bold. What its group matches belongs to the credit.
     credit: Option<Pattern>,
     /// Headings that begin annotations.
     annotations: Option<Pattern>,
     /// How a list item is labelled, with `{}` for its letter or number.
     label: Option<LabelForms>,
+    /// The forms of `label` begin with letters: where the outermost list has numbers, its form is the second.
+    #[serde(default)]
+    letters_first: bool,
     /// Documents, by path, that are of another code body.
     skip: Option<Pattern>,
 }
@@ -37,6 +40,7 @@ pub(crate) struct Settings {
     pub(super) credit: Pattern,
     pub(super) annotations: Pattern,
     pub(super) labels: Vec<String>,
+    pub(super) letters_first: bool,
     skip: Option<Pattern>,
 }
 
@@ -68,6 +72,7 @@ impl FromOptions for Settings {
             credit: options.credit.unwrap_or_else(|| Pattern::fixed(r"^History\.")),
             annotations: options.annotations.unwrap_or_else(|| Pattern::fixed(ANNOTATIONS)),
             labels,
+            letters_first: options.letters_first,
             skip: options.skip,
         })
     }

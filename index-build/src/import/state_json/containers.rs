@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::settings::Settings;
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::levels;
+use crate::import::options::Pattern;
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
@@ -36,19 +37,25 @@ pub(super) fn chain(number: &str, path: &str, settings: &Settings) -> Vec<Link> 
     }
     let found = settings.containers.iter().filter_map(|container| {
         let number = container.number.find(number)?.as_str();
-        Some(Link { level: container.level.clone(), number: number.to_owned(), heading: String::new() })
+        let named = path.split('/').filter_map(by_path);
+        let named = named.into_iter().find(|link| link.level == container.level && link.number == number);
+        let heading = named.map_or_else(String::new, |link| link.heading);
+        Some(Link { level: container.level.clone(), number: number.to_owned(), heading })
     });
     found.collect()
 }
 
-/// `title-title-20a-game-and-parks` is title 20A, Game and parks.
+/// `title-title-20a-game-and-parks` is title 20A, Game and parks, and `title-chapter-1-oaths` is chapter 1.
 fn by_path(part: &str) -> Option<Link> {
-    let (level, rest) = part.split_once('-')?;
-    let rest = rest.strip_prefix(level).and_then(|rest| rest.strip_prefix('-')).unwrap_or(rest);
+    let (outer, rest) = part.split_once('-')?;
+    let inner = rest.split_once('-').filter(|(inner, _)| levels::short(inner).is_some());
+    let (level, rest) = inner.unwrap_or((outer, rest));
     let (first, heading) = rest.split_once('-').unwrap_or((rest, ""));
-    let is_number = first.starts_with(|c: char| c.is_ascii_digit());
+    let is_roman = inner.is_some() && first.bytes().all(|byte| b"ivxlc".contains(&byte));
+    let is_number = first.starts_with(|c: char| c.is_ascii_digit()) || is_roman;
     let (number, heading) = if is_number { (first, heading) } else { ("", rest) };
-    Some(Link { level: level.to_owned(), number: number.to_uppercase(), heading: sentence(heading) })
+    let heading = Pattern::fixed(r"(?:-\d{1,3}[a-z]?){2,}-?$").replace(heading, "");
+    Some(Link { level: level.to_owned(), number: number.to_uppercase(), heading: sentence(&heading) })
 }
 
 fn sentence(dashed: &str) -> String {

@@ -83,6 +83,7 @@ fn name(entry: &Entry, opened: Option<&str>, settings: &Settings, section: &mut 
         Some((number, heading)) => (number.trim(), heading.trim()),
         None => (entry.number.trim(), entry.heading.trim()),
     };
+    let number = number.trim_end_matches(['.', ':']);
     section.heading = heading.to_owned();
     if settings.number.is_match(number) {
         section.number = number.to_owned();
@@ -118,6 +119,7 @@ fn without_opening(lines: &[&str], settings: &Settings, section: &mut Section) -
         return rest.iter().map(|&line| line.to_owned()).collect();
     }
     let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    let mut has_heading = section.found_as.is_some();
     if let Some(first) = lines.first_mut()
         && let Some(rest) = first.strip_prefix(settings.opening.as_str())
         && let Some(rest) = rest.trim_start().strip_prefix(section.number.as_str())
@@ -126,10 +128,12 @@ fn without_opening(lines: &[&str], settings: &Settings, section: &mut Section) -
         *first = rest.trim_start_matches(['.', ',', ' ']).to_owned();
         if first.is_empty() {
             lines.remove(0);
+        } else {
+            has_heading |= lines.len() > 1;
         }
     }
     if let Some(first) = lines.first()
-        && let Some(rest) = after_heading(first, section)
+        && let Some(rest) = after_heading(first, has_heading, section)
     {
         if rest.is_empty() {
             lines.remove(0);
@@ -140,13 +144,13 @@ fn without_opening(lines: &[&str], settings: &Settings, section: &mut Section) -
     lines
 }
 
-/// Takes the heading off the start of a line. Where the source cut the heading short, or has none, the line is the heading.
-fn after_heading(line: &str, section: &mut Section) -> Option<String> {
+/// Takes the heading off the start of a line. Where the source cut the heading short, or the text alone has it, the line is
+/// the heading.
+fn after_heading(line: &str, has_heading: bool, section: &mut Section) -> Option<String> {
     const CUT_BYTES_MIN: usize = 30;
     const HEADING_BYTES_MAX: usize = 1_000;
     if section.heading.is_empty() {
-        let is_heading = section.found_as.is_some();
-        return is_heading.then(|| {
+        return has_heading.then(|| {
             section.heading = line.to_owned();
             String::new()
         });
@@ -169,25 +173,28 @@ fn after_heading(line: &str, section: &mut Section) -> Option<String> {
     })
 }
 
-/// A heading without what two copies of it may differ in: white space, kinds of dashes, the last full stop.
+/// A heading without what two copies of it may differ in: white space, kinds of dashes, case, the last full stop.
 fn folded(heading: &str) -> String {
     let kept = |c: &char| !c.is_whitespace() && !matches!(c, '-' | '—' | '–' | '_');
-    heading.trim_end_matches(['.', ' ']).chars().filter(kept).collect()
+    heading.trim_end_matches(['.', ' ']).chars().filter(kept).flat_map(char::to_lowercase).collect()
 }
 
 /// Cuts off headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
 fn clean_heading(section: &mut Section) {
-    let run_on = Pattern::fixed(r"(\S)Section \d[\w.:-]*(?: - |$)");
-    if let Some(found) = run_on.captures(&section.heading).and_then(|found| found.get(1)) {
-        section.heading.truncate(found.end());
-        let what = format!("the heading of '{}' ran on into those of other sections", section.number);
+    // `Dogs.Section 1-2 - Cats.`, `Dogs§ 1-2. Cats`, `Dogs.1-2 Cats`, and into the text: `Dogs.In this act`.
+    let run_on = Pattern::fixed(r#"(\S)Section \d[\w.:-]*(?: - |$)|([a-z)])§§? ?\d|([A-Za-z]{4}[)”"]?\.)[A-Z\d(“"§]"#);
+    let found = run_on.captures(&section.heading);
+    if let Some(found) = found.and_then(|found| found.iter().skip(1).flatten().next()) {
+        let end = found.end();
+        section.heading.truncate(end);
+        let what = format!("the heading of '{}' ran on into other sections or the text", section.number);
         section.faults.push((WarningKind::RunOnHeading, what));
     }
     let rest = section.heading.strip_prefix(section.number.as_str());
-    let goes_on = section.heading.starts_with(", ") || section.heading.starts_with("to ");
+    let goes_on = [", ", "to ", "and "].iter().any(|word| section.heading.starts_with(word));
     let Some(rest) = rest.map(str::to_owned).or_else(|| goes_on.then(|| section.heading.clone())) else { return };
-    let rest = if rest.starts_with("to ") { format!(" {rest}") } else { rest };
-    let range = Pattern::fixed(r"^(?:(?: to |, | and |, and )(\d[\w:-]*(?:\.\d+)*))*\.? ?(?:through )?");
+    let rest = if rest.starts_with("to ") || rest.starts_with("and ") { format!(" {rest}") } else { rest };
+    let range = Pattern::fixed(r"^(?:(?: to |, | and |, and )(\d[\w:-]*(?:\.\d+)*))*\.? ?(?:through )?(?:- )?");
     let Some(found) = range.captures(&rest) else { return };
     let after = rest[found.get(0).map_or(0, |whole| whole.end())..].to_owned();
     if after.is_empty() {
@@ -204,9 +211,18 @@ fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
         section.law = lines.to_vec();
         return;
     };
+    let (law, acts) = lines[at].split_at(settings.credit.find(&lines[at]).map_or(0, |found| found.start()));
     section.law = lines[..at].to_vec();
-    section.credit = Some(credit(&lines[at]));
-    let after = &lines[at + 1..];
+    section.law.extend(Some(law.trim_end()).filter(|law| !law.is_empty()).map(str::to_owned));
+    let mut acts = acts.to_owned();
+    let mut after = &lines[at + 1..];
+    while let Some((more, rest)) = after.split_first().filter(|(line, _)| is_whole_credit(line, settings)) {
+        if !acts.ends_with(more.as_str()) {
+            acts = format!("{acts} {more}");
+        }
+        after = rest;
+    }
+    section.credit = Some(credit(&acts));
     let begins_again = |line: &String| line.starts_with(&format!("{}{}.", settings.opening, section.number));
     let Some(again) = after.iter().position(begins_again) else {
         section.notes = after.to_vec();
@@ -224,6 +240,11 @@ fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
     later.credit = body.get(end).map(|line| credit(line));
     section.notes = body.get(end + 1..).unwrap_or_default().to_vec();
     section.later = Some(later);
+}
+
+/// Some publishers give each act a line of its own.
+fn is_whole_credit(line: &str, settings: &Settings) -> bool {
+    settings.credit.find(line).is_some_and(|found| found.start() == 0)
 }
 
 fn credit(line: &str) -> String {

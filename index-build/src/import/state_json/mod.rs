@@ -8,6 +8,7 @@
 mod containers;
 mod entry;
 mod repetition;
+mod run_in;
 mod settings;
 mod signs;
 
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use crate::content::{Content, ContentWording, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
-use crate::import::options;
+use crate::import::options::{self, Pattern};
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
 use crate::import::slug::slug;
@@ -137,6 +138,13 @@ fn add(
     parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position: position.clone() });
 }
 
+/// `Sections 1-42 to 1-54, inclusive, are repealed.` is all that is left of section 1-42.
+fn stated_status(number: &str, text: &str) -> Option<Status> {
+    let after = text.strip_prefix("Section ").or_else(|| text.strip_prefix("Sections "))?.strip_prefix(number)?;
+    let verb = Pattern::fixed(r"^(?:(?:,| and| to) ?[\d.:A-Za-z-]*\d[\d.:A-Za-z-]*)*(?:, inclusive,)? (?:is|are) ");
+    named_status(&after[verb.find(after)?.end()..])
+}
+
 struct Provision {
     content: Content,
     key: String,
@@ -146,9 +154,10 @@ struct Provision {
 fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -> Provision {
     let cited = |number: &str| flat_text::citation(number, target);
     let citation = cited(&section.number);
-    let (text, layout) = flat_text::set(&section.law);
+    let (text, layout) = flat_text::set(&run_in::separated(&section.law));
     let short = text.len() <= REMARK_BYTES_MAX;
-    let status = heading_status(&section.heading).or_else(|| named_status(&text)).filter(|_| short);
+    let named = heading_status(&section.heading).or_else(|| named_status(&text));
+    let status = named.or_else(|| stated_status(&section.number, &text)).filter(|_| short);
     let range = section.last_number.iter().flat_map(|last| numbers_after(&section.number, last));
     let parallel_citations = range.map(|number| cited(&number)).collect();
     let url = Some(entry.source_url.clone()).filter(|url| !url.is_empty());
@@ -160,7 +169,7 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
     };
     let mut notes = flat_text::notes(&section.notes);
     let wordings = section.later.map(|later| {
-        let (text, layout) = flat_text::set(&later.law);
+        let (text, layout) = flat_text::set(&run_in::separated(&later.law));
         notes.extend(later.credit.map(|credit| flat_text::note("Source", &credit)));
         let effective_from = flat_text::date_in(&later.label);
         ContentWording { label: later.label, effective_from, effective_to: None, text, layout }

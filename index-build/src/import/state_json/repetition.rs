@@ -149,7 +149,10 @@ fn cut<'t>(place: usize, text: &'t str, words: &Words, elements: &mut [Element<'
         covered += word.len();
         next = elements[next].end;
     }
-    if whole.len() < BYTES_MIN || (covered * 2 < whole.len() && found.len() < PARTS_ENOUGH) {
+    // One that was written before, whole, has its own parts after it, and some publishers leave out parts.
+    let is_doubled = !found.is_empty() && place.checked_sub(1).is_some_and(|before| words.words[before] == whole);
+    let is_whole = covered * 2 >= whole.len() || found.len() >= PARTS_ENOUGH || is_doubled;
+    if whole.len() < BYTES_MIN || !is_whole {
         return None;
     }
     let mut result = Element { end: next, lines: Vec::new(), undone: 1 };

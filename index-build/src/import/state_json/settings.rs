@@ -14,7 +14,7 @@ struct Options {
     /// What precedes the number at the start of a text.
     #[serde(default)]
     opening: String,
-    /// The paragraph that says which acts made the section; what follows it is notes.
+    /// The words that say which acts made the section, to the end of their paragraph; what follows is notes.
     credit: Option<Pattern>,
     /// Entries named after an edition, whose year is the first group: the newest of a document is law.
     edition: Option<Pattern>,
@@ -24,6 +24,8 @@ struct Options {
     /// What characters for private use stand for.
     #[serde(default)]
     signs: Signs,
+    /// Documents, by path, that are of another code body, or repeat others.
+    skip: Option<Pattern>,
 }
 
 /// A level of containers whose number a section's own number begins with.
@@ -43,6 +45,7 @@ pub(crate) struct Settings {
     pub(super) edition: Option<Pattern>,
     pub(super) containers: Vec<NumberedLevel>,
     pub(super) signs: Signs,
+    skip: Option<Pattern>,
 }
 
 impl FromOptions for Settings {
@@ -62,6 +65,11 @@ impl FromOptions for Settings {
             edition: options.edition,
             containers: options.container,
             signs: options.signs,
+            skip: options.skip,
         })
+    }
+
+    fn skip(&self) -> Option<&Pattern> {
+        self.skip.as_ref()
     }
 }
