@@ -11,7 +11,7 @@ use crate::cli::{CommandResult, Options};
 ///
 /// Without names: all sources of the federal government, the states, the District of Columbia, the territories and large
 /// cities. 'ready' means that 'hornbook fetch' downloads it and 'hornbook build' reads it; 'untried' means that it has a plan
-/// too, but nobody has built it yet: look at what 'hornbook build --check' reports. With names, or codes of
+/// too, but nobody has built the whole of it: look at what 'hornbook build --check' reports. With names, or codes of
 /// jurisdictions: everything known of these, and what stands in the way of the others.
 #[derive(Debug, Args)]
 pub(crate) struct Sources {

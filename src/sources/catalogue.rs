@@ -61,7 +61,7 @@ pub struct Source {
     /// What stands in the way of fetching or importing it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
-    /// Its plan was written without building a file of it; says what the plan rests on.
+    /// Nobody has built the whole of it with its plan; says what was built, or what the plan rests on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,7 +165,7 @@ fn filled(text: &str, edition: &str, number: Option<u32>) -> String {
 pub enum State {
     /// `hornbook fetch` gets it and `hornbook build` reads it.
     Ready,
-    /// It has a plan, but nobody has built a file of it.
+    /// It has a plan, but nobody has built the whole of it.
     Untried,
     /// It can be imported, but something must be done by hand first.
     ByHand,

@@ -29,7 +29,9 @@ const READY_PLANS: &[ReadyPlan] = ready![
     "ma-cambridge-zoning",
     "md-comar",
     "ms-code-unicourt",
+    "nc-code-unicourt",
     "nd-code-unicourt",
+    "nj-code",
     "ri-code-unicourt",
     "states-statutes-json",
     "us-cfr",
@@ -37,6 +39,7 @@ const READY_PLANS: &[ReadyPlan] = ready![
     "us-ecfr",
     "ut-spanish-fork-code",
     "va-code-unicourt",
+    "vt-code-unicourt",
     "wy-code-unicourt",
 ];
 

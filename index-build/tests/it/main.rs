@@ -29,6 +29,7 @@ mod sample;
 mod state_html;
 mod state_json;
 mod state_json_words;
+mod state_plans;
 mod state_twins;
 mod stripped;
 mod table_spans;

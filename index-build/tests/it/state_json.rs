@@ -38,7 +38,7 @@ pub(crate) fn south_dakota() -> Source<'static> {
 }
 
 /// A chapter of entries, each number, heading and text.
-fn chapter(path: &str, entries: &[(&str, &str, &str)]) -> String {
+pub(crate) fn chapter(path: &str, entries: &[(&str, &str, &str)]) -> String {
     let entry = |(number, heading, text): &(&str, &str, &str)| serde_json::json!({"id": "x", "number": number, "heading": heading, "text": text, "source_url": ""});
     let sections: Vec<_> = entries.iter().map(entry).collect();
     serde_json::to_string_pretty(&serde_json::json!({"state": "x", "path": path, "sections": sections})).unwrap()
