@@ -300,11 +300,11 @@ fn signs_mean_their_own_footnotes_and_labels_count_anew_below_headings() {
         "<DIV8 N='§§ 7.1 and 7.2' TYPE='SECTION'><HEAD>Ponds.</HEAD><EAR>§ 7.1</EAR>\
          <P>(a) One<SU>1</SU><FTREF/> of 10<SU>1</SU> x.</P><FTNT><P><SU>1</SU> First.</P></FTNT>\
          <P>(b) Two<SU>1</SU><FTREF/>.</P><FTNT><P><SU>1</SU> Second.</P></FTNT>\
-         <HD1>Shores</HD1><P>(a) Three.</P><P>(b) Four.</P></DIV8>",
+         <HD1>Shores</HD1><P>(1) Three.</P><P>(2) Four.</P></DIV8>",
     );
     let ponds = by_citation(&parsed, "9 C.F.R. § 7.1");
     assert_eq!(ponds.content.parallel_citations, ["9 C.F.R. § 7.2"]);
-    assert_eq!(lines(ponds), ["0P (a) One of 101 x.", "0P (b) Two.", "0H Shores", "0P (a) Three.", "0P (b) Four."]);
+    assert_eq!(lines(ponds), ["0P (a) One of 101 x.", "0P (b) Two.", "0H Shores", "0P (1) Three.", "0P (2) Four."]);
     assert_eq!(ponds.content.layout.lines[3].label_bytes(), 3);
     assert_eq!(marked(ponds, MarkKind::Superscript), ["1"]);
     let signs = ponds.content.layout.marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote));
