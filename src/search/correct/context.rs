@@ -28,7 +28,8 @@ const LIFT_WEIGHT: f32 = 0.7;
 const LIFT_MIN: f32 = -1.0;
 const LIFT_MAX: f32 = 4.0;
 
-/// What it counts if a word stands in a row with the one before or behind it, in so many documents or more.
+/// What it counts if a word stands in a row with the one before or behind it, in so many documents or wherever the rarer of
+/// the two stands.
 const ROW_WEIGHT: f32 = 4.0;
 const ROWS_MAX: usize = 4;
 
@@ -139,8 +140,9 @@ impl Engine {
         let mut fit = 0.0;
         for (neighbour, [first, second]) in [before, behind].into_iter().flatten() {
             if !is_stop_word(own) && !is_stop_word(neighbour) {
-                let rows = self.keyword.in_a_row(first, second, ranges, ROWS_MAX)?;
-                fit += ROW_WEIGHT * (1.0 + rows as f32).ln() / (1.0 + ROWS_MAX as f32).ln();
+                let (rows, looked_at) = self.keyword.in_a_row(first, second, ranges, ROWS_MAX)?;
+                let often = (1.0 + rows as f32).ln() / (1.0 + ROWS_MAX as f32).ln();
+                fit += ROW_WEIGHT * often.max(rows as f32 / looked_at.max(1) as f32);
             }
         }
         Ok(fit)

@@ -60,20 +60,20 @@ impl KeywordLeg {
         Ok(others.iter().map(lift).collect())
     }
 
-    /// In how many documents of some ranges two terms stand in a row, as far as the rarer of them shows it in a few of its
-    /// documents, and counted up to here.
+    /// In how many documents of some ranges two terms stand in a row, counted up to here; and how many documents of the rarer
+    /// one could show it, of which a few are looked at.
     pub(in crate::search) fn in_a_row(
         &self,
         first: &str,
         second: &str,
         ranges: &OrdinalRanges,
         most: usize,
-    ) -> io::Result<usize> {
+    ) -> io::Result<(usize, usize)> {
         let rarer = if self.documents_with(first)? < self.documents_with(second)? { first } else { second };
         let documents = self.some_with(rarer, ranges, READ_IN_A_ROW)?;
         let mut rows = self.rows_of(&[first.to_owned(), second.to_owned()])?;
         let found = documents.iter().filter(|&&doc| rows.iter_mut().any(|row| row.is_in(doc)));
-        Ok(found.take(most).count())
+        Ok((found.take(most).count(), documents.len()))
     }
 
     /// Documents of the ranges with a term, of many about so many from everywhere.
