@@ -44,10 +44,21 @@ fn a_label_with_a_hyphen_is_not_two_labels() {
 #[test]
 fn a_text_without_a_layout_or_with_that_of_another_is_plain_paragraphs() {
     let short = Layout { lines: vec![paragraph(3, 1)], marks: Vec::new() };
-    for layout in [None, Some(short.as_ref())] {
+    let long = Layout { lines: vec![paragraph(3, 1); 3], marks: Vec::new() };
+    for layout in [None, Some(short.as_ref()), Some(long.as_ref())] {
         let set = set_lines("one\ntwo", layout);
         assert_eq!(set.len(), 2);
         assert!(set.iter().all(|line| line.kind == LineKind::Paragraph && line.depth == 0 && line.anchor.is_none()));
+    }
+}
+
+/// A snapshot of other bytes may say anything.
+#[test]
+fn a_label_that_ends_within_a_character_or_behind_the_line_is_none() {
+    for bytes in [1, 9] {
+        let layout = Layout { lines: vec![paragraph(2, bytes)], marks: Vec::new() };
+        let set = set_lines("§ 1", Some(layout.as_ref()));
+        assert_eq!((set[0].label_bytes, set[0].depth, &set[0].anchor), (0, 2, &None));
     }
 }
 
