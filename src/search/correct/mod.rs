@@ -164,7 +164,7 @@ impl Engine {
         if !may_be_another {
             elsewhere.clear();
         }
-        // Of words that the range has, a hard slip leads to none unless it stands there in a row with its neighbour.
+        // If an easy slip leads to a word of the range, a harder one needs better evidence: the word next to it.
         let mut candidates = match easy.is_empty() {
             true if elsewhere.is_empty() => hard,
             true => elsewhere,

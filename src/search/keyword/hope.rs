@@ -1,7 +1,7 @@
 //! Which documents of a window could have a score above a bar, decided with bits from the most that each word counts.
 
 use super::sums::Sums;
-use super::threshold::{Found, Threshold};
+use super::threshold::Threshold;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP};
 
@@ -27,11 +27,9 @@ enum How {
 /// The steps for one bar.
 #[derive(Default)]
 struct Steps {
-    /// The one that they were made for; none yet.
+    /// The one that they were made for; none yet, as long as every document may be among the best.
     bar: Option<f32>,
     threshold: Threshold,
-    scratch: Vec<u64>,
-    found: Found,
 }
 
 /// What a document may have of a word: any of it, or much.
@@ -80,7 +78,7 @@ impl Hope {
     /// The documents of a group that were found, by which of them are dead.
     pub(super) fn group(&self, group: usize, is_dead: u64) -> u64 {
         let [living, dead] = match &self.how {
-            How::Steps(both) => both.each_ref().map(|steps| steps.found.group(&steps.scratch, group)),
+            How::Steps(both) => both.each_ref().map(|steps| steps.group(group)),
             How::Sums(sums, least) => least.map(|least| if least == 0 { !0 } else { sums.at_least(least, group) }),
         };
         living & !is_dead | dead & is_dead
@@ -90,14 +88,17 @@ impl Hope {
 impl Steps {
     fn decide<'w>(&mut self, bar: f32, shares: &[Share], has: impl Fn(usize) -> &'w [u64], groups: usize) {
         if bar == f32::NEG_INFINITY {
-            self.found = Found::All;
             return;
         }
         if self.bar.is_none_or(|decided| bar > decided * BAR_RISEN) {
             self.bar = Some(bar);
-            self.threshold = Threshold::new(&mosts(shares), bar);
+            self.threshold.renew(&mosts(shares), bar);
         }
-        self.found = self.threshold.decide(has, groups, &mut self.scratch);
+        self.threshold.decide(has, groups);
+    }
+
+    fn group(&self, group: usize) -> u64 {
+        self.bar.map_or(!0, |_| self.threshold.group(group))
     }
 }
 

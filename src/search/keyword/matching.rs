@@ -1,23 +1,16 @@
 //! Which documents of a window match, decided with bits from the words that they have.
 
 use super::sums::Sums;
-use super::threshold::{Found, Threshold};
+use super::threshold::Threshold;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP};
 
 /// Which documents have so much of a query that they match.
 pub(super) enum Matching {
     /// Few words: which match whatever else they have; and which can match, if that is not the same.
-    Steps { sure: Steps, possible: Option<Steps> },
+    Steps { sure: Threshold, possible: Option<Threshold> },
     /// Many words: the same by sums, from which count on documents match and from which on they can.
     Sums { sure: Box<Sums>, possible: Option<Box<Sums>>, least: [u32; 2] },
-}
-
-/// What was decided step by step for a window.
-pub(super) struct Steps {
-    threshold: Threshold,
-    scratch: Vec<u64>,
-    found: Found,
 }
 
 impl Matching {
@@ -25,7 +18,7 @@ impl Matching {
         let masses: Vec<f32> = words.iter().map(|word| word.mass).collect();
         let is_graded = !words.iter().all(PlannedWord::is_one_term);
         if Threshold::is_for(words.len()) {
-            let steps = || Steps::new(Threshold::new(&masses, mass_required));
+            let steps = || Threshold::new(&masses, mass_required);
             return Self::Steps { sure: steps(), possible: is_graded.then(steps) };
         }
         let sums = || Box::new(Sums::new(&masses));
@@ -41,9 +34,9 @@ impl Matching {
         let any = |word: usize| words[word].any(window);
         match self {
             Self::Steps { sure, possible } => {
-                sure.found = sure.threshold.decide(surely, groups, &mut sure.scratch);
+                sure.decide(surely, groups);
                 if let Some(possible) = possible {
-                    possible.found = possible.threshold.decide(any, groups, &mut possible.scratch);
+                    possible.decide(any, groups);
                 }
             }
             Self::Sums { sure, possible, .. } => {
@@ -67,15 +60,5 @@ impl Matching {
             }
         };
         [sure, possible | sure]
-    }
-}
-
-impl Steps {
-    fn new(threshold: Threshold) -> Self {
-        Self { threshold, scratch: Vec::new(), found: Found::default() }
-    }
-
-    fn group(&self, group: usize) -> u64 {
-        self.found.group(&self.scratch, group)
     }
 }

@@ -6,6 +6,7 @@
 
 /// Weights are rounded to so many bits.
 const WEIGHT_BITS: usize = 4;
+const WEIGHT_MAX: f32 = ((1 << WEIGHT_BITS) - 1) as f32;
 
 /// Groups of 64 documents that are added up together.
 const LANES: usize = 8;
@@ -36,7 +37,7 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn new(weights: &[f32]) -> Self {
-        let unit = weights.iter().fold(f32::MIN_POSITIVE, |most, &weight| most.max(weight)) / 15.0;
+        let unit = weights.iter().fold(f32::MIN_POSITIVE, |most, &weight| most.max(weight)) / WEIGHT_MAX;
         let (mut over, mut under, mut total) = (0.0, 0.0, 0);
         let mut words: [Vec<usize>; WEIGHT_BITS] = Default::default();
         for (word, weight) in weights.iter().enumerate() {

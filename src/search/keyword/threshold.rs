@@ -7,12 +7,15 @@
 /// Of more words than this, deciding takes more steps than adding up (`sums`).
 const WORDS_MAX: usize = if cfg!(test) { 5 } else { 8 };
 
-/// How to decide it, for the weights and the sum that it was made for.
+/// How to decide it, for the weights and the sum that it was made for; and what was decided last.
 #[derive(Debug, Default)]
 pub(super) struct Threshold {
     /// Each comes behind those that it refers to.
     steps: Vec<Step>,
     result: Outcome,
+    /// What each step says of some groups of 64 documents.
+    decided: Vec<u64>,
+    groups: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,19 +50,24 @@ impl Threshold {
     }
 
     pub(super) fn new(weights: &[f32], needed: f32) -> Self {
-        let mut maker = Maker { weights, known: vec![Vec::new(); weights.len() + 1], steps: Vec::new() };
-        let result = maker.decide(0, weights.iter().sum(), needed).outcome;
-        Self { steps: maker.steps, result }
+        let mut threshold = Self::default();
+        threshold.renew(weights, needed);
+        threshold
     }
 
-    /// The documents that reach the sum, of those in `groups` groups of 64; `has` gives those that have a word.
-    pub(super) fn decide<'w>(&self, has: impl Fn(usize) -> &'w [u64], groups: usize, scratch: &mut Vec<u64>) -> Found {
-        let Outcome::Of(last) = self.result else {
-            return if self.result == Outcome::All { Found::All } else { Found::None };
-        };
-        scratch.resize(scratch.len().max(self.steps.len() * groups), 0);
+    /// Decides from now on for these weights and this sum.
+    pub(super) fn renew(&mut self, weights: &[f32], needed: f32) {
+        let mut maker = Maker { weights, known: vec![Vec::new(); weights.len() + 1], steps: Vec::new() };
+        self.result = maker.decide(0, weights.iter().sum(), needed).outcome;
+        self.steps = maker.steps;
+    }
+
+    /// Decides for `groups` groups of 64 documents; `has` gives those that have a word.
+    pub(super) fn decide<'w>(&mut self, has: impl Fn(usize) -> &'w [u64], groups: usize) {
+        self.groups = groups;
+        self.decided.resize(self.decided.len().max(self.steps.len() * groups), 0);
         for (place, step) in self.steps.iter().enumerate() {
-            let (before, rest) = scratch.split_at_mut(place * groups);
+            let (before, rest) = self.decided.split_at_mut(place * groups);
             let (out, has) = (&mut rest[..groups], &has(step.word)[..groups]);
             let of = |place: usize| &before[place * groups..][..groups];
             match (step.with, step.without) {
@@ -74,35 +82,22 @@ impl Threshold {
                 (Outcome::None, _) | (_, Outcome::All) => unreachable!("decided without the word"),
             }
         }
-        Found::At(last * groups)
+    }
+
+    /// The documents of a group that reach the sum.
+    #[inline]
+    pub(super) fn group(&self, group: usize) -> u64 {
+        match self.result {
+            Outcome::All => !0,
+            Outcome::None => 0,
+            Outcome::Of(last) => self.decided[last * self.groups + group],
+        }
     }
 }
 
 #[inline]
 fn combine(out: &mut [u64], a: &[u64], b: &[u64], of: impl Fn(u64, u64) -> u64) {
     out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (&a, &b))| *out = of(a, b));
-}
-
-/// Where the documents are that reach a sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Found {
-    All,
-    #[default]
-    None,
-    /// In the scratch from here on.
-    At(usize),
-}
-
-impl Found {
-    /// The documents of a group, where `scratch` is what was handed to [`Threshold::decide`].
-    #[inline]
-    pub(super) fn group(self, scratch: &[u64], group: usize) -> u64 {
-        match self {
-            Self::All => !0,
-            Self::None => 0,
-            Self::At(start) => scratch[start + group],
-        }
-    }
 }
 
 struct Maker<'w> {
@@ -158,13 +153,14 @@ mod tests {
             let needed = weights.iter().sum::<f32>() * share;
             let mut random = crate::random::SplitMix64(seed);
             let has: Vec<Vec<u64>> = weights.iter().map(|_| (0..groups).map(|_| random.draw()).collect()).collect();
-            let threshold = Threshold::new(&weights, needed);
-            let mut scratch = vec![7; 3];
-            let found = threshold.decide(|word| &has[word], groups, &mut scratch);
+            let mut threshold = Threshold::new(&weights, needed / 2.0);
+            threshold.decide(|_| &[7; 4], 4);
+            threshold.renew(&weights, needed);
+            threshold.decide(|word| &has[word], groups);
             for doc in 0..groups * 64 {
                 let has_word = |word: &Vec<u64>| word[doc / 64] >> (doc % 64) & 1 == 1;
                 let sum: f32 = has.iter().zip(&weights).filter(|(word, _)| has_word(word)).map(|(_, weight)| weight).sum();
-                let is_in = found.group(&scratch, doc / 64) >> (doc % 64) & 1 == 1;
+                let is_in = threshold.group(doc / 64) >> (doc % 64) & 1 == 1;
                 // The order of sums may decide what comes this near.
                 prop_assert!(is_in == (sum >= needed) || (sum - needed).abs() < 1e-4, "{sum} of {needed}");
             }

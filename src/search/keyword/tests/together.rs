@@ -14,11 +14,15 @@ fn document(number: usize) -> Document {
     Document { heading: heading.to_owned(), text: text.join(" "), breadcrumb: String::new() }
 }
 
+fn leg_over(count: usize) -> (tempfile::TempDir, KeywordLeg) {
+    let documents: Vec<Document> = (0..count).map(document).collect();
+    let (dir, index) = written(&documents);
+    (dir, KeywordLeg::open(&index, &TUNING).unwrap())
+}
+
 #[test]
 fn lifts_are_counted_over_the_searched_ranges() {
-    let documents: Vec<Document> = (0..800).map(document).collect();
-    let (_dir, index) = written(&documents);
-    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let (_dir, leg) = leg_over(800);
     let has = |number: usize, term: &str| {
         let document = document(number);
         terms(&document.text).into_iter().chain(terms(&document.heading)).any(|(own, _)| own == term)
@@ -48,9 +52,7 @@ fn lifts_are_counted_over_the_searched_ranges() {
 
 #[test]
 fn words_in_a_row_are_counted_in_the_searched_ranges() {
-    let documents: Vec<Document> = (0..800).map(document).collect();
-    let (_dir, index) = written(&documents);
-    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let (_dir, leg) = leg_over(800);
     let everything = OrdinalRanges::from(OrdinalRange::new(0, 800));
     let part = OrdinalRanges::from(OrdinalRange::new(0, 100));
     let rows = |words: [&str; 2], ranges, most| {
@@ -69,9 +71,7 @@ fn words_in_a_row_are_counted_in_the_searched_ranges() {
 
 #[test]
 fn of_many_documents_some_from_everywhere_are_looked_at() {
-    let documents: Vec<Document> = (0..20_000).map(document).collect();
-    let (_dir, index) = written(&documents);
-    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let (_dir, leg) = leg_over(20_000);
     let everything = OrdinalRanges::from(OrdinalRange::new(0, 20_000));
     let fence = [leg.having(&term("fence"), &everything).unwrap().unwrap()];
     let of_all = leg.lifts(&term("harbor"), &fence, &everything).unwrap();
