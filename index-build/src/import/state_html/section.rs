@@ -323,9 +323,9 @@ pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote
         let end = rest.iter().skip(1).position(|part| begins(part).is_some()).map_or(rest.len(), |end| 1 + end);
         let (mut text, mut layout) = set(&rest[usize::from(is_heading)..end], settings);
         // A paragraph that goes on behind its lead is text from there.
-        if let Some(topic) = topic.as_ref().filter(|_| !is_heading) {
-            let words = text[topic.len()..].trim_start_matches([',', ' ']).len();
-            let start = text.len() - words;
+        let lead = topic.as_deref().filter(|_| !is_heading);
+        if let Some(words) = lead.and_then(|lead| text.strip_prefix(lead)) {
+            let start = text.len() - words.trim_start_matches([',', ' ']).len();
             cut(&mut text, &mut layout, 0, start);
         }
         if topic.is_some() || !text.is_empty() {
