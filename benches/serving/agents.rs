@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hornbook::bench::load::{Load, Pace};
 use hornbook::bench::queries::read;
-use hornbook::bench::{BenchError, Sample, SampleResult, Target, Worker};
+use hornbook::bench::{BenchError, Later, Sample, SampleResult, Target, Worker};
 use serde_json::json;
 
 use crate::server::{Data, Running};
@@ -98,9 +98,11 @@ impl Raw {
 }
 
 impl Target for Raw {
-    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        let connection = Connection::open(&self.address).map_err(|error| BenchError(error.to_string()))?;
-        Ok(Box::new(RawWorker { connection, requests: &self.requests }))
+    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+        Box::pin(async {
+            let connection = Connection::open(&self.address).map_err(|error| BenchError(error.to_string()))?;
+            Ok(Box::new(RawWorker { connection, requests: &self.requests }) as Box<dyn Worker>)
+        })
     }
 }
 
@@ -110,7 +112,13 @@ struct RawWorker<'r> {
 }
 
 impl Worker for RawWorker<'_> {
-    fn send(&mut self, index: usize) -> Sample {
+    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+        Box::pin(async move { self.asked(index) })
+    }
+}
+
+impl RawWorker<'_> {
+    fn asked(&mut self, index: usize) -> Sample {
         match self.connection.ask(&self.requests[index % self.requests.len()]) {
             Ok(200) => SampleResult::Answered.into(),
             Ok(503) => SampleResult::Refused.into(),

@@ -9,7 +9,7 @@ use hornbook::bench::load::{Arrivals, Load, Pace};
 use hornbook::bench::queries::{Query, read};
 use hornbook::bench::result::Round;
 use hornbook::bench::url::{Url, searches};
-use hornbook::bench::{BenchError, Sample, SampleResult, Target, Worker};
+use hornbook::bench::{BenchError, Later, Sample, SampleResult, Target, Worker};
 use hornbook::search::Mode;
 use hornbook::tls_client::Trust;
 
@@ -172,8 +172,14 @@ impl Watched {
 }
 
 impl Target for Watched {
-    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        Ok(Box::new(Watcher { worker: self.server.worker()?, watched: self }))
+    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+        Box::pin(async {
+            Ok(Box::new(Watcher { worker: self.server.worker().await?, watched: self }) as Box<dyn Worker>)
+        })
+    }
+
+    fn threads(&self, workers: usize) -> usize {
+        self.server.threads(workers)
     }
 }
 
@@ -183,9 +189,15 @@ struct Watcher<'w> {
 }
 
 impl Worker for Watcher<'_> {
-    fn send(&mut self, index: usize) -> Sample {
+    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+        Box::pin(self.ask(index))
+    }
+}
+
+impl Watcher<'_> {
+    async fn ask(&mut self, index: usize) -> Sample {
         let began = Instant::now();
-        let mut sample = self.worker.send(index);
+        let mut sample = self.worker.send(index).await;
         match sample.result {
             SampleResult::Answered => {
                 let all = sample.stages.iter().map(|(_, took)| *took).sum();

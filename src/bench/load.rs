@@ -1,15 +1,19 @@
 //! The schedule of requests, and the threads that send them.
 
+use std::cell::RefCell;
+use std::io;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::record::Record;
-use super::{BenchError, Target};
-use crate::random::SplitMix64;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::Mutex;
 
-/// Sleeping ends late by about this much, so the rest of a wait yields to other threads instead.
-const WAKE_UP: Duration = Duration::from_micros(80);
+use super::alarm::Alarm;
+use super::record::Record;
+use super::{BenchError, Target, Worker};
+use crate::random::SplitMix64;
 
 /// Time for all threads to reach the start.
 const GATHERING: Duration = Duration::from_millis(20);
@@ -34,7 +38,7 @@ pub enum Arrivals {
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub pace: Pace,
-    /// Threads: each is a connection to a server, or searches in this process.
+    /// Each is a connection to a server, or a thread that searches in this process.
     pub workers: usize,
     /// Before each round, under the same load, not measured.
     pub warm_up: Duration,
@@ -43,50 +47,17 @@ pub struct Load {
 
 /// One round. Any free worker sends the next request that is due; if none is free, the request waits.
 pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Record, BenchError> {
-    let due = load.schedule(seed);
-    let next = AtomicUsize::new(0);
-    let ready = Barrier::new(load.workers);
+    let threads = target.threads(load.workers).clamp(1, load.workers);
+    let round =
+        Round { target, load, due: load.schedule(seed), next: AtomicUsize::new(0), ready: Barrier::new(threads) };
     let results: Vec<Result<Record, BenchError>> = std::thread::scope(|scope| {
-        let work = || {
-            let mut worker = target.worker();
-            // Also after a failure, so that the other workers do not wait for ever.
-            ready.wait();
-            let worker = worker.as_mut().map_err(|error| error.clone())?;
-            let begin = Instant::now() + GATHERING;
-            let (counted, end) = (begin + load.warm_up, begin + load.warm_up + load.duration);
-            let mut record = Record::new(load.duration);
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let intended = match &due {
-                    Some(due) => match due.get(index) {
-                        Some(offset) => begin + *offset,
-                        None => break,
-                    },
-                    None => Instant::now().max(begin),
-                };
-                if intended >= end {
-                    break;
-                }
-                // In a closed loop a request is due when it is sent.
-                if due.is_some() && Instant::now() >= end {
-                    record.unsent(end - intended.max(counted));
-                    continue;
-                }
-                wait_until(intended);
-                let sent = Instant::now();
-                let sample = worker.send(index);
-                let done = Instant::now();
-                if intended >= counted {
-                    record.sample(&sample, done - intended, done - sent);
-                }
-                if let Some(at) = done.checked_duration_since(counted) {
-                    record.ended(&sample.result, at);
-                }
-            }
-            Ok(record)
+        let round = &round;
+        let start = |thread: usize| {
+            let workers = load.workers / threads + usize::from(thread < load.workers % threads);
+            scope.spawn(move || round.on_thread(workers))
         };
-        let threads: Vec<_> = (0..load.workers).map(|_| scope.spawn(work)).collect();
-        let joined = threads.into_iter().map(|thread| {
+        let running: Vec<_> = (0..threads).map(start).collect();
+        let joined = running.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| Err(BenchError("a worker panicked; its message is above".to_owned())))
         });
         joined.collect()
@@ -98,13 +69,101 @@ pub(super) fn round(target: &dyn Target, load: &Load, seed: u64) -> Result<Recor
     Ok(all)
 }
 
-fn wait_until(due: Instant) {
-    loop {
-        let left = due.saturating_duration_since(Instant::now());
-        match left.checked_sub(WAKE_UP) {
-            Some(asleep) if !asleep.is_zero() => std::thread::sleep(asleep),
-            _ if left.is_zero() => return,
-            _ => std::thread::yield_now(),
+struct Round<'r> {
+    target: &'r dyn Target,
+    load: &'r Load,
+    /// When each request is due, from the start; none in a closed loop.
+    due: Option<Vec<Duration>>,
+    /// The request that is sent next.
+    next: AtomicUsize,
+    /// All threads begin together.
+    ready: Barrier,
+}
+
+impl Round<'_> {
+    /// The share of one thread, which has so many of the workers.
+    fn on_thread(&self, workers: usize) -> Result<Record, BenchError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let open = runtime.as_ref().map_err(unable).and_then(|runtime| {
+            runtime.block_on(async {
+                let mut open = Vec::with_capacity(workers);
+                for _ in 0..workers {
+                    open.push(self.target.worker().await?);
+                }
+                Ok((runtime, open, Alarm::new().map_err(|error| unable(&error))?))
+            })
+        });
+        // Also after a failure, so that the other threads do not wait for ever.
+        self.ready.wait();
+        let (runtime, open, alarm) = open?;
+        let share = Share {
+            round: self,
+            begin: Instant::now() + GATHERING,
+            alarm: Mutex::new(alarm),
+            record: RefCell::new(Record::new(self.load.duration)),
+        };
+        runtime.block_on(async {
+            let mut working: FuturesUnordered<_> = open.into_iter().map(|worker| share.work(worker)).collect();
+            while let Some(worked) = working.next().await {
+                worked.map_err(|error| unable(&error))?;
+            }
+            Ok(())
+        })?;
+        Ok(share.record.into_inner())
+    }
+}
+
+fn unable(error: &io::Error) -> BenchError {
+    BenchError(format!("cannot keep time: {error}"))
+}
+
+/// What the workers of one thread share.
+struct Share<'r> {
+    round: &'r Round<'r>,
+    begin: Instant,
+    /// Held by the worker that takes the next request, until it is due.
+    alarm: Mutex<Alarm>,
+    record: RefCell<Record>,
+}
+
+impl Share<'_> {
+    async fn work(&self, mut worker: Box<dyn Worker + '_>) -> io::Result<()> {
+        let counted = self.begin + self.round.load.warm_up;
+        while let Some((index, intended)) = self.next().await? {
+            let sent = Instant::now();
+            let sample = worker.send(index).await;
+            let done = Instant::now();
+            let mut record = self.record.borrow_mut();
+            if intended >= counted {
+                record.sample(&sample, done - intended, done - sent);
+            }
+            if let Some(at) = done.checked_duration_since(counted) {
+                record.ended(&sample.result, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next request and when it was due, once it is; none at the end of the round.
+    async fn next(&self) -> io::Result<Option<(usize, Instant)>> {
+        let Self { round, begin, .. } = *self;
+        let counted = begin + round.load.warm_up;
+        let end = counted + round.load.duration;
+        let mut alarm = self.alarm.lock().await;
+        loop {
+            let index = round.next.fetch_add(1, Ordering::Relaxed);
+            let intended = match &round.due {
+                Some(due) => due.get(index).map(|offset| begin + *offset),
+                // In a closed loop a request is due when it is sent.
+                None => Some(Instant::now().max(begin)),
+            };
+            let Some(intended) = intended.filter(|intended| *intended < end) else { return Ok(None) };
+            if round.due.is_some() && Instant::now() >= end {
+                self.record.borrow_mut().unsent(end - intended.max(counted));
+                continue;
+            }
+            alarm.until(intended).await?;
+            return Ok(Some((index, intended)));
         }
     }
 }
@@ -135,7 +194,7 @@ mod tests {
 
     use super::*;
     use crate::bench::result::{Distribution, Round};
-    use crate::bench::{Sample, SampleResult, Worker};
+    use crate::bench::{Later, Sample, SampleResult};
 
     fn open(per_second: f64, arrivals: Arrivals, workers: usize) -> Load {
         Load {
@@ -169,17 +228,19 @@ mod tests {
     struct Teller<'t>(&'t Stalling);
 
     impl Target for Stalling {
-        fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-            Ok(Box::new(Teller(self)))
+        fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+            Box::pin(async { Ok(Box::new(Teller(self)) as Box<dyn Worker>) })
         }
     }
 
     impl Worker for Teller<'_> {
-        fn send(&mut self, index: usize) -> Sample {
-            if index >= 30 && !self.0.0.swap(true, Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            SampleResult::Answered.into()
+        fn send(&mut self, index: usize) -> Later<'_, Sample> {
+            Box::pin(async move {
+                if index >= 30 && !self.0.0.swap(true, Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                SampleResult::Answered.into()
+            })
         }
     }
 
@@ -216,14 +277,16 @@ mod tests {
     fn what_was_due_and_never_sent_is_told_and_counted_with_its_wait() {
         struct Slow;
         impl Target for Slow {
-            fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-                Ok(Box::new(Self))
+            fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+                Box::pin(async { Ok(Box::new(Self) as Box<dyn Worker>) })
             }
         }
         impl Worker for Slow {
-            fn send(&mut self, _: usize) -> Sample {
-                std::thread::sleep(Duration::from_millis(100));
-                SampleResult::Answered.into()
+            fn send(&mut self, _: usize) -> Later<'_, Sample> {
+                Box::pin(async {
+                    std::thread::sleep(Duration::from_millis(100));
+                    SampleResult::Answered.into()
+                })
             }
         }
         let load = open(100.0, Arrivals::Even, 1);
@@ -237,8 +300,8 @@ mod tests {
     fn a_worker_that_cannot_be_made_is_an_error() {
         struct Nobody;
         impl Target for Nobody {
-            fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-                Err(BenchError("nobody is there".to_owned()))
+            fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+                Box::pin(async { Err(BenchError("nobody is there".to_owned())) })
             }
         }
         let error = round(&Nobody, &open(10.0, Arrivals::Even, 3), 1).err().unwrap();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::queries::Query;
-use super::{BenchError, Sample, SampleResult, Target, Worker};
+use super::{BenchError, Later, Sample, SampleResult, Target, Worker};
 use crate::search::{Engine, Filter, Mode, SearchRequest, Stage, StageMicros};
 
 pub struct InProcess {
@@ -47,15 +47,21 @@ impl InProcess {
 }
 
 impl Target for InProcess {
-    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        Ok(Box::new(Searcher(self)))
+    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+        Box::pin(async { Ok(Box::new(Searcher(self)) as Box<dyn Worker>) })
     }
 }
 
 struct Searcher<'t>(&'t InProcess);
 
 impl Worker for Searcher<'_> {
-    fn send(&mut self, index: usize) -> Sample {
+    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+        Box::pin(async move { self.search(index) })
+    }
+}
+
+impl Searcher<'_> {
+    fn search(&self, index: usize) -> Sample {
         let Self(target) = self;
         let Ready { text, mode, filter } = &target.queries[index % target.queries.len()];
         let request = SearchRequest { mode: *mode, limit: target.limit, filter, ..SearchRequest::new(text) };

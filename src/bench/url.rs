@@ -6,10 +6,8 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
-
 use super::queries::Query;
-use super::{BenchError, Sample, SampleResult, Target, Worker};
+use super::{BenchError, Later, Sample, SampleResult, Target, Worker};
 use crate::client::{Answer, ClientError, Connection, Limits, Request, Server};
 use crate::percent;
 use crate::search::Mode;
@@ -67,18 +65,23 @@ pub fn searches(queries: &[Query], mode: Mode, limit: u32) -> Vec<String> {
 }
 
 impl Target for Url {
-    fn worker(&self) -> Result<Box<dyn Worker + '_>, BenchError> {
-        let unable = |why: &dyn fmt::Display| BenchError(format!("cannot connect to {}: {why}", self.server.address()));
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| unable(&error))?;
-        let mut connection = Connection::new(self.server.clone(), LIMITS);
-        runtime.block_on(connection.connect()).map_err(|error| match error {
-            ClientError::Certificate(_) => unable(&format_args!(
-                "{error}; name the file of a certificate to trust with --ca, or accept any with --insecure"
-            )),
-            error => unable(&error),
-        })?;
-        Ok(Box::new(Client { runtime, connection, target: self }))
+    fn worker(&self) -> Later<'_, Result<Box<dyn Worker + '_>, BenchError>> {
+        Box::pin(async {
+            let unable =
+                |why: &dyn fmt::Display| BenchError(format!("cannot connect to {}: {why}", self.server.address()));
+            let mut connection = Connection::new(self.server.clone(), LIMITS);
+            connection.connect().await.map_err(|error| match error {
+                ClientError::Certificate(_) => unable(&format_args!(
+                    "{error}; name the file of a certificate to trust with --ca, or accept any with --insecure"
+                )),
+                error => unable(&error),
+            })?;
+            Ok(Box::new(Client { connection, target: self }) as Box<dyn Worker>)
+        })
+    }
+
+    fn threads(&self, _workers: usize) -> usize {
+        1
     }
 
     fn explanation(&self, failure: &str) -> Option<String> {
@@ -88,20 +91,18 @@ impl Target for Url {
     }
 }
 
-/// Has a runtime of its own, so that no connection waits for another.
 struct Client<'t> {
-    runtime: Runtime,
     connection: Connection,
     target: &'t Url,
 }
 
 impl Client<'_> {
-    fn get(&mut self, path: &str) -> Result<Answer, Cow<'static, str>> {
+    async fn get(&mut self, path: &str) -> Result<Answer, Cow<'static, str>> {
         let mut request = Request::get(path);
         if let Some(key) = &self.target.key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        self.runtime.block_on(self.connection.send(request)).map_err(|error| match error {
+        self.connection.send(request).await.map_err(|error| match error {
             ClientError::Broken(_) => "connection broke".into(),
             ClientError::Timeout => "timed out".into(),
             ClientError::Request | ClientError::TooLong(_) => error.to_string().into(),
@@ -111,9 +112,15 @@ impl Client<'_> {
 }
 
 impl Worker for Client<'_> {
-    fn send(&mut self, index: usize) -> Sample {
+    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+        Box::pin(self.ask(index))
+    }
+}
+
+impl Client<'_> {
+    async fn ask(&mut self, index: usize) -> Sample {
         let path = &self.target.paths[index % self.target.paths.len()];
-        match self.get(path) {
+        match self.get(path).await {
             Ok(answer) => {
                 if answer.status != 200 {
                     self.target.note(answer.status, &answer.body);
@@ -177,8 +184,9 @@ mod tests {
     fn statuses_are_told_apart_and_a_broken_connection_is_opened_again() {
         let paths = ["/ok", "/busy", "/gone", "/break", "/ok"].map(str::to_owned).to_vec();
         let target = Url::new(&server(), &Trust::System, Some("k".to_owned()), paths).unwrap();
-        let mut worker = target.worker().unwrap();
-        let mut results = (0..7).map(|index| worker.send(index));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut worker = runtime.block_on(target.worker()).unwrap();
+        let mut results = (0..7).map(|index| runtime.block_on(worker.send(index)));
         let first = results.next().unwrap();
         assert_eq!(first.result, SampleResult::Answered);
         assert_eq!(first.stages, [(Cow::Owned("keyword".to_owned()), Duration::from_micros(1500))]);
@@ -201,7 +209,8 @@ mod tests {
     fn a_server_that_is_not_there_is_said_to_be_so() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let target = Url::new(&format!("http://{gone}"), &Trust::System, None, vec!["/".to_owned()]).unwrap();
-        let error = target.worker().err().unwrap().to_string();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(target.worker()).err().unwrap().to_string();
         assert!(error.contains(&gone.to_string()) && error.contains("is the server running?"), "{error}");
     }
 
