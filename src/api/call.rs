@@ -2,18 +2,18 @@
 //! credits (402), work (404, 503), commit of the debit, answer.
 //!
 //! Every step is a type that the step before returned (see `accounts::admission`), and an [`Answer`] to a metered call
-//! can only be made with its [`Receipt`]. Heavy work runs on blocking threads, one permit each; light work where it is.
+//! can only be made with its [`Receipt`]. Heavy work waits in the queue for one of its threads; light work is done where it
+//! is.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinHandle;
+use tokio::task::AbortHandle;
 
 use super::corpus::Corpus;
-use super::error::{ApiError, ErrorCode, Violation};
+use super::error::{ApiError, ErrorCode, Violation, unbroken};
 use super::idempotency_key::IdempotencyKey;
 use super::map_cache::MapPart;
 use super::operation::{
@@ -78,7 +78,17 @@ impl Asker<'_> {
 pub struct Progress {
     operation: OnceLock<&'static str>,
     key: OnceLock<String>,
-    charged: AtomicU32,
+    charged: Charged,
+}
+
+/// Credits of a debit that began and was not given back. The work's thread begins it.
+#[derive(Clone, Debug, Default)]
+struct Charged(Arc<AtomicU32>);
+
+impl Charged {
+    fn set(&self, credits: u32) {
+        self.0.store(credits, Ordering::Relaxed);
+    }
 }
 
 impl Progress {
@@ -93,7 +103,7 @@ impl Progress {
 
     /// Credits of a debit that began and was not given back.
     pub fn charged(&self) -> u32 {
-        self.charged.load(Ordering::Relaxed)
+        self.charged.0.load(Ordering::Relaxed)
     }
 
     /// Adds a call that was one of several in a request.
@@ -104,11 +114,7 @@ impl Progress {
         if let Some(key) = call.key() {
             let _ = self.key.set(key.to_owned());
         }
-        self.charged.fetch_add(call.charged(), Ordering::Relaxed);
-    }
-
-    fn charge(&self, credits: u32) {
-        self.charged.store(credits, Ordering::Relaxed);
+        self.charged.0.fetch_add(call.charged(), Ordering::Relaxed);
     }
 }
 
@@ -162,9 +168,8 @@ impl Service {
 
     async fn open_call(&self, call: &Call<'_>, handler: Handler<Anyone>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, handler, Anyone, self.clock.now())?;
-        let turn = self.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
-        let Prepared { version, work, .. } = prepared;
-        let reply = turn.work(work, &self.given_up).await?;
+        let Prepared { version, weight, makes, work, .. } = prepared;
+        let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
 
@@ -183,9 +188,8 @@ impl Service {
         if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
-        let turn = self.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await.map_err(failed)?;
-        let Prepared { version, work, .. } = prepared;
-        let reply = turn.work(work, &self.given_up).await.map_err(failed)?;
+        let Prepared { version, weight, makes, work, .. } = prepared;
+        let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
     }
 
@@ -251,26 +255,70 @@ impl Service {
         unbroken(|| handler(&call))
     }
 
-    /// The right to work, and to make a part of a map.
-    async fn turn(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Turn, ApiError> {
-        match weight {
-            Weight::Light => Ok(Turn::Here),
-            Weight::Heavy => {
-                let began = Instant::now();
-                let making = match makes {
-                    None => None,
-                    Some(part) => match corpus.maps.turn(part).await? {
-                        // What others made only has to be handed over.
-                        None => return Ok(Turn::Here),
-                        turn => turn,
-                    },
+    /// Work that makes the reply and nothing else.
+    async fn reply(
+        &self,
+        corpus: &Corpus,
+        weight: Weight,
+        makes: Option<&MapPart>,
+        work: Work,
+    ) -> Result<Reply, ApiError> {
+        let (mut reply, queued) = self.work(corpus, weight, makes, work).await?;
+        reply.stages.extend(queued);
+        Ok(reply)
+    }
+
+    /// Does work where its weight says, and says how long it waited for that. Dropped, work that did not begin is not done,
+    /// and what began learns of it when it looks.
+    async fn work<T: Send + 'static>(
+        &self,
+        corpus: &Corpus,
+        weight: Weight,
+        makes: Option<&MapPart>,
+        work: impl FnOnce(&Cancellation) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<(T, Option<Stage>), ApiError> {
+        let began = Instant::now();
+        let mut watched = Watched::new(&self.given_up);
+        let cancellation = Arc::clone(&watched.cancellation);
+        match self.place(corpus, weight, makes).await? {
+            // Nothing can tell that the caller disconnected before this is done.
+            Place::Here => Ok((unbroken(|| work(&cancellation))?, None)),
+            Place::Queue(making) => {
+                let work = move || {
+                    let queued = stage("queue", began);
+                    // Given back when the work ends, not when its caller disconnects.
+                    let _held = making;
+                    let done = blocking::allowed(|| work(&cancellation))?;
+                    Ok((done, Some(queued)))
                 };
-                let permit = self.heavy_permit().await?;
-                Ok(Turn::OnThread { permit, making, queued: stage("queue", began) })
+                self.queue.run(self.clock.now().steady, work).await
             }
-            Weight::Outside => {
-                let place = Arc::clone(&self.outside).try_acquire_owned().map_err(|_| ApiError::overloaded())?;
-                Ok(Turn::OnThread { permit: place, making: None, queued: ("queue", 0) })
+            Place::Thread(place) => {
+                let thread = tokio::task::spawn_blocking(move || {
+                    let _held = place;
+                    blocking::allowed(|| unbroken(|| work(&cancellation)))
+                });
+                watched.thread = Some(thread.abort_handle());
+                let done = thread.await;
+                let done =
+                    done.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))?;
+                Ok((done, Some(("queue", 0))))
+            }
+        }
+    }
+
+    /// Where work is done, and the right to make a part of a map.
+    async fn place(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Place, ApiError> {
+        match (weight, makes) {
+            (Weight::Light, _) => Ok(Place::Here),
+            (Weight::Heavy, None) => Ok(Place::Queue(None)),
+            // What others made only has to be handed over.
+            (Weight::Heavy, Some(part)) => {
+                Ok(corpus.maps.turn(part).await?.map_or(Place::Here, |turn| Place::Queue(Some(turn))))
+            }
+            (Weight::Outside, _) => {
+                let place = Arc::clone(&self.outside).try_acquire_owned();
+                place.map(Place::Thread).map_err(|_| ApiError::overloaded())
             }
         }
     }
@@ -294,42 +342,65 @@ struct Payment<'s> {
 impl Payment<'_> {
     /// Charges, and works while the debit is committed.
     async fn before(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
-        let (service, call, progress) = (self.service, self.call, self.call.progress);
-        let reserved = self.reserve()?;
-        // Before the debit: a reservation that is dropped leaves no trace, a debit would need a refund.
-        let turn = service.turn(&call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
-        let work = turn.work(prepared.work, &service.given_up);
-        match reserved {
+        let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
+        let Prepared { weight, makes, work, .. } = prepared;
+        // Credits are held while the call waits for its turn, and taken when the work begins: a reservation that is dropped
+        // leaves no trace, a debit would need a refund.
+        match self.reserve()? {
             Reserved::Replay(replay) => {
-                let replay = replay.begin();
-                match work.await {
-                    Ok(reply) => Ok((reply, replay.settle())),
+                let replayed = move |cancellation: &Cancellation| {
+                    let replay = replay.begin();
+                    match unbroken(|| work(cancellation)) {
+                        Ok(reply) => Ok((reply, replay)),
+                        Err(error) => {
+                            replay.give_back();
+                            Err(error)
+                        }
+                    }
+                };
+                let ((mut reply, replay), queued) = service.work(corpus, weight, makes.as_ref(), replayed).await?;
+                reply.stages.extend(queued);
+                Ok((reply, replay.settle()))
+            }
+            Reserved::Fresh(reservation) => {
+                let begun = charged.clone();
+                // Charged before the work: a client that disconnects must not search for free.
+                let paid = move |cancellation: &Cancellation| {
+                    let debit = reservation.begin()?;
+                    begun.set(debit.cost().0);
+                    Ok((unbroken(|| work(cancellation)), debit))
+                };
+                let ((done, debit), queued) = service.work(corpus, weight, makes.as_ref(), paid).await?;
+                match done {
+                    Ok(mut reply) => {
+                        reply.stages.extend(queued);
+                        let receipt = settled(debit, &mut reply, &charged).await?;
+                        Ok((reply, receipt))
+                    }
                     Err(error) => {
-                        replay.give_back();
+                        // Where the refund itself must wait for the ledger, the caller still learns what went wrong with
+                        // the call.
+                        if debit.refund().await.is_ok() {
+                            charged.set(0);
+                        }
                         Err(error)
                     }
                 }
-            }
-            // Charged before the work runs: a client that disconnects must not search for free.
-            Reserved::Fresh(reservation) => {
-                let debit = reservation.begin()?;
-                progress.charge(debit.cost().0);
-                paid_work(debit, work, progress).await
             }
         }
     }
 
     /// Works, and charges for work that succeeded.
     async fn after(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
-        let turn = self.service.turn(&self.call.corpus, prepared.weight, prepared.makes.as_ref()).await?;
-        let mut reply = turn.work(prepared.work, &self.service.given_up).await?;
-        let progress = self.call.progress;
+        let Prepared { weight, makes, work, .. } = prepared;
+        let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
+        let charged = &self.call.progress.charged;
         let receipt = match self.reserve()? {
             Reserved::Replay(replay) => replay.begin().settle(),
             Reserved::Fresh(reservation) => {
                 let debit = reservation.begin()?;
-                progress.charge(debit.cost().0);
-                settled(debit, &mut reply, progress).await?
+                charged.set(debit.cost().0);
+                settled(debit, &mut reply, charged).await?
             }
         };
         Ok((reply, receipt))
@@ -350,93 +421,42 @@ fn stage(name: &'static str, began: Instant) -> Stage {
     (name, u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX))
 }
 
-/// Runs work whose debit is on its way. The debit stays outside of what may unwind, and goes back if the work fails.
-async fn paid_work(
-    debit: PendingDebit,
-    work: impl Future<Output = Result<Reply, ApiError>>,
-    progress: &Progress,
-) -> Result<(Reply, Receipt), ApiError> {
-    match work.await {
-        Ok(mut reply) => {
-            let receipt = settled(debit, &mut reply, progress).await?;
-            Ok((reply, receipt))
-        }
-        Err(error) => {
-            // Where the refund itself must wait for the ledger, the caller still learns what went wrong with the call.
-            if debit.refund().await.is_ok() {
-                progress.charge(0);
-            }
-            Err(error)
-        }
-    }
-}
-
-async fn settled(debit: PendingDebit, reply: &mut Reply, progress: &Progress) -> Result<Receipt, ApiError> {
+async fn settled(debit: PendingDebit, reply: &mut Reply, charged: &Charged) -> Result<Receipt, ApiError> {
     let began = Instant::now();
     // Without a receipt nothing was charged.
-    let receipt = debit.settle().await.inspect_err(|_| progress.charge(0))?;
+    let receipt = debit.settle().await.inspect_err(|_| charged.set(0))?;
     reply.stages.push(stage("commit", began));
     Ok(receipt)
 }
 
-/// The right to work now.
-enum Turn {
+enum Place {
     Here,
-    OnThread {
-        permit: OwnedSemaphorePermit,
-        /// Where others wait for what the work makes.
-        making: Option<MakersTurn<MapPart>>,
-        /// How long that took.
-        queued: Stage,
-    },
+    /// With the turn to make what others wait for.
+    Queue(Option<MakersTurn<MapPart>>),
+    Thread(OwnedSemaphorePermit),
 }
 
-impl Turn {
-    async fn work(self, work: Work, given_up: &Arc<AtomicU64>) -> Result<Reply, ApiError> {
-        let cancellation = Cancellation::new(given_up);
-        match self {
-            // Nothing can tell that the caller disconnected before this is done.
-            Self::Here => unbroken(|| work(&cancellation)),
-            Self::OnThread { permit, making, queued } => {
-                let cancellation = Arc::new(cancellation);
-                let watched = Arc::clone(&cancellation);
-                let thread = tokio::task::spawn_blocking(move || {
-                    // Given back when the work ends, not when its caller disconnects.
-                    let _held = (permit, making);
-                    blocking::allowed(|| unbroken(|| work(&watched)))
-                });
-                let mut awaited = Awaited { thread, cancellation };
-                let done = (&mut awaited.thread).await;
-                let mut reply =
-                    done.unwrap_or_else(|error| Err(ApiError::internal(format!("the work's thread: {error}"))))?;
-                reply.stages.push(queued);
-                Ok(reply)
-            }
-        }
+/// Work that a caller waits for. Dropped when the caller disconnects: what began learns of it when it looks, and what did not
+/// is not done.
+struct Watched {
+    cancellation: Arc<Cancellation>,
+    /// Where it has one of its own.
+    thread: Option<AbortHandle>,
+}
+
+impl Watched {
+    fn new(given_up: &Arc<AtomicU64>) -> Self {
+        Self { cancellation: Arc::new(Cancellation::new(given_up)), thread: None }
     }
 }
 
-/// Work on a thread that a caller waits for. Dropped when the caller disconnects: work that did not begin is not done, and
-/// what began learns of it when it looks.
-struct Awaited<T> {
-    thread: JoinHandle<T>,
-    cancellation: Arc<Cancellation>,
-}
-
-impl<T> Drop for Awaited<T> {
+impl Drop for Watched {
     fn drop(&mut self) {
         self.cancellation.cancel();
-        self.thread.abort();
+        if let Some(thread) = &self.thread {
+            thread.abort();
+        }
     }
-}
-
-/// A broken promise inside of one call is that call's error, not the end of the service.
-fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-        Err(ApiError::internal(format!("panicked: {text}")))
-    })
 }
 
 /// Two requests with one idempotency key are the same if these words are.
@@ -466,6 +486,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::api::queue::Queue;
+    use crate::clock::SteadyMicros;
 
     #[test]
     fn a_version_is_known_in_any_form_of_the_header() {
@@ -479,35 +501,31 @@ mod tests {
 
     #[test]
     fn work_whose_caller_disconnects_learns_of_it_and_is_counted_once() {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
         let given_up = Arc::new(AtomicU64::new(0));
-        let permits = Arc::new(tokio::sync::Semaphore::new(1));
+        let queue = Arc::new(Queue::new(1));
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (ended, has_ended) = std::sync::mpsc::channel();
-        let work: Work = Box::new(move |cancellation| {
+        let watched = Watched::new(&given_up);
+        let cancellation = Arc::clone(&watched.cancellation);
+        let work = move || {
             begun.send(cancellation.is_cancelled()).unwrap();
             let deadline = Instant::now() + Duration::from_secs(30);
             while !cancellation.is_cancelled() && Instant::now() < deadline {
                 std::thread::yield_now();
             }
             ended.send(cancellation.is_cancelled()).unwrap();
-            Err(ApiError::internal("given up"))
+            Err::<(), _>(ApiError::internal("given up"))
+        };
+        let waiting = Arc::clone(&queue);
+        let call = runtime.spawn(async move {
+            let _watched = watched;
+            waiting.run(SteadyMicros(0), work).await.is_ok()
         });
-        let permit = Arc::clone(&permits).try_acquire_owned().unwrap();
-        let turn = Turn::OnThread { permit, making: None, queued: ("queue", 0) };
-        let counted = Arc::clone(&given_up);
-        let call = runtime.spawn(async move { turn.work(work, &counted).await.is_ok() });
         assert!(!has_begun.recv().unwrap(), "its caller waits");
         call.abort();
         assert!(has_ended.recv().unwrap());
         assert_eq!(given_up.load(Ordering::Relaxed), 1);
-        drop(runtime.block_on(permits.acquire()).unwrap());
-    }
-
-    #[test]
-    fn a_panic_is_an_error_of_its_call_and_its_text_is_for_the_log() {
-        let error = unbroken::<()>(|| panic!("index 7")).unwrap_err();
-        assert_eq!(error.code, ErrorCode::Internal);
-        assert!(error.internal.unwrap().contains("index 7") && !error.message.contains("index 7"));
+        assert!(runtime.block_on(queue.run(SteadyMicros(0), || Ok(true))).unwrap(), "its thread goes on");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -277,6 +278,15 @@ pub struct ErrorObject<'e> {
     pub request_id: Option<&'e str>,
 }
 
+/// A broken promise inside of one call is that call's error, not the end of the service.
+pub(super) fn unbroken<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Result<T, ApiError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        Err(ApiError::internal(format!("panicked: {text}")))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,5 +357,12 @@ mod tests {
             assert_eq!(told(why), told(BadKey::Malformed));
         }
         assert!(told(BadKey::Missing).contains("Authorization"));
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_call_and_its_text_is_for_the_log() {
+        let error = unbroken::<()>(|| panic!("index 7")).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Internal);
+        assert!(error.internal.unwrap().contains("index 7") && !error.message.contains("index 7"));
     }
 }

@@ -212,10 +212,10 @@ pub(super) type Work = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> 
 pub(super) enum Weight {
     /// Microseconds, from memory.
     Light,
-    /// Long enough to delay others, or from a file that may delay it. It takes a permit and runs on a blocking thread.
+    /// Long enough to delay others, or from a file that may delay it. It waits in the queue for one of the threads for it.
     Heavy,
-    /// Waits for somebody outside, without work of its own: on a blocking thread, and a permit for work is not kept from
-    /// others meanwhile. A few at once.
+    /// Waits for somebody outside, without work of its own: on a thread of its own, so that work is not kept
+    /// from being done meanwhile. A few at once.
     Outside,
 }
 

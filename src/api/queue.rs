@@ -1,132 +1,317 @@
-//! Limits how many calls wait for heavy work, and how long.
+//! The queue of heavy work, and the threads that do it, so many at once.
 //!
-//! A short burst may wait: it is served within a moment. A queue that stays full makes every call in it late and none
-//! faster. So many calls may wait if the queue was empty a moment ago, and few if it was not. The rest are refused at
-//! once, and those that are served are served in time.
+//! A thread that ends one piece of work takes the next itself: nothing else has to run in between. A short burst may wait: it
+//! is served within a moment. A queue that stays full makes every call in it late and none faster. So many calls may wait if
+//! the queue was empty a moment ago, and few if it was not. The rest are refused at once, and those that are served are
+//! served in time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 
-use super::error::ApiError;
+use super::error::{ApiError, unbroken};
 use crate::clock::SteadyMicros;
 
 /// How long a call may wait for its turn to work before it is told to come back.
 const WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// Calls per permit that wait in a burst: the turn of more would not come in time.
-const BURST_PER_PERMIT: usize = 128;
+/// Calls per thread that wait in a burst: the turn of more would not come in time.
+const BURST_PER_THREAD: usize = 128;
 
-/// Calls per permit that wait in a queue that stays full, enough to keep every permit busy.
-const STANDING_PER_PERMIT: usize = 8;
+/// Calls per thread that wait in a queue that stays full, enough to keep every thread busy.
+const STANDING_PER_THREAD: usize = 8;
 
 /// A queue that was not empty for so long stays full.
 const STAYS_AFTER_MICROS: u64 = 100_000;
 
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Dropped, it ends its threads once they have done what waits.
 pub(super) struct Queue {
-    /// Each lets one piece of heavy work run.
-    permits: Arc<Semaphore>,
-    permits_max: usize,
-    waiting: AtomicUsize,
-    /// When a call last found no other waiting, in steady microseconds.
-    empty_at: AtomicU64,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    threads: usize,
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// In the order of arrival, which is that of the numbers.
+    jobs: VecDeque<(u64, Job)>,
+    number: u64,
+    /// Threads that work.
+    busy: usize,
+    /// When a call last found no other waiting.
+    empty_at: SteadyMicros,
+    is_over: bool,
 }
 
 impl Queue {
-    pub(super) fn new(permits: usize) -> Self {
-        let permits_max = permits.max(1);
-        Self {
-            permits: Arc::new(Semaphore::new(permits_max)),
-            permits_max,
-            waiting: AtomicUsize::new(0),
-            empty_at: AtomicU64::new(0),
+    pub(super) fn new(threads: usize) -> Self {
+        let threads = threads.max(1);
+        let shared = Arc::new(Shared { threads, state: Mutex::default(), arrived: Condvar::new() });
+        for _ in 0..threads {
+            let shared = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(move || shared.serve());
+            drop(thread.expect("a thread can be started"));
         }
+        Self { shared }
     }
 
+    /// Calls that wait for a thread.
     pub(super) fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+        self.shared.waiting(&self.shared.lock())
     }
 
-    pub(super) fn permits(&self) -> &Arc<Semaphore> {
-        &self.permits
+    /// Threads without work.
+    pub(super) fn free(&self) -> usize {
+        self.shared.threads - self.shared.lock().busy
     }
 
-    /// Waits for the right to do heavy work, given back when the permit is dropped.
-    pub(super) async fn turn(&self, now: SteadyMicros) -> Result<OwnedSemaphorePermit, ApiError> {
-        let _place = self.enter(now).ok_or_else(ApiError::overloaded)?;
-        match tokio::time::timeout(WAIT_MAX, Arc::clone(&self.permits).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) | Err(_) => Err(ApiError::overloaded()),
+    /// Waits for a thread, and for the work. Dropped before the work begins, it is not done.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        now: SteadyMicros,
+        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let (done, mut result) = oneshot::channel();
+        let job = move || {
+            // Whoever went away between the queue and here is not served either.
+            if !done.is_closed() {
+                let _ = done.send(unbroken(work));
+            }
+        };
+        let place = self.enter(now, Box::new(job)).ok_or_else(ApiError::overloaded)?;
+        let done = match tokio::time::timeout(WAIT_MAX, &mut result).await {
+            Ok(done) => done,
+            Err(_) if place.leave() => return Err(ApiError::overloaded()),
+            Err(_) => result.await,
+        };
+        done.unwrap_or_else(|_| Err(ApiError::internal("the work was not done")))
+    }
+
+    fn enter(&self, now: SteadyMicros, job: Job) -> Option<Place<'_>> {
+        let shared = &*self.shared;
+        let mut state = shared.lock();
+        let waiting = shared.waiting(&state);
+        if waiting == 0 {
+            state.empty_at = now;
         }
-    }
-
-    fn enter(&self, now: SteadyMicros) -> Option<Waiting<'_>> {
-        let place = Waiting { waiting: &self.waiting, before: self.waiting.fetch_add(1, Ordering::Relaxed) };
-        if place.before == 0 {
-            self.empty_at.store(now.0, Ordering::Relaxed);
+        let stays = now.micros_since(state.empty_at) > STAYS_AFTER_MICROS;
+        let per_thread = if stays { STANDING_PER_THREAD } else { BURST_PER_THREAD };
+        if waiting >= per_thread * shared.threads {
+            return None;
         }
-        let stays = now.micros_since(SteadyMicros(self.empty_at.load(Ordering::Relaxed))) > STAYS_AFTER_MICROS;
-        let per_permit = if stays { STANDING_PER_PERMIT } else { BURST_PER_PERMIT };
-        (place.before < per_permit * self.permits_max).then_some(place)
+        state.number += 1;
+        let place = Place { shared, number: state.number };
+        state.jobs.push_back((place.number, job));
+        let somebody_sleeps = state.busy < shared.threads;
+        drop(state);
+        if somebody_sleeps {
+            shared.arrived.notify_one();
+        }
+        Some(place)
     }
 }
 
-/// One call that waits, until it is dropped.
-struct Waiting<'q> {
-    waiting: &'q AtomicUsize,
-    /// How many waited already.
-    before: usize,
-}
-
-impl Drop for Waiting<'_> {
+impl Drop for Queue {
     fn drop(&mut self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.shared.lock().is_over = true;
+        self.shared.arrived.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Without those that a thread is about to take.
+    fn waiting(&self, state: &State) -> usize {
+        state.jobs.len().saturating_sub(self.threads - state.busy)
+    }
+
+    /// The life of a thread.
+    fn serve(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some((_, job)) = state.jobs.pop_front() {
+                state.busy += 1;
+                drop(state);
+                job();
+                state = self.lock();
+                state.busy -= 1;
+            } else if state.is_over {
+                return;
+            } else {
+                state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// One call's place in the queue, left when this is dropped.
+struct Place<'q> {
+    shared: &'q Shared,
+    number: u64,
+}
+
+impl Place<'_> {
+    /// Takes the work back; false if it has begun.
+    fn leave(&self) -> bool {
+        let mut state = self.shared.lock();
+        let place = state.jobs.binary_search_by_key(&self.number, |(number, _)| *number);
+        let job = place.ok().and_then(|place| state.jobs.remove(place));
+        // What the work holds is given back outside of the lock.
+        drop(state);
+        job.is_some()
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
     use super::*;
 
     const NOW: SteadyMicros = SteadyMicros(1_000_000);
 
-    fn admitted(queue: &Queue, now: SteadyMicros, calls: usize) -> Vec<Waiting<'_>> {
-        (0..calls).filter_map(|_| queue.enter(now)).collect()
+    /// Keeps all threads busy until the senders are dropped.
+    fn occupied(queue: &Queue) -> Vec<Sender<()>> {
+        let (began, has_begun) = channel();
+        let occupy = |_| {
+            let (end, ended): (Sender<()>, Receiver<()>) = channel();
+            let began = began.clone();
+            let job = move || {
+                began.send(()).unwrap();
+                let _ = ended.recv();
+            };
+            // Its place is kept: nobody takes it back.
+            std::mem::forget(queue.enter(NOW, Box::new(job)).unwrap());
+            end
+        };
+        let ends = (0..queue.shared.threads).map(occupy).collect();
+        (0..queue.shared.threads).for_each(|_| has_begun.recv().unwrap());
+        ends
+    }
+
+    fn admitted(queue: &Queue, now: SteadyMicros, calls: usize) -> Vec<Place<'_>> {
+        (0..calls).filter_map(|_| queue.enter(now, Box::new(|| ()))).collect()
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
     }
 
     #[test]
     fn a_burst_may_wait_and_one_too_many_may_not() {
         let queue = Queue::new(2);
+        let _ends = occupied(&queue);
         let places = admitted(&queue, NOW, 1000);
-        assert_eq!((places.len(), queue.waiting()), (2 * BURST_PER_PERMIT, 2 * BURST_PER_PERMIT));
+        assert_eq!((places.len(), queue.waiting()), (2 * BURST_PER_THREAD, 2 * BURST_PER_THREAD));
         drop(places);
-        assert_eq!(queue.waiting(), 0);
+        assert_eq!((queue.waiting(), queue.free()), (0, 0));
     }
 
     #[test]
     fn a_queue_that_stays_takes_few_until_it_was_empty_once() {
         let queue = Queue::new(2);
+        let _ends = occupied(&queue);
         let mut places = admitted(&queue, NOW, 100);
         let later = NOW.plus_micros(STAYS_AFTER_MICROS + 1);
-        assert!(queue.enter(later).is_none(), "a hundred still wait");
+        assert!(queue.enter(later, Box::new(|| ())).is_none(), "a hundred still wait");
         places.truncate(3);
         let more = admitted(&queue, later, 100);
-        assert_eq!(places.len() + more.len(), 2 * STANDING_PER_PERMIT);
+        assert_eq!(places.len() + more.len(), 2 * STANDING_PER_THREAD);
         drop((places, more));
-        assert_eq!(admitted(&queue, later, 1000).len(), 2 * BURST_PER_PERMIT);
+        assert_eq!(admitted(&queue, later, 1000).len(), 2 * BURST_PER_THREAD);
     }
 
     #[test]
-    fn a_call_that_gets_its_turn_waits_no_longer() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    fn work_is_done_in_the_order_of_its_arrival_and_its_result_comes_back() {
         let queue = Queue::new(1);
-        runtime.block_on(async {
-            let permit = queue.turn(NOW).await.unwrap();
-            assert_eq!((queue.waiting(), queue.permits().available_permits()), (0, 0));
-            drop(permit);
-            assert_eq!(queue.permits().available_permits(), 1);
+        let ends = occupied(&queue);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let work = |number: u32| {
+            let order = Arc::clone(&order);
+            queue.run(NOW, move || {
+                order.lock().unwrap().push(number);
+                Ok(number * 10)
+            })
+        };
+        runtime().block_on(async {
+            let (one, two, three) = (work(1), work(2), work(3));
+            let release = async { drop(ends) };
+            let (one, two, three, ()) = tokio::join!(biased; one, two, three, release);
+            assert_eq!([one, two, three].map(Result::unwrap), [10, 20, 30]);
         });
+        assert_eq!(*order.lock().unwrap(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn work_that_waits_too_long_is_refused_and_what_it_holds_is_given_back() {
+        let queue = Queue::new(1);
+        let _ends = occupied(&queue);
+        let held = Arc::new(());
+        let holds = Arc::clone(&held);
+        let refused = runtime().block_on(queue.run(NOW, move || {
+            drop(holds);
+            Ok(())
+        }));
+        assert_eq!(refused.unwrap_err().code, ApiError::overloaded().code);
+        assert_eq!((queue.waiting(), Arc::strong_count(&held)), (0, 1));
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_any_more_is_not_begun() {
+        let queue = Queue::new(1);
+        let ends = occupied(&queue);
+        let (began, has_begun) = channel();
+        runtime().block_on(async {
+            let waiting = queue.run(NOW, move || {
+                began.send(()).unwrap();
+                Ok(())
+            });
+            assert!(tokio::time::timeout(Duration::from_millis(5), waiting).await.is_err());
+        });
+        assert_eq!(queue.waiting(), 0);
+        drop(ends);
+        assert!(has_begun.recv().is_err(), "it was dropped");
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_its_caller_and_the_thread_goes_on() {
+        let queue = Queue::new(1);
+        runtime().block_on(async {
+            let panicked = queue.run::<()>(NOW, || panic!("index 7")).await.unwrap_err();
+            assert!(panicked.internal.unwrap().contains("index 7"));
+            assert_eq!(queue.run(NOW, || Ok(7)).await.unwrap(), 7);
+        });
+    }
+
+    #[test]
+    fn threads_end_with_the_queue_after_what_waits_is_done() {
+        let queue = Queue::new(2);
+        let shared = Arc::downgrade(&queue.shared);
+        let ends = occupied(&queue);
+        let (did, done) = channel();
+        std::mem::forget(queue.enter(NOW, Box::new(move || did.send(()).unwrap())).unwrap());
+        drop(queue);
+        drop(ends);
+        done.recv().unwrap();
+        while shared.strong_count() > 0 {
+            std::thread::yield_now();
+        }
     }
 }

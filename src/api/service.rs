@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::cards::CardPayments;
 use super::corpus::Corpus;
@@ -12,6 +12,7 @@ use super::operation::CHECKOUT_PATH;
 use super::queue::Queue;
 use super::unread::UnreadBytes;
 use crate::accounts::Accounts;
+use crate::accounts::blocking;
 use crate::accounts::ids::AccountId;
 use crate::clock::{Clock, Now};
 
@@ -22,7 +23,7 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// How clients see the service, without a slash at its end.
     pub base_url: String,
-    /// How many pieces of heavy work may run at once.
+    /// How many pieces of heavy work may run at once: threads for it.
     pub permits: usize,
     /// How many bytes of answers an account may leave unread.
     pub unread_bytes_per_account_max: usize,
@@ -96,17 +97,20 @@ impl Service {
         self.started_at_millis
     }
 
-    /// Each lets one piece of heavy work run.
-    pub fn permits(&self) -> &Arc<Semaphore> {
-        self.queue.permits()
+    /// Heavy work, in the queue in which calls wait, on a thread that may wait.
+    pub async fn heavy<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.queue.run(self.clock.now().steady, move || blocking::allowed(work)).await
     }
 
-    /// Waits for a permit, as calls do.
-    pub async fn heavy_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        self.queue.turn(self.clock.now().steady).await
+    /// How many pieces of heavy work could begin now.
+    pub fn free(&self) -> usize {
+        self.queue.free()
     }
 
-    /// How many calls wait for a permit.
+    /// How many calls wait in the queue for heavy work.
     pub fn waiting(&self) -> usize {
         self.queue.waiting()
     }

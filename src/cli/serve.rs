@@ -220,7 +220,7 @@ impl Served {
             integrity.stop();
             Ok::<(), std::io::Error>(())
         });
-        // Work on blocking threads was drained with its request; nothing is left to wait for.
+        // Work on other threads was drained with its request; nothing is left to wait for.
         runtime.shutdown_background();
         maintenance.stop();
         accounts.close();

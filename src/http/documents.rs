@@ -1,5 +1,5 @@
 //! The documents of the table, rendered once for each snapshot that is served, and packed when they are first asked for in
-//! a coding: both on blocking threads.
+//! a coding: neither on a worker of the runtime.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -93,7 +93,7 @@ impl Rendered {
         self.plain.clone()
     }
 
-    /// None for plain bytes, and while there is no permit to pack it.
+    /// None for plain bytes, and while no thread is free to pack it.
     pub(super) async fn packed(&self, coding: Coding, packing: &Packing) -> Option<Bytes> {
         let place = Coding::PREFERRED.iter().position(|preferred| *preferred == coding)?;
         let pack = || async { packing.packed(self.plain(), coding, Effort::Thorough).await.ok_or(()) };

@@ -88,7 +88,6 @@ fn page(app: &App) -> String {
     let snapshot = format!("snapshot=\"{}\",builder=\"{}\"", manifest.snapshot, manifest.builder);
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
     let gauge = |name, meaning, value| Moment { name, kind: "gauge", meaning, labels: "", value };
-    let permits = app.service.permits();
     let is_intact = corpus.snapshot().damage().first().is_none();
     app.observers.metrics.render(&[
         Moment { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
@@ -99,8 +98,8 @@ fn page(app: &App) -> String {
             "0 once a part of the served snapshot was found damaged",
             f64::from(u8::from(is_intact)),
         ),
-        gauge("permits_free", "heavy calls that could start now", permits.available_permits() as f64),
-        gauge("searches_waiting", "heavy calls that wait for a permit", app.service.waiting() as f64),
+        gauge("permits_free", "heavy calls that could start now", app.service.free() as f64),
+        gauge("searches_waiting", "heavy calls that wait for their turn", app.service.waiting() as f64),
         gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
         gauge(
             "draining",

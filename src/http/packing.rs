@@ -1,7 +1,7 @@
 //! Compression of answers, by what the client accepts.
 //!
 //! Whatever is large and not packed yet is packed on its way out, in one place. Packing what is longer than a page is heavy
-//! work: it takes a permit and runs on a blocking thread, never on a worker of the runtime. Where no permit comes in time
+//! work: it waits for a thread as searches do, and is never done on a worker of the runtime. Where none is free in time
 //! the answer, which is paid for by then, goes out plain. Zoning layers come packed out of the snapshot, documents are
 //! packed once, and what the service keeps, such as tiles of maps, is kept packed as well: where several ask for it at the
 //! same time, one packs it and the others wait.
@@ -120,19 +120,15 @@ impl Packing {
         }
     }
 
-    /// Packed on a thread of its own; nothing where there is no permit for it.
+    /// Packed where heavy work is done; nothing where that has no time for it.
     pub(super) async fn packed(&self, plain: Bytes, coding: Coding, effort: Effort) -> Option<Bytes> {
         self.packed_on_thread(plain, coding, effort, |_| {}).await
     }
 
     async fn packed_on_thread(&self, plain: Bytes, coding: Coding, effort: Effort, keep: impl Keep) -> Option<Bytes> {
-        let permit = self.service.heavy_permit().await.ok()?;
+        let packed = self.service.heavy(move || Ok(coding.pack(&plain, effort).inspect(keep))).await.ok()?;
         self.metrics.compressed(coding.names()[0]);
-        let thread = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            coding.pack(&plain, effort).inspect(keep)
-        });
-        thread.await.ok().flatten()
+        packed
     }
 }
 

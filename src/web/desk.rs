@@ -10,6 +10,7 @@ use super::trouble::Trouble;
 use crate::accounts::blocking;
 use crate::accounts::error::ChangeError;
 use crate::accounts::key::KeyDigest;
+use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::network::ClientNetwork;
 use crate::rate::Buckets;
@@ -43,16 +44,19 @@ impl Desk {
         }
     }
 
-    /// Work on the state, with a permit as calls have it.
+    /// Work on the state, in the queue in which calls wait.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let permit = self.service.heavy_permit().await.map_err(|_| Trouble::Busy)?;
-        on_thread(permit, work).await
+        match self.service.heavy(move || Ok(work())).await {
+            Ok(done) => done.map_err(Trouble::from),
+            Err(ApiError { internal: Some(why), .. }) => Err(Trouble::Failed(why)),
+            Err(_) => Err(Trouble::Busy),
+        }
     }
 
-    /// Work that takes minutes, one at a time. It takes no permit away from calls.
+    /// Work that takes minutes, one at a time. It takes no thread away from calls.
     pub(super) async fn long_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,

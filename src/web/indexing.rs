@@ -9,7 +9,6 @@ use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use super::law::address::path;
 use super::response::{self, Keep};
 use super::shell::Opened;
-use crate::accounts::blocking;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::door::DoorAnswer;
@@ -54,12 +53,7 @@ pub(super) async fn of_body(opened: Opened<'_>, name: &str) -> Result<DoorAnswer
     }
     let range = OrdinalRange { start, end: nodes.end.min(start + NODES_PER_MAP) };
     let (corpus, base_url) = (Arc::clone(&opened.corpus), opened.shell.service.base_url().to_owned());
-    let permit = opened.shell.service.heavy_permit().await?;
-    let written = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        blocking::allowed(|| urls(&corpus, range, &base_url))
-    });
-    let xml = written.await.map_err(|error| ApiError::internal(format!("the thread of a sitemap: {error}")))?;
+    let xml = opened.shell.service.heavy(move || Ok(urls(&corpus, range, &base_url))).await?;
     Ok(opened.answer(response::text(StatusCode::OK, XML, xml.into(), Keep::Asking)))
 }
 

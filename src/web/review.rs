@@ -14,12 +14,12 @@ use serde::Deserialize;
 use super::answer::page;
 use super::pages::{self, Page, Review};
 use super::payments::{Next, Payments};
-use crate::accounts::blocking;
 use crate::accounts::changes::{Acceptance, Act, DraftView};
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::key::LinkToken;
 use crate::accounts::records::{OrderRecord, OrderStage};
+use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::formation::REVIEW_PATH;
@@ -111,21 +111,17 @@ impl ReviewPage {
         self.payments.begin(order).await.map(Some)
     }
 
-    /// Work that reads or writes the state, with a permit and on a thread that may wait.
+    /// Work that reads or writes the state, in the queue in which calls wait.
     async fn in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, Refused> {
-        let permit = self.service.heavy_permit().await.map_err(|_| Refused::Busy)?;
-        let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            blocking::allowed(work)
-        });
-        match done.await {
+        match self.service.heavy(move || Ok(work())).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(ChangeError::Refused(why))) => Err(Refused::NotNow(why)),
             Ok(Err(error)) => Err(Refused::Failed(error.to_string())),
-            Err(error) => Err(Refused::Failed(error.to_string())),
+            Err(ApiError { internal: Some(why), .. }) => Err(Refused::Failed(why)),
+            Err(_) => Err(Refused::Busy),
         }
     }
 

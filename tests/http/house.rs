@@ -1,8 +1,10 @@
 //! A server over the sample corpus on a real socket, and a client that sends exactly what it is told to.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,6 +27,9 @@ use tokio::sync::oneshot;
 
 use crate::sample::ENGINE;
 
+/// Threads for heavy work.
+const PERMITS: usize = 2;
+
 /// A running server; dropped, it stops.
 pub(crate) struct House {
     pub(crate) address: SocketAddr,
@@ -37,6 +42,11 @@ pub(crate) struct House {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     _data: tempfile::TempDir,
+}
+
+/// See [`House::occupied`].
+pub(crate) struct Occupied {
+    _ends: Vec<Sender<Infallible>>,
 }
 
 /// What tests choose of a server in addition to its HTTP settings.
@@ -133,13 +143,13 @@ impl House {
             accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
             base_url: "https://law.example".to_owned(),
-            permits: 2,
+            permits: PERMITS,
             unread_bytes_per_account_max,
             cards,
         };
         let service = Arc::new(Service::new(parts));
         let (served, doors) = (Arc::clone(&service), doors(&service));
-        let (told, tell) = std::sync::mpsc::channel();
+        let (told, tell) = channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -193,6 +203,28 @@ impl House {
         let page = self.metrics();
         let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.map_or(0.0, |value| value.parse().unwrap())
+    }
+
+    /// Keeps all threads for heavy work busy until what it returns is dropped.
+    pub(crate) fn occupied(&self) -> Occupied {
+        let (began, has_begun) = channel();
+        let occupy = |_| {
+            let (end, ended) = channel::<Infallible>();
+            let (service, began) = (Arc::clone(&self.service), began.clone());
+            let work = move || {
+                began.send(()).unwrap();
+                let _ = ended.recv();
+                Ok(())
+            };
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                runtime.block_on(service.heavy(work)).unwrap();
+            });
+            end
+        };
+        let ends = (0..PERMITS).map(occupy).collect();
+        (0..PERMITS).for_each(|_| has_begun.recv().unwrap());
+        Occupied { _ends: ends }
     }
 
     pub(crate) fn act(&self) -> Act {

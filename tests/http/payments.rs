@@ -291,7 +291,7 @@ fn while_stripe_fails_nothing_is_lost_and_the_same_request_gets_the_same_page() 
 fn a_stripe_that_hangs_keeps_nobody_from_searching() {
     let (house, stripe) = by_card(generous());
     let key = house.any_key();
-    // More than there are permits for heavy work.
+    // More than there are threads for heavy work.
     stripe.fail(&[Fault::Hold; 4]);
     std::thread::scope(|scope| {
         let buyers: Vec<_> = (0..4).map(|_| scope.spawn(|| buy(&house, &key, "starter").status)).collect();

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
 use std::time::Duration;
 
 use hornbook::accounts::scope::Scope;
@@ -150,8 +149,7 @@ fn a_client_that_sends_nothing_more_still_gets_its_answers() {
     for (house, certificate) in [(&plain, None), (&encrypted.house, Some(&encrypted.certificate))] {
         let account = house.account(0);
         let key = house.key(account, &Scope::ALL);
-        let permits = Arc::clone(house.service.permits());
-        let taken = permits.try_acquire_many(2).unwrap();
+        let taken = house.occupied();
         let asked = format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n");
         let both = [asked.as_bytes(), QUESTION].concat();
         let mut stream = connect(house);
@@ -190,12 +188,11 @@ fn search(key: &str) -> String {
 }
 
 #[test]
-fn searches_without_a_permit_are_refused_for_free_and_light_calls_go_on() {
+fn searches_that_get_no_thread_are_refused_for_free_and_light_calls_go_on() {
     let house = House::open(generous());
     let account = house.account(0);
     let key = house.key(account, &Scope::ALL);
-    let permits = Arc::clone(house.service.permits());
-    let taken = permits.try_acquire_many(2).unwrap();
+    let taken = house.occupied();
     let waiting: Vec<TcpStream> = (0..20)
         .map(|_| {
             let mut stream = connect(&house);
@@ -203,7 +200,7 @@ fn searches_without_a_permit_are_refused_for_free_and_light_calls_go_on() {
             stream
         })
         .collect();
-    assert_eq!(house.get("/api/v1/coverage", &key).status, 200, "light calls need no permit");
+    assert_eq!(house.get("/api/v1/coverage", &key).status, 200, "light calls need no thread");
     for stream in waiting {
         let refused = Answered::read(&rest(stream));
         refused.error(503, "overloaded");
@@ -222,8 +219,7 @@ fn no_more_searches_wait_than_can_be_served_in_time() {
         http.connections_per_address_max = 1000;
     });
     let key = house.any_key();
-    let permits = Arc::clone(house.service.permits());
-    let taken = permits.try_acquire_many(2).unwrap();
+    let taken = house.occupied();
     let mut streams = Vec::new();
     let mut most = 0;
     for _ in 0..400 {
@@ -244,8 +240,7 @@ fn a_client_that_disconnects_leaves_the_queue_and_pays_nothing() {
     let house = House::open(generous());
     let account = house.account(0);
     let key = house.key(account, &Scope::ALL);
-    let permits = Arc::clone(house.service.permits());
-    let taken = permits.try_acquire_many(2).unwrap();
+    let taken = house.occupied();
     let mut stream = connect(&house);
     // Closing a socket with unread bytes resets the connection.
     stream.write_all(QUESTION).unwrap();

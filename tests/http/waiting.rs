@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use hornbook::accounts::scope::Scope;
@@ -46,8 +45,7 @@ fn a_connection_without_a_request_keeps_no_buffers_and_one_with_a_request_does()
     }
     wait_until("three that were answered", || waiting(3));
 
-    let permits = Arc::clone(house.service.permits());
-    let taken = permits.try_acquire_many(2).unwrap();
+    let taken = house.occupied();
     let key = house.key(house.account(0), &Scope::ALL);
     let search =
         format!("GET /api/v1/search?q=deposit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\r\n").into_bytes();
