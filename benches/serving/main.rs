@@ -24,6 +24,7 @@ use hornbook::bench::result::{Round, TargetDescription, measure};
 use hornbook::bench::{Target, queries};
 use hornbook_corpus::snapshot::Snapshot;
 
+use crate::processors::Ticks;
 use crate::server::Data;
 
 /// How often each figure is taken.
@@ -57,6 +58,7 @@ fn main() {
     let folder = scratch.path().join("data");
     std::fs::create_dir(&folder).expect("a data directory");
     let data = Data::prepare(&folder, &path);
+    let before = Ticks::now();
     if is_asked("ready") {
         let starts = (0..STARTS).map(|_| data.serve(&[]).1.as_secs_f64() * 1e3).collect();
         row("ready after the start of the process", "ms", spread(starts));
@@ -76,6 +78,7 @@ fn main() {
     if is_asked("idle") {
         idle::measure(&data);
     }
+    println!("other machines took {:.1} % of the processors meanwhile", Ticks::now().taken_since(&before));
 }
 
 /// Median, lowest and highest.

@@ -1,4 +1,5 @@
-//! Keeps the server and what asks it on processors of their own, so that neither takes time from the other.
+//! Keeps the server and what asks it on processors of their own, so that neither takes time from the other; and says what
+//! other machines on the same hardware took.
 
 use std::sync::OnceLock;
 
@@ -26,4 +27,26 @@ pub(crate) fn on_those_of_servers<T>(start: impl FnOnce() -> T) -> T {
     let started = start();
     sched_setaffinity(None, own).expect("processors of this process");
     started
+}
+
+/// What all processors of this machine did since it started, in ticks.
+pub(crate) struct Ticks {
+    all: f64,
+    /// By other machines on the same hardware.
+    taken: f64,
+}
+
+impl Ticks {
+    pub(crate) fn now() -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").expect("the kernel's counts");
+        let first = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+        // The kernel lists eight kinds, then two that are among the first.
+        let kinds: Vec<f64> = first.take(8).map(|ticks| ticks.parse().expect("ticks")).collect();
+        Self { all: kinds.iter().sum(), taken: kinds[7] }
+    }
+
+    /// Percent of the time since an earlier moment that other machines took.
+    pub(crate) fn taken_since(&self, earlier: &Self) -> f64 {
+        100.0 * (self.taken - earlier.taken) / (self.all - earlier.all)
+    }
 }

@@ -1,4 +1,4 @@
-//! Searching: capacity, latency below it, and what is done with twice as much.
+//! Searching: at rest, capacity, latency below it, and what is done with twice as much.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -48,6 +48,7 @@ pub(crate) fn measure(data: &Data<'_>) {
 
 #[derive(Default)]
 struct Rounds {
+    rest: Vec<f64>,
     capacity: Vec<f64>,
     cpu: Vec<f64>,
     median: Vec<f64>,
@@ -56,6 +57,9 @@ struct Rounds {
     within_4_ms: Vec<f64>,
     seen_median: Vec<f64>,
     seen_p99: Vec<f64>,
+    seen_p99_times: Vec<f64>,
+    even_p99: Vec<f64>,
+    even_p99_times: Vec<f64>,
     refused_below: Vec<f64>,
     over: Overload,
 }
@@ -74,18 +78,20 @@ impl Rounds {
     fn take(&mut self, data: &Data<'_>, server: &Running, with_overload: bool) {
         let target = Watched::new(server, &data.key);
         let closed = Load { pace: Pace::Closed, workers: CLOSED_WORKERS, warm_up: WARM_UP, duration: DURATION };
+        let rest = round(&target, &Load { workers: 1, ..closed }).latency.at(50.0);
+        self.rest.push(rest);
         let cpu = server.cpu();
         let peak = round(&target, &closed).throughput;
         self.cpu.push((server.cpu() - cpu) * 1e6 / (peak * (WARM_UP + DURATION).as_secs_f64()));
         self.capacity.push(peak);
 
-        let open = |part: f64, workers: usize| Load {
-            pace: Pace::Open { per_second: part * peak, arrivals: Arrivals::Poisson },
+        let open = |part: f64, arrivals: Arrivals, workers: usize| Load {
+            pace: Pace::Open { per_second: part * peak, arrivals },
             workers,
             ..closed
         };
         let before = data.within("search", BOUNDS);
-        let below = round(&target, &open(0.7, OPEN_WORKERS));
+        let below = round(&target, &open(0.7, Arrivals::Poisson, OPEN_WORKERS));
         let [within_1_ms, within_4_ms] = data.within("search", BOUNDS).since(&before);
         let took = |percent: f64| server_side(&below, percent);
         self.median.push(took(50.0));
@@ -94,11 +100,15 @@ impl Rounds {
         self.within_4_ms.push(within_4_ms);
         self.seen_median.push(below.latency.at(50.0));
         self.seen_p99.push(below.latency.at(99.0));
+        self.seen_p99_times.push(below.latency.at(99.0) / rest);
         self.refused_below.push(100.0 * below.refused as f64 / (below.refused + below.answered) as f64);
+        let even = round(&target, &open(0.7, Arrivals::Even, OPEN_WORKERS)).latency.at(99.0);
+        self.even_p99.push(even);
+        self.even_p99_times.push(even / rest);
 
         if with_overload {
             target.refusals();
-            let over = round(&target, &open(2.0, OVERLOAD_WORKERS));
+            let over = round(&target, &open(2.0, Arrivals::Poisson, OVERLOAD_WORKERS));
             let refusals = target.refusals();
             let of = &mut self.over;
             of.of_peak.push(100.0 * over.throughput / peak);
@@ -118,6 +128,7 @@ impl Rounds {
                 row(&format!("{mode}: {what}"), unit, spread(values));
             }
         };
+        row("at rest: as a client sees it, median", "us", self.rest);
         row("capacity", "searches a second", self.capacity);
         row("processor time of the server for a search", "us", self.cpu);
         row("at 70 %: stages together, median", "us", self.median);
@@ -126,6 +137,9 @@ impl Rounds {
         row("at 70 %: answered within 4 ms of the head's arrival", "%", self.within_4_ms);
         row("at 70 %: as clients see it, median", "us", self.seen_median);
         row("at 70 %: as clients see it, p99", "us", self.seen_p99);
+        row("at 70 %: that over the median at rest", "times", self.seen_p99_times);
+        row("at 70 %, evenly spaced: as clients see it, p99", "us", self.even_p99);
+        row("at 70 %, evenly spaced: that over the median at rest", "times", self.even_p99_times);
         row("at 70 %: refused", "%", self.refused_below);
         let over = self.over;
         row("at 200 %: answered, over capacity", "%", over.of_peak);

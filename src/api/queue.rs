@@ -2,8 +2,8 @@
 //!
 //! A thread that ends one piece of work takes the next itself: nothing else has to run in between. A short burst may wait: it
 //! is served within a moment. A queue that stays full makes every call in it late and none faster. So many calls may wait if
-//! the queue was empty a moment ago, and few if it was not. The rest are refused at once, and those that are served are
-//! served in time.
+//! the queue was empty a moment ago and no call was refused since, and few otherwise. The rest are refused at once, and those
+//! that are served are served in time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,8 @@ const BURST_PER_THREAD: usize = 128;
 /// Calls per thread that wait in a queue that stays full, enough to keep every thread busy.
 const STANDING_PER_THREAD: usize = 8;
 
-/// A queue that was not empty for so long stays full.
+/// A queue that was not empty for so long stays full. It goes on doing so until so long after the last refusal, even if the
+/// threads find it empty in between: that happens whenever what receives calls has to wait for a processor.
 const STAYS_AFTER_MICROS: u64 = 100_000;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -48,6 +49,7 @@ struct State {
     busy: usize,
     /// When a call last found no other waiting.
     empty_at: SteadyMicros,
+    refused_at: Option<SteadyMicros>,
     is_over: bool,
 }
 
@@ -102,9 +104,11 @@ impl Queue {
         if waiting == 0 {
             state.empty_at = now;
         }
-        let stays = now.micros_since(state.empty_at) > STAYS_AFTER_MICROS;
+        let stays = now.micros_since(state.empty_at) > STAYS_AFTER_MICROS
+            || state.refused_at.is_some_and(|refused| now.micros_since(refused) <= STAYS_AFTER_MICROS);
         let per_thread = if stays { STANDING_PER_THREAD } else { BURST_PER_THREAD };
         if waiting >= per_thread * shared.threads {
+            state.refused_at = Some(now);
             return None;
         }
         state.number += 1;
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_stays_takes_few_until_it_was_empty_once() {
+    fn a_queue_that_stays_takes_few_until_it_was_empty_and_refused_nobody_for_a_while() {
         let queue = Queue::new(2);
         let _ends = occupied(&queue);
         let mut places = admitted(&queue, NOW, 100);
@@ -235,7 +239,9 @@ mod tests {
         let more = admitted(&queue, later, 100);
         assert_eq!(places.len() + more.len(), 2 * STANDING_PER_THREAD);
         drop((places, more));
-        assert_eq!(admitted(&queue, later, 1000).len(), 2 * BURST_PER_THREAD);
+        assert_eq!(admitted(&queue, later, 1000).len(), 2 * STANDING_PER_THREAD, "somebody was refused just now");
+        let at_rest = later.plus_micros(STAYS_AFTER_MICROS + 1);
+        assert_eq!(admitted(&queue, at_rest, 1000).len(), 2 * BURST_PER_THREAD);
     }
 
     #[test]
