@@ -278,12 +278,11 @@ impl Service {
         work: impl FnOnce(&Cancellation) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<(T, Option<Stage>), ApiError> {
         let began = Instant::now();
-        let mut watched = Watched::new(&self.given_up);
-        let cancellation = Arc::clone(&watched.cancellation);
         match self.place(corpus, weight, makes).await? {
             // Nothing can tell that the caller disconnected before this is done.
-            Place::Here => Ok((unbroken(|| work(&cancellation))?, None)),
+            Place::Here => Ok((unbroken(|| work(&Cancellation::new(&self.given_up)))?, None)),
             Place::Queue(making) => {
+                let (_watched, cancellation) = Watched::new(&self.given_up);
                 let work = move || {
                     let queued = stage("queue", began);
                     // Given back when the work ends, not when its caller disconnects.
@@ -294,6 +293,7 @@ impl Service {
                 self.queue.run(self.clock.now().steady, work).await
             }
             Place::Thread(place) => {
+                let (mut watched, cancellation) = Watched::new(&self.given_up);
                 let thread = tokio::task::spawn_blocking(move || {
                     let _held = place;
                     blocking::allowed(|| unbroken(|| work(&cancellation)))
@@ -445,8 +445,10 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(given_up: &Arc<AtomicU64>) -> Self {
-        Self { cancellation: Arc::new(Cancellation::new(given_up)), thread: None }
+    /// Also what the work looks at.
+    fn new(given_up: &Arc<AtomicU64>) -> (Self, Arc<Cancellation>) {
+        let cancellation = Arc::new(Cancellation::new(given_up));
+        (Self { cancellation: Arc::clone(&cancellation), thread: None }, cancellation)
     }
 }
 
@@ -506,8 +508,7 @@ mod tests {
         let queue = Arc::new(Queue::new(1));
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (ended, has_ended) = std::sync::mpsc::channel();
-        let watched = Watched::new(&given_up);
-        let cancellation = Arc::clone(&watched.cancellation);
+        let (watched, cancellation) = Watched::new(&given_up);
         let work = move || {
             begun.send(cancellation.is_cancelled()).unwrap();
             let deadline = Instant::now() + Duration::from_secs(30);
