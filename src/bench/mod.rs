@@ -1,8 +1,8 @@
 //! `hornbook bench`: response times under a load that does not wait for responses.
 //!
 //! `queries` has the queries; `process` and `url` are the two kinds of target, a snapshot in this process and a server;
-//! `load` decides when requests are due and sends them, woken by `alarm`; `record` collects the samples in histograms; `result` is a stored
-//! result; `compare` tests whether two results differ; `plot` and `report` draw them.
+//! `load` decides when requests are due and sends them, woken by `alarm`; `record` collects the samples in histograms;
+//! `result` is a stored result; `compare` tests whether two results differ; `plot` and `report` draw them.
 //!
 //! In an open loop every request has a time at which it is due, whether or not earlier ones were answered, and its latency
 //! counts from then. So a target that stalls is charged for the requests that arrive while it stalls.

@@ -96,6 +96,12 @@ struct Client<'t> {
     target: &'t Url,
 }
 
+impl Worker for Client<'_> {
+    fn send(&mut self, index: usize) -> Later<'_, Sample> {
+        Box::pin(self.ask(index))
+    }
+}
+
 impl Client<'_> {
     async fn get(&mut self, path: &str) -> Result<Answer, Cow<'static, str>> {
         let mut request = Request::get(path);
@@ -109,15 +115,7 @@ impl Client<'_> {
             _ => "cannot connect".into(),
         })
     }
-}
 
-impl Worker for Client<'_> {
-    fn send(&mut self, index: usize) -> Later<'_, Sample> {
-        Box::pin(self.ask(index))
-    }
-}
-
-impl Client<'_> {
     async fn ask(&mut self, index: usize) -> Sample {
         let path = &self.target.paths[index % self.target.paths.len()];
         match self.get(path).await {
