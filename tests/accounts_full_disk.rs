@@ -1,0 +1,76 @@
+//! A disk that is full: nothing is charged that is not on it, and work goes on by itself once there is space.
+//!
+//! These start programs, and are in a process of their own for that: between fork and exec a child holds the lock of every
+//! state that is open meanwhile, so that a test next to it could not open its own again.
+
+mod support;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use hornbook::accounts::error::{LedgerError, Refusal};
+use hornbook::accounts::ids::Credits;
+use hornbook::accounts::{Accounts, Durability};
+use support::{act, call, customer, fast_settings, noon, read, wait_until_healthy};
+
+#[test]
+fn a_full_disk_refuses_until_space_returns() {
+    let mount = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"]).arg(mount.path()).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        // Past the test harness, which would keep it to itself.
+        writeln!(std::io::stderr(), "a_full_disk_refuses_until_space_returns: SKIPPED, no tmpfs can be mounted here")
+            .unwrap();
+        return;
+    }
+    let result = std::panic::catch_unwind(|| fill_and_free(mount.path()));
+    assert!(Command::new("umount").arg(mount.path()).status().unwrap().success());
+    if let Err(panic) = result {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A backup that does not fit says so and does not stay in the way.
+fn backup_onto(full: &Path) {
+    let data = tempfile::tempdir().unwrap();
+    let hornbook = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+        command.current_dir(data.path()).env_clear().args(words).output().unwrap()
+    };
+    assert!(hornbook(&["account", "create", "Test"]).status.success());
+    let copy = full.join("copy.redb");
+    let refused = hornbook(&["backup", copy.to_str().unwrap()]);
+    assert!(!refused.status.success());
+    let left: Vec<_> = std::fs::read_dir(full).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "data" || name == "ballast"), "{left:?}");
+}
+
+fn fill_and_free(disk: &Path) {
+    let now = read(&noon());
+    let accounts = Accounts::open(&disk.join("data"), fast_settings(Durability::Strict, 0), now).unwrap();
+    let owner = customer(&accounts, 900_000, 1, now);
+    let ballast = disk.join("ballast");
+    let full = std::fs::write(&ballast, vec![1; 16 << 20]).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let mut paid = 0;
+    let reason = "x".repeat(200);
+    let refusal = loop {
+        // Long reasons fill the file faster than calls do.
+        let _ = accounts.grant(owner.account, Credits(1), reason.clone(), &act(now));
+        match call(&accounts, &owner.keys[0], 1, None, now) {
+            Ok(_) => paid += 1,
+            Err(refusal) => break refusal,
+        }
+        assert!(paid < 20_000, "the disk never filled up");
+    };
+    assert_eq!(refusal, Refusal::Ledger(LedgerError::StorageFull));
+    backup_onto(disk);
+    std::fs::remove_file(&ballast).unwrap();
+    wait_until_healthy(&accounts).unwrap();
+    for _ in 0..100 {
+        call(&accounts, &owner.keys[0], 1, None, now).unwrap();
+        paid += 1;
+    }
+    assert_eq!(accounts.verify_ledger().unwrap().books.spent, paid);
+}
