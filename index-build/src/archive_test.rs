@@ -9,11 +9,9 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::source_files::{Bounded, SourceError, unpack};
+use crate::source_files::{Bounded, SourceError, TarBytes, unpack};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
-/// A tar archive consists of such blocks, and ends with two of zeros.
-const TAR_BLOCK_BYTES: u64 = 512;
 /// The root element of an XML file begins and ends within so many bytes of the file's ends.
 const XML_ENDS_BYTES: u64 = 1 << 16;
 
@@ -43,7 +41,7 @@ fn read_stream(file: File, name: &str) -> io::Result<Contents> {
         return read_tar(unpacked);
     }
     if inner.ends_with(".json") || inner.ends_with(".geojson") {
-        let mut counted = Counted::new(unpacked);
+        let mut counted = Counted { inner: unpacked, bytes: 0 };
         serde_json::from_reader::<_, IgnoredAny>(BufReader::with_capacity(READ_BUFFER_BYTES, &mut counted))?;
         return Ok(Contents { files: 1, bytes: counted.bytes });
     }
@@ -71,11 +69,13 @@ fn read_zip(file: File) -> io::Result<Contents> {
 }
 
 fn read_tar(reader: impl Read) -> io::Result<Contents> {
-    let mut archive = tar::Archive::new(Counted::new(reader));
+    let mut archive = tar::Archive::new(TarBytes::new(reader));
     let mut contents = Contents { files: 0, bytes: 0 };
+    let mut entries_end = 0;
     for entry in archive.entries()? {
         let entry = entry?;
         let length = entry.size();
+        entries_end = entry.raw_file_position() + length;
         let bytes = drain(entry)?;
         if bytes != length {
             return Err(cut("an entry of the archive is cut off"));
@@ -83,14 +83,10 @@ fn read_tar(reader: impl Read) -> io::Result<Contents> {
         contents.files += 1;
         contents.bytes += bytes;
     }
-    let mut rest = archive.into_inner();
-    // Behind the last entry: the end mark, and the checksum of what packs the archive.
-    drain(&mut rest)?;
+    let is_whole = archive.into_inner().ends_whole(entries_end)?;
     match contents.files {
         0 => Err(cut("the archive has no files")),
-        _ if rest.zeros_at_end < 2 * TAR_BLOCK_BYTES || !rest.bytes.is_multiple_of(TAR_BLOCK_BYTES) => {
-            Err(cut("the archive has no end mark"))
-        }
+        _ if !is_whole => Err(cut("the archive has no end mark")),
         _ => Ok(contents),
     }
 }
@@ -128,27 +124,16 @@ fn drain(mut reader: impl Read) -> io::Result<u64> {
     io::copy(&mut reader, &mut io::sink())
 }
 
-/// Counts bytes, and the zeros since the last other byte.
+/// Counts bytes.
 struct Counted<R> {
     inner: R,
     bytes: u64,
-    zeros_at_end: u64,
-}
-
-impl<R> Counted<R> {
-    fn new(inner: R) -> Self {
-        Self { inner, bytes: 0, zeros_at_end: 0 }
-    }
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.bytes += count as u64;
-        self.zeros_at_end = match buffer[..count].iter().rposition(|&byte| byte != 0) {
-            Some(last) => (count - last - 1) as u64,
-            None => self.zeros_at_end + count as u64,
-        };
         Ok(count)
     }
 }

@@ -12,7 +12,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::receipt::is_kept_by_downloads;
-pub(crate) use archives::{Bounded, unpack};
+pub(crate) use archives::{Bounded, TarBytes, unpack};
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
@@ -258,6 +258,31 @@ mod tests {
             assert_eq!(names, expected);
             assert_eq!(collect(&path).unwrap(), [("law.txt".to_owned(), "law".to_owned())]);
         }
+    }
+
+    #[test]
+    fn an_archive_that_is_cut_between_two_entries_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let zeros = "\0".repeat(2_048);
+        let whole = tar_of(&[("a.txt", "one"), ("b.txt", &zeros)]);
+        let (header, text) = (512, 512);
+        let after_first = header + text;
+        let after_zeros = after_first + header + zeros.len();
+        assert_eq!(whole.len(), after_zeros + 1_024);
+        for end in [0, after_first, after_zeros, after_zeros + 512, whole.len() - 1] {
+            for name in ["cut.tar", "cut.tar.zst"] {
+                let path = dir.path().join(name);
+                let bytes = whole[..end].to_vec();
+                let packed = if name.ends_with("zst") { zstd::encode_all(&bytes[..], 3).unwrap() } else { bytes };
+                fs::write(&path, packed).unwrap();
+                let message = collect(&path).unwrap_err().to_string();
+                assert!(message.contains(name) && message.contains("no end mark"), "{end}: {message}");
+                assert!(message.contains("fetch or pack it again"), "{message}");
+            }
+        }
+        let path = dir.path().join("padded.tar");
+        fs::write(&path, [&whole[..], &[0; 8_192]].concat()).unwrap();
+        assert_eq!(collect(&path).unwrap().len(), 2, "tar fills its last record with more zeros");
     }
 
     #[test]

@@ -11,6 +11,9 @@ const UNPACKED_BYTES_MAX: u64 = 64 << 30;
 const UNPACK_RATIO_MAX: u64 = 1_000;
 const UNPACK_RATIO_GRACE_BYTES: u64 = 16 << 20;
 const ARCHIVE_ENTRIES_MAX: usize = 2_000_000;
+/// A tar archive consists of such blocks, and ends with two of zeros.
+const TAR_BLOCK_BYTES: u64 = 512;
+const TAR_END_BYTES: u64 = 2 * TAR_BLOCK_BYTES;
 
 /// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
 pub(crate) fn unpack<'a>(
@@ -42,17 +45,20 @@ fn visit_entry<E: From<SourceError>>(
     visit(SourceFile { place, reader: &mut reader })
 }
 
-/// Visits the files of an archive, and returns the places of its links.
+/// Visits the files of an archive, and returns the places of its links. An archive without its end mark is refused: it may
+/// have been cut between two entries, and then the rest of the law is missing.
 pub(super) fn for_each_in_tar<E: From<SourceError>>(
     reader: impl Read,
     place: &str,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
-    let mut archive = tar::Archive::new(reader);
+    let mut archive = tar::Archive::new(TarBytes::new(reader));
+    let mut entries_end = 0;
     let mut links = Vec::new();
     for (n, entry) in archive.entries().map_err(io)?.enumerate() {
         let entry = entry.map_err(io)?;
+        entries_end = entry.raw_file_position() + entry.size();
         check_entry_count(n, place)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         check_entry_name(&name, place)?;
@@ -71,7 +77,47 @@ pub(super) fn for_each_in_tar<E: From<SourceError>>(
             }
         }
     }
-    Ok(links)
+    let mut bytes = archive.into_inner();
+    let is_whole = bytes.ends_whole(entries_end).map_err(io)?;
+    if is_whole {
+        return Ok(links);
+    }
+    let what = "the archive has no end mark (two blocks of zeros), so it may have been cut and law may be missing; fetch \
+                or pack it again";
+    Err(SourceError::Refused { place: place.to_owned(), what: what.to_owned() }.into())
+}
+
+/// The bytes of a tar archive: counts them, and the zeros since the last other byte.
+pub(crate) struct TarBytes<R> {
+    inner: R,
+    count: u64,
+    zeros_at_end: u64,
+}
+
+impl<R: Read> TarBytes<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, count: 0, zeros_at_end: 0 }
+    }
+
+    /// Reads to the end, past the checksum of what packs the archive, and returns whether the end mark is behind the
+    /// last entry, whose content ends at `entries_end`. Zeros that belong to the entry are no mark.
+    pub(crate) fn ends_whole(&mut self, entries_end: u64) -> io::Result<bool> {
+        io::copy(self, &mut io::sink())?;
+        let behind_entries = self.count.saturating_sub(entries_end.next_multiple_of(TAR_BLOCK_BYTES));
+        Ok(self.zeros_at_end.min(behind_entries) >= TAR_END_BYTES)
+    }
+}
+
+impl<R: Read> Read for TarBytes<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.count += count as u64;
+        self.zeros_at_end = match buffer[..count].iter().rposition(|&byte| byte != 0) {
+            Some(last) => (count - last - 1) as u64,
+            None => self.zeros_at_end + count as u64,
+        };
+        Ok(count)
+    }
 }
 
 /// The same of a zip archive, whose files come in the order of their names.
