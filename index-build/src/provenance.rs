@@ -7,6 +7,9 @@ use crate::plan::PlannedSource;
 use crate::receipt::{Receipt, ReceiptError};
 use crate::source_files::{self, SourceError};
 
+/// Files of more editions than these are stated by number.
+const EDITIONS_STATED_MAX: usize = 4;
+
 /// What every provision of a source tells of its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Provenance {
@@ -70,10 +73,7 @@ impl Provenance {
         let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
         let received = if is_silent { received(path)? } else { None };
         let of_receipts = |part: fn(&Received) -> Option<String>| received.as_ref().and_then(part);
-        // A publisher that names no edition offers whatever is current on that day.
-        let edition_received =
-            |received: &Received| Some(received.edition.clone().unwrap_or(format!("as of {}", received.retrieved)));
-        let edition = planned.edition.clone().or_else(|| of_receipts(edition_received));
+        let edition = planned.edition.clone().or_else(|| of_receipts(|received| Some(received.edition.clone())));
         let retrieved = planned.retrieved.clone().or_else(|| of_receipts(|received| Some(received.retrieved.clone())));
         let url = planned.url.clone().or_else(|| of_receipts(|received| Some(received.url.clone())));
         match (edition, retrieved, url) {
@@ -89,29 +89,52 @@ impl Provenance {
 
 /// What the receipts of all files of a source say together.
 struct Received {
-    edition: Option<String>,
+    /// Those of all files.
+    edition: String,
     retrieved: String,
     url: String,
 }
 
 /// None if a file of the source has no receipt. Every file is compared with its receipt.
 fn received(path: &Path) -> Result<Option<Received>, ProvenanceError> {
-    let mut together: Option<Received> = None;
+    let mut receipts = Vec::new();
     for file in source_files::list(path)? {
         let Some(receipt) = Receipt::read(&file)? else { return Ok(None) };
         receipt.check(&file)?;
-        together = Some(match together {
-            None => Received { edition: receipt.edition, retrieved: receipt.retrieved, url: receipt.final_url },
-            // Of several files: the publisher's page about all of them, the latest edition, and the earliest day, since
-            // law that changed after that day may be missing.
-            Some(earlier) => Received {
-                edition: earlier.edition.max(receipt.edition),
-                retrieved: earlier.retrieved.min(receipt.retrieved),
-                url: receipt.page,
-            },
-        });
+        receipts.push(receipt);
     }
-    Ok(together)
+    // Law that changed after the earliest day may be missing.
+    let Some(oldest) = receipts.iter().min_by_key(|receipt| &receipt.retrieved) else { return Ok(None) };
+    let url = if receipts.len() == 1 { &oldest.final_url } else { &oldest.page };
+    Ok(Some(Received { edition: editions(&receipts), retrieved: oldest.retrieved.clone(), url: url.clone() }))
+}
+
+/// The edition of a source's files. Where they differ, all of them, in the order in which they were received: provisions
+/// of an older file must not look as new as the newest.
+fn editions(receipts: &[Receipt]) -> String {
+    let mut dated: Vec<(&str, String)> = receipts.iter().map(|r| (r.retrieved.as_str(), edition(r))).collect();
+    dated.sort();
+    let mut editions: Vec<String> = Vec::new();
+    for (_, edition) in dated {
+        if !editions.contains(&edition) {
+            editions.push(edition);
+        }
+    }
+    let left_out = editions.len().saturating_sub(EDITIONS_STATED_MAX);
+    if left_out > 0 {
+        // The oldest matter most, and the newest says how far they are apart.
+        editions.drain(EDITIONS_STATED_MAX - 1..editions.len() - 1);
+        editions.insert(EDITIONS_STATED_MAX - 1, format!("{left_out} others"));
+    }
+    match editions.as_slice() {
+        [one] => one.clone(),
+        several => format!("{}, depending on the file", several.join(" or ")),
+    }
+}
+
+/// A publisher that names no edition offers whatever is current on that day.
+fn edition(receipt: &Receipt) -> String {
+    receipt.edition.clone().unwrap_or_else(|| format!("as of {}", receipt.retrieved))
 }
 
 #[cfg(test)]
@@ -179,13 +202,31 @@ mod tests {
     }
 
     #[test]
+    fn files_of_several_editions_are_not_all_dated_by_the_newest() {
+        let dir = tempfile::tempdir().unwrap();
+        let edition = || Provenance::of(&planned("").sources[0], dir.path()).unwrap().edition;
+        put(&dir.path().join("1.xml"), Some("release 9"), "2026-03-09");
+        put(&dir.path().join("2.xml"), Some("release 9"), "2026-03-08");
+        assert_eq!(edition(), "release 9");
+        put(&dir.path().join("3.xml"), Some("release 10"), "2026-03-10");
+        assert_eq!(edition(), "release 9 or release 10, depending on the file");
+        put(&dir.path().join("4.xml"), None, "2026-03-07");
+        assert_eq!(edition(), "as of 2026-03-07 or release 9 or release 10, depending on the file");
+        for day in 11..15 {
+            put(&dir.path().join(format!("{day}.xml")), Some(&format!("release {day}")), &format!("2026-03-{day}"));
+        }
+        let expected = "as of 2026-03-07 or release 9 or release 10 or 3 others or release 14, depending on the file";
+        assert_eq!(edition(), expected);
+    }
+
+    #[test]
     fn a_folder_needs_a_receipt_for_every_file() {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join("1.xml"), Some("2026-02"), "2026-03-02");
         put(&dir.path().join("2.xml"), Some("2026-01"), "2026-03-01");
         let found = Provenance::of(&planned("").sources[0], dir.path()).unwrap();
         let expected = Provenance {
-            edition: "2026-02".into(),
+            edition: "2026-01 or 2026-02, depending on the file".into(),
             retrieved: "2026-03-01".into(),
             url: "https://law.example/page".into(),
         };
