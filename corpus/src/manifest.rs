@@ -38,6 +38,9 @@ pub struct Manifest {
     pub name: String,
     /// The version of the program that built it.
     pub builder: String,
+    /// Which sources that program was compiled from. Empty in snapshots of programs that did not state it.
+    #[serde(default)]
+    pub builder_sources: BuilderSources,
     /// A hash over plan, source files and builder: equal inputs need no second build.
     pub inputs: String,
     pub analyzer: Fingerprint,
@@ -47,6 +50,15 @@ pub struct Manifest {
     pub sources: Vec<Source>,
     /// Ascending by path.
     pub files: Vec<FileEntry>,
+}
+
+/// Hashes of the sources that decide what a build makes of a plan: its version does not say whether they changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BuilderSources {
+    pub all: String,
+    /// Those that decide what is made of texts and headings, whatever importer read them.
+    pub without_importers: String,
 }
 
 /// A piece of code or model whose change would make stored data useless.
@@ -357,6 +369,7 @@ mod tests {
             snapshot: String::new(),
             name: "test".into(),
             builder: "0".into(),
+            builder_sources: BuilderSources::default(),
             inputs: String::new(),
             analyzer: fingerprint(),
             embedders: vec![fingerprint()],

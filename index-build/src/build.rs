@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use hornbook_corpus::catalogue::{Catalogue, CodeBody, Source, grammar_of};
 use hornbook_corpus::citation::Grammar;
 use hornbook_corpus::ids::{CodeBodyId, OrdinalRange};
-use hornbook_corpus::manifest::{Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME, bytes_below};
+use hornbook_corpus::manifest::{
+    BuilderSources, Counts, FORMAT, JurisdictionCounts, Manifest, REPORT_FILE_NAME, bytes_below,
+};
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
 use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
@@ -29,7 +31,7 @@ use crate::progress::Progress;
 use crate::publish::WorkFolder;
 use crate::reading::{other_body, read_source};
 use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, Warnings};
-use crate::reuse::ReusableGraph;
+use crate::reuse::{ReusableGraph, builder_sources};
 use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
@@ -90,7 +92,7 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     if !mistakes.is_empty() {
         return Err(BuildError::Mistakes(mistakes));
     }
-    let inputs = inputs_hash(&plan, encoder.as_ref(), &sources);
+    let inputs = inputs_hash(&plan, encoder.as_ref(), &sources, &builder_sources());
     clock.lap("hash sources");
     let earlier = earlier_snapshot(options);
     if let Some(built) = unchanged(options, &inputs, earlier.as_deref())? {
@@ -123,13 +125,11 @@ pub(crate) fn open_encoder(plan: &Plan, options: &BuildOptions) -> Result<Option
     plan.encoder.as_ref().map(|planned| Encoder::open(planned, &bases)).transpose()
 }
 
-/// Folders with a snapshot's id as their name hold exactly that snapshot: one that is there already is this very one.
+/// Folders with a snapshot's id as their name hold exactly that snapshot: one that is there already has the same content.
+/// It is replaced all the same, because its manifest may name other inputs, by which no later build would know it again.
 fn publish(work: WorkFolder, path: &Path, snapshot: &str, replace: bool) -> Result<(), BuildError> {
     let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(snapshot));
-    let is_there = is_named_so && path.exists();
-    if !is_there {
-        work.publish(path, replace)?;
-    }
+    work.publish(path, replace || is_named_so)?;
     Ok(())
 }
 
@@ -169,10 +169,16 @@ impl Destination {
 }
 
 /// Equal for equal plans, source files and programs.
-fn inputs_hash(plan: &Plan, encoder: Option<&Encoder>, sources: &[OpenedSource<'_>]) -> String {
+fn inputs_hash(
+    plan: &Plan,
+    encoder: Option<&Encoder>,
+    sources: &[OpenedSource<'_>],
+    builder: &BuilderSources,
+) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&FORMAT.to_le_bytes());
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    hasher.update(builder.all.as_bytes());
     let own = [analyzer_fingerprint(), embedder_fingerprint()];
     for fingerprint in own.into_iter().chain(encoder.map(Encoder::fingerprint)) {
         hasher.update(fingerprint.hash.as_bytes());
@@ -491,6 +497,7 @@ impl Context<'_> {
             snapshot: String::new(),
             name: self.plan.name.clone(),
             builder: env!("CARGO_PKG_VERSION").to_owned(),
+            builder_sources: builder_sources(),
             inputs: inputs.to_owned(),
             analyzer: analyzer_fingerprint(),
             embedders: [embedder_fingerprint()].into_iter().chain(self.encoder.map(Encoder::fingerprint)).collect(),

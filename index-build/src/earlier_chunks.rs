@@ -11,7 +11,7 @@ use hornbook_corpus::cards::{self, Cards};
 use hornbook_corpus::chunks::{ChunkTable, FILE_NAME as CHUNKS_FILE_NAME};
 use hornbook_corpus::embed::TokenId;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal};
-use hornbook_corpus::manifest::{FORMAT, Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::manifest::REPORT_FILE_NAME;
 use hornbook_corpus::outline::{self, Outline};
 use hornbook_corpus::snapshot::{embedder_fingerprint, embedding_space};
 use hornbook_corpus::texts::{self, Span, Texts};
@@ -20,7 +20,7 @@ use hornbook_corpus::vectors::{StoredRow, VectorRows};
 
 use crate::content::Content;
 use crate::report::Report;
-use crate::reuse::whole;
+use crate::reuse::{manifest_of_ours, whole};
 
 /// The files of an earlier snapshot that hold its chunks.
 #[derive(Debug)]
@@ -45,12 +45,10 @@ pub(crate) struct EarlierChunk<'a> {
 impl EarlierChunks {
     /// None if another program made them, headings were indexed otherwise, or a file is not what the manifest says.
     pub(crate) fn open(dir: &Path, index_headings: bool) -> Option<Self> {
-        let manifest = Manifest::open(dir).ok()?;
-        let is_ours = manifest.builder == env!("CARGO_PKG_VERSION")
-            && manifest.format == FORMAT
-            && manifest.embedders.contains(&embedder_fingerprint());
+        let manifest = manifest_of_ours(dir)?;
+        let is_same_space = manifest.embedders.contains(&embedder_fingerprint());
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
-        if !is_ours || report.index_headings != Some(index_headings) {
+        if !is_same_space || report.index_headings != Some(index_headings) {
             return None;
         }
         let space = embedding_space();

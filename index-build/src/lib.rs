@@ -40,6 +40,8 @@ pub mod report;
 mod reuse;
 mod searched_ranges;
 pub mod source_files;
+#[cfg(test)]
+mod source_hash;
 pub mod spool;
 mod stage_clock;
 mod territory;

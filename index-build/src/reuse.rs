@@ -1,14 +1,32 @@
 //! What a build takes over from an earlier snapshot: only what this program built, and only if its bytes are still those of
-//! the manifest.
+//! the manifest. A program that differs in its importers alone counts as the same: graphs and chunks depend on texts and
+//! headings, which are compared themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hornbook_corpus::manifest::{Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::manifest::{BuilderSources, FORMAT, Manifest, REPORT_FILE_NAME};
 use hornbook_corpus::vectors::SpaceName;
 
 use crate::graph::{EarlierGraph, GraphOptions};
 use crate::report::{GraphReport, Report};
+
+/// The sources that this program was compiled from.
+pub(crate) fn builder_sources() -> BuilderSources {
+    BuilderSources {
+        all: env!("HORNBOOK_SOURCES").to_owned(),
+        without_importers: env!("HORNBOOK_SOURCES_WITHOUT_IMPORTERS").to_owned(),
+    }
+}
+
+/// The manifest of an earlier snapshot, if this program would make the same of the same texts and headings.
+pub(crate) fn manifest_of_ours(dir: &Path) -> Option<Manifest> {
+    let manifest = Manifest::open(dir).ok()?;
+    let is_ours = manifest.format == FORMAT
+        && manifest.builder == env!("CARGO_PKG_VERSION")
+        && manifest.builder_sources.without_importers == builder_sources().without_importers;
+    is_ours.then_some(manifest)
+}
 
 /// The vectors and graph of an earlier snapshot, whole and built with the same options.
 pub(crate) struct ReusableGraph {
@@ -19,7 +37,7 @@ pub(crate) struct ReusableGraph {
 
 impl ReusableGraph {
     pub(crate) fn find(dir: &Path, space: &SpaceName, options: &GraphOptions) -> Option<Self> {
-        let manifest = Manifest::open(dir).ok().filter(|manifest| manifest.builder == env!("CARGO_PKG_VERSION"))?;
+        let manifest = manifest_of_ours(dir)?;
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
         let report = report.graph_of(space).filter(|graph| graph.options == options.hash())?;
         let vectors_hash = whole(dir, &manifest, &space.vectors_file())?;

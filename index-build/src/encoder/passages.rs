@@ -11,7 +11,7 @@ use hornbook_corpus::cards::{self, Cards};
 use hornbook_corpus::chunks::{ChunkTable, FILE_NAME as CHUNKS_FILE_NAME};
 use hornbook_corpus::embed::{TokenId, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
-use hornbook_corpus::manifest::{FORMAT, Manifest, REPORT_FILE_NAME};
+use hornbook_corpus::manifest::REPORT_FILE_NAME;
 use hornbook_corpus::outline::{self, Outline};
 use hornbook_corpus::section_file::SectionFileError;
 use hornbook_corpus::texts::{self, Texts};
@@ -24,7 +24,7 @@ use crate::error::BuildError;
 use crate::graph::Probes;
 use crate::progress::{Progress, Stage};
 use crate::report::Report;
-use crate::reuse::whole;
+use crate::reuse::{manifest_of_ours, whole};
 
 /// So many chunks are read, ordered by length and embedded at a time.
 const WINDOW_CHUNKS: u32 = 4_096;
@@ -215,12 +215,10 @@ struct EarlierPassages {
 impl EarlierPassages {
     /// None if another encoder or program made them, headings were indexed otherwise, or a file is not what the manifest says.
     fn open(dir: &Path, encoder: &Encoder, index_headings: bool) -> Option<Self> {
-        let manifest = Manifest::open(dir).ok()?;
-        let is_ours = manifest.builder == env!("CARGO_PKG_VERSION")
-            && manifest.format == FORMAT
-            && manifest.embedders.contains(&encoder.fingerprint());
+        let manifest = manifest_of_ours(dir)?;
+        let is_same_space = manifest.embedders.contains(&encoder.fingerprint());
         let report: Report = serde_json::from_slice(&fs::read(dir.join(REPORT_FILE_NAME)).ok()?).ok()?;
-        if !is_ours || report.index_headings != Some(index_headings) {
+        if !is_same_space || report.index_headings != Some(index_headings) {
             return None;
         }
         let vectors = encoder.space.vectors_file();

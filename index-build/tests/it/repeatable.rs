@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Numbers, build_at, copy_folder, files_below, options, sample};
-use hornbook_index_build::build::build;
+use hornbook_corpus::manifest::{self, Manifest};
+use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::report::Report;
 
 /// Every file but the report (which tells times) and the manifest (which hashes the report and names the inputs).
@@ -88,7 +89,7 @@ fn what_did_not_change_is_not_built_again() {
     // Only zoning changes: the vectors are the same, so the graph is taken over.
     let zoning = sources.join("millbrook/zoning.geojson");
     fs::write(&zoning, fs::read_to_string(&zoning).unwrap().replace("R-2O", "R-20")).unwrap();
-    let changed = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    let changed = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
     assert!(!changed.unchanged);
     assert_eq!(changed.report.reused.len(), 2, "{:?}", changed.report.reused);
     let chunks = changed.manifest.counts.chunks;
@@ -102,7 +103,7 @@ fn what_did_not_change_is_not_built_again() {
     // And the law changes: the links of most points are taken over, and everything but the graph is as if built anew.
     let law = sources.join("hollis/code.jsonl");
     fs::write(&law, fs::read_to_string(&law).unwrap().replacen("county", "country", 1)).unwrap();
-    let changed = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    let changed = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
     let graph = changed.report.graph.as_ref().unwrap();
     assert!(!changed.unchanged && (1..5).contains(&graph.inserted), "{graph:?}");
     let taken_over = format!("the links of {} of {} points of the graph", graph.points - graph.inserted, graph.points);
@@ -131,7 +132,64 @@ fn a_damaged_snapshot_is_not_reused() {
     bytes[middle] ^= 1;
     fs::remove_file(&texts).unwrap();
     fs::write(&texts, bytes).unwrap();
-    let again = build(&hornbook_index_build::build::BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
+    let again = build(&BuildOptions { replace: true, ..options(&plan, &out) }).unwrap();
     assert!(!again.unchanged);
     hornbook_corpus::snapshot::Snapshot::verify(&out, |_| ()).unwrap();
+}
+
+/// The manifest of a snapshot as another program would have written it.
+fn reseal(snapshot: &Path, change: impl FnOnce(&mut Manifest)) {
+    let mut manifest = Manifest::open(snapshot).unwrap();
+    for name in [manifest::FILE_NAME, manifest::HASH_FILE_NAME] {
+        fs::remove_file(snapshot.join(name)).unwrap();
+    }
+    change(&mut manifest);
+    manifest.files.clear();
+    manifest.seal(snapshot).unwrap();
+}
+
+#[test]
+fn what_another_program_built_is_built_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (plan, out) = (sample().join("plan.toml"), dir.path().join("out"));
+    let first = build_at(&plan, &out).unwrap();
+    let sources = &first.manifest.builder_sources;
+    assert!(
+        sources.all.len() == 32 && sources.without_importers.len() == 32 && sources.all != sources.without_importers
+    );
+    let replacing = || BuildOptions { replace: true, ..options(&plan, &out) };
+    // The importers differ alone: what depends on texts and headings is taken over where these are the same.
+    let other_importers = |manifest: &mut Manifest| {
+        manifest.builder_sources.all = "other importers".to_owned();
+        manifest.inputs = "other importers".to_owned();
+    };
+    reseal(&out, other_importers);
+    let again = build(&replacing()).unwrap();
+    assert!(!again.unchanged);
+    assert_eq!(again.report.reused.len(), 2, "{:?}", again.report.reused);
+    assert_eq!(again.manifest.builder_sources, first.manifest.builder_sources);
+    // Anything else may have made other chunks of the same text.
+    reseal(&out, |manifest| {
+        other_importers(manifest);
+        manifest.builder_sources.without_importers = "other chunker".to_owned();
+    });
+    let again = build(&replacing()).unwrap();
+    assert!(!again.unchanged && again.report.reused.is_empty(), "{:?}", again.report.reused);
+    assert!(build(&replacing()).unwrap().unchanged);
+}
+
+#[test]
+fn a_snapshot_of_the_same_content_says_which_program_built_it_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = sample().join("plan.toml");
+    let to_data = || BuildOptions {
+        destination: Destination::DataDirectory(dir.path().to_owned()),
+        ..options(&plan, Path::new(""))
+    };
+    let first = build(&to_data()).unwrap();
+    reseal(&first.path, |manifest| manifest.inputs = "of a program with other sources".to_owned());
+    let again = build(&to_data()).unwrap();
+    assert!(!again.unchanged);
+    assert_eq!((&again.path, &again.manifest.snapshot), (&first.path, &first.manifest.snapshot));
+    assert!(build(&to_data()).unwrap().unchanged, "the same content was built, so its folder has the new manifest");
 }
