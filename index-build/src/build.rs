@@ -28,7 +28,7 @@ use crate::opened_source::{OpenedSource, open_sources};
 use crate::plan::{Plan, PlannedSource};
 use crate::prepare::Preparation;
 use crate::progress::Progress;
-use crate::publish::WorkFolder;
+use crate::publish::{WorkFolder, clear_leftovers};
 use crate::reading::{other_body, read_source};
 use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::{ReusableGraph, builder_sources};
@@ -94,6 +94,7 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     }
     let inputs = inputs_hash(&plan, encoder.as_ref(), &sources, &builder_sources());
     clock.lap("hash sources");
+    clear_leftovers(&options.destination.folder_for("new"))?;
     let earlier = earlier_snapshot(options);
     if let Some(built) = unchanged(options, &inputs, earlier.as_deref())? {
         return Ok(built);

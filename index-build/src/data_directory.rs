@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use hornbook_corpus::manifest::{FILE_NAME, Manifest};
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 
-use crate::publish::{PublishError, point_current, replace_file, work_name};
+use crate::publish::{PublishError, Turn, point_current, replace_file, work_name};
 
 const SNAPSHOTS: &str = "snapshots";
 const CURRENT: &str = "current";
@@ -200,6 +200,7 @@ impl DataDirectory {
     pub fn remove(&self, stored: &Stored) -> Result<(), DataDirectoryError> {
         assert!(self.current().as_ref() != Some(&stored.id), "the snapshot in use is never removed");
         let aside = stored.path.with_file_name(work_name(&stored.id));
+        let _turn = Turn::wait(&self.path.join(SNAPSHOTS))?;
         fs::rename(&stored.path, &aside).map_err(io_error(&stored.path, "remove it"))?;
         fs::remove_dir_all(&aside).map_err(io_error(&aside, "remove it"))
     }

@@ -19,6 +19,7 @@ mod encoder;
 mod encoder;
 pub mod encoder_error;
 pub mod error;
+mod faults;
 pub mod gather;
 pub mod graph;
 pub mod import;

@@ -1,21 +1,33 @@
 //! Publishes a snapshot completely or not at all: a temporary folder next to the destination is synced, made read-only
-//! and renamed.
+//! and renamed, or exchanged with the snapshot that is there.
+//!
+//! Whether a process still works in such a folder is known by a lock on it, which ends with the process. Whatever a process
+//! that was killed leaves, the snapshot that was there or the new one can be opened, and the next build clears the rest.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::section_file::sync_directory;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::faults::{is_refused, reached};
 
 /// Marks folders of builds under way; what follows it is the process id.
 const WORK_MARK: &str = ".building-";
+/// Ends the names of snapshots that another takes the place of, where that takes two steps.
+const ASIDE_END: &str = ".replaced";
+/// Builds to one destination at a time by processes with equal ids.
+const WORK_FOLDERS_MAX: u32 = 100;
 
 /// Why a snapshot could not be put in its place.
 #[derive(Debug)]
 pub enum PublishError {
     Io { path: PathBuf, doing: &'static str, source: io::Error },
     Exists { path: PathBuf },
+    Busy { path: PathBuf },
     NotASnapshot { path: PathBuf },
 }
 
@@ -26,6 +38,11 @@ impl fmt::Display for PublishError {
             Self::Exists { path } => write!(
                 f,
                 "{} holds another snapshot already; choose another folder, or give --replace to put the new one in its place",
+                path.display()
+            ),
+            Self::Busy { path } => write!(
+                f,
+                "{WORK_FOLDERS_MAX} builds to {} are under way already; wait for them, or end them",
                 path.display()
             ),
             Self::NotASnapshot { path } => write!(
@@ -55,17 +72,31 @@ fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> PublishEr
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     path: PathBuf,
+    /// Held until the build ends, however it ends: no other process takes the folder for a leftover.
+    _lock: File,
 }
 
 impl WorkFolder {
-    /// Creates the folder next to `out`, and removes those of builds that were killed.
+    /// Creates the folder next to `out`.
     pub(crate) fn create(out: &Path) -> Result<Self, PublishError> {
         let parent = parent_of(out);
         fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;
-        remove_abandoned(&parent)?;
-        let path = parent.join(work_name(&out.file_name().unwrap_or_default().to_string_lossy()));
-        fs::create_dir(&path).map_err(io_error(&path, "create the folder"))?;
-        Ok(Self { path })
+        // Between the folder and its lock nobody else may look.
+        let _turn = Turn::wait(&parent)?;
+        let name = work_name(&out.file_name().unwrap_or_default().to_string_lossy());
+        for number in 0..WORK_FOLDERS_MAX {
+            // Programs in two containers can have the same process id.
+            let path = parent.join(format!("{name}-{number}"));
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => {
+                    let locked = created.and_then(|()| File::open(&path)).and_then(|lock| lock.lock().map(|()| lock));
+                    let lock = locked.map_err(io_error(&path, "create and lock the folder"))?;
+                    return Ok(Self { path, _lock: lock });
+                }
+            }
+        }
+        Err(PublishError::Busy { path: out.to_owned() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -76,24 +107,25 @@ impl WorkFolder {
     /// of another snapshot.
     pub(crate) fn publish(self, out: &Path, replace: bool) -> Result<(), PublishError> {
         seal_folder(&self.path)?;
+        reached("sealed");
         let parent = parent_of(out);
-        let aside = match fs::symlink_metadata(out) {
-            Err(_) => None,
+        let _turn = Turn::wait(&parent)?;
+        let is_replaced = match fs::symlink_metadata(out) {
+            Err(_) => false,
             Ok(_) if !out.join(hornbook_corpus::manifest::FILE_NAME).exists() => {
                 return Err(PublishError::NotASnapshot { path: out.to_owned() });
             }
             Ok(_) if !replace => return Err(PublishError::Exists { path: out.to_owned() }),
-            Ok(_) => {
-                let aside = self.path.with_extension("replaced");
-                fs::rename(out, &aside).map_err(io_error(out, "move aside"))?;
-                Some(aside)
-            }
+            Ok(_) => true,
         };
-        fs::rename(&self.path, out).map_err(io_error(out, "rename the finished snapshot to"))?;
+        let moved = if is_replaced { exchange(&self.path, out) } else { fs::rename(&self.path, out) };
+        moved.map_err(io_error(out, "rename the finished snapshot to"))?;
+        reached("moved");
         sync_directory(&parent).map_err(io_error(&parent, "sync"))?;
-        if let Some(aside) = aside {
-            remove_tree(&aside).map_err(io_error(&aside, "remove"))?;
+        if is_replaced {
+            fs::remove_dir_all(&self.path).map_err(io_error(&self.path, "remove what was replaced, now at"))?;
         }
+        reached("removed");
         Ok(())
     }
 }
@@ -102,12 +134,52 @@ impl Drop for WorkFolder {
     fn drop(&mut self) {
         // After a publish the folder has another name and there is nothing to remove.
         if self.path.exists() {
-            let _ = remove_tree(&self.path);
+            let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// The name of a folder that this process works in; a later build removes it if this process is killed.
+/// The right to create, rename and remove folders in one folder, by a lock that ends with the process.
+pub(crate) struct Turn {
+    _lock: File,
+}
+
+impl Turn {
+    /// Waits until no other process has it. Nobody has it for longer than it takes to remove a snapshot.
+    pub(crate) fn wait(folder: &Path) -> Result<Self, PublishError> {
+        let lock = File::open(folder).and_then(|lock| lock.lock().map(|()| lock));
+        Ok(Self { _lock: lock.map_err(io_error(folder, "lock the folder"))? })
+    }
+}
+
+/// Lets two folders change places in one step: at no moment is there none at `out`. Where the file system cannot do that, the
+/// one at `out` is put aside first, where a later build finds it if this process is killed in between.
+fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
+    let exchanged = match is_refused("exchange") {
+        true => Err(Errno::INVAL),
+        false => renameat_with(CWD, fresh, CWD, out, RenameFlags::EXCHANGE),
+    };
+    match exchanged {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+        exchanged => return Ok(exchanged?),
+    }
+    let aside = aside_of(out);
+    fs::rename(out, &aside)?;
+    reached("put aside");
+    if let Err(error) = fs::rename(fresh, out) {
+        fs::rename(&aside, out)?;
+        return Err(error);
+    }
+    reached("replaced");
+    fs::rename(&aside, fresh)
+}
+
+/// Where `out` is put while another takes its place, if that takes two steps.
+fn aside_of(out: &Path) -> PathBuf {
+    out.with_file_name(format!(".{}{ASIDE_END}", out.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// The name of a folder that a process works in; a later build removes it if this process is killed.
 pub(crate) fn work_name(name: &str) -> String {
     format!(".{name}{WORK_MARK}{}", std::process::id())
 }
@@ -117,7 +189,9 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let fresh = path.with_file_name(work_name(&path.file_name().unwrap_or_default().to_string_lossy()));
     // Left by a process of the same number that was killed.
     let _ = fs::remove_file(&fresh);
-    let mut file = fs::File::create_new(&fresh)?;
+    let mut file = File::create_new(&fresh)?;
+    // So that it is not taken for a leftover.
+    file.lock()?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&fresh, path)
@@ -130,26 +204,41 @@ fn parent_of(out: &Path) -> PathBuf {
     }
 }
 
-/// Removes the work folders of processes that no longer run: a killed build leaves one behind.
-fn remove_abandoned(parent: &Path) -> Result<(), PublishError> {
-    for entry in fs::read_dir(parent).map_err(io_error(parent, "list"))? {
-        let path = entry.map_err(io_error(parent, "list"))?.path();
+/// Puts right what a build left next to `out` that was killed: its folder is removed, and a snapshot that was put aside goes
+/// back to its place if nothing has taken it.
+pub(crate) fn clear_leftovers(out: &Path) -> Result<(), PublishError> {
+    let parent = parent_of(out);
+    if !parent.exists() {
+        return Ok(());
+    }
+    let _turn = Turn::wait(&parent)?;
+    for entry in fs::read_dir(&parent).map_err(io_error(&parent, "list"))? {
+        let path = entry.map_err(io_error(&parent, "list"))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let Some((_, pid)) = name.split_once(WORK_MARK) else { continue };
-        let pid = pid.trim_end_matches(".replaced");
-        let runs = pid
-            .parse::<u32>()
-            .is_ok_and(|pid| pid != std::process::id() && Path::new("/proc").join(pid.to_string()).exists());
-        if name.starts_with('.') && !runs {
-            remove_tree(&path).map_err(io_error(&path, "remove what an earlier build left:"))?;
+        let Some(shown) = name.strip_prefix('.') else { continue };
+        if let Some(replaced) = shown.strip_suffix(ASIDE_END) {
+            put_back(&path, &parent.join(replaced))?;
+        } else if shown.contains(WORK_MARK) && is_abandoned(&path) {
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(io_error(&path, "remove what an earlier build left:"))?;
         }
     }
     Ok(())
 }
 
-/// Files are read-only, but folders are not, so removing works; a plain removal all the same.
-fn remove_tree(path: &Path) -> io::Result<()> {
-    fs::remove_dir_all(path)
+/// Whether no process works in a folder or at a file.
+fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+fn put_back(aside: &Path, out: &Path) -> Result<(), PublishError> {
+    if !aside.join(hornbook_corpus::manifest::FILE_NAME).exists() {
+        return Ok(());
+    }
+    if fs::symlink_metadata(out).is_ok() {
+        return fs::remove_dir_all(aside).map_err(io_error(aside, "remove what an earlier build left:"));
+    }
+    fs::rename(aside, out).map_err(io_error(out, "put back what an earlier build replaced:"))
 }
 
 fn seal_folder(path: &Path) -> Result<(), PublishError> {
@@ -159,7 +248,7 @@ fn seal_folder(path: &Path) -> Result<(), PublishError> {
             seal_folder(&entry)?;
             continue;
         }
-        let file = fs::File::open(&entry).map_err(io_error(&entry, "open"))?;
+        let file = File::open(&entry).map_err(io_error(&entry, "open"))?;
         file.sync_all().map_err(io_error(&entry, "sync"))?;
         let mut permissions = file.metadata().map_err(io_error(&entry, "find"))?.permissions();
         permissions.set_readonly(true);
@@ -170,12 +259,16 @@ fn seal_folder(path: &Path) -> Result<(), PublishError> {
 
 /// Points the link `current` at a snapshot, in one step.
 pub(crate) fn point_current(data: &Path, snapshot: &str) -> Result<(), PublishError> {
+    let _turn = Turn::wait(data)?;
     let link = data.join("current");
-    let fresh = data.join(format!(".current-{}", std::process::id()));
+    let fresh = data.join(".current.fresh");
+    // Left by a process that was killed.
     let _ = fs::remove_file(&fresh);
     std::os::unix::fs::symlink(Path::new("snapshots").join(snapshot), &fresh)
         .map_err(io_error(&fresh, "create the link"))?;
+    reached("link made");
     fs::rename(&fresh, &link).map_err(io_error(&link, "set the link"))?;
+    reached("link set");
     sync_directory(data).map_err(io_error(data, "sync"))
 }
 
@@ -217,12 +310,41 @@ mod tests {
     #[test]
     fn leftovers_of_dead_builds_are_cleared_and_those_of_living_ones_are_not() {
         let dir = tempfile::tempdir().unwrap();
-        let dead = dir.path().join(".snap.building-4294967294");
-        let living = dir.path().join(".snap.building-1");
+        let out = dir.path().join("snap");
+        let dead = dir.path().join(".snap.building-1");
         fs::create_dir(&dead).unwrap();
-        fs::create_dir(&living).unwrap();
-        drop(WorkFolder::create(&dir.path().join("snap")).unwrap());
-        assert!(!dead.exists() && living.exists());
+        fs::write(dir.path().join(".history.building-1"), "cut").unwrap();
+        let living = WorkFolder::create(&out).unwrap();
+        let other = WorkFolder::create(&out).unwrap();
+        clear_leftovers(&out).unwrap();
+        assert!(!dead.exists() && living.path().exists() && other.path().exists());
+        drop((living, other));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_was_put_aside_goes_back_unless_its_place_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("snap");
+        let put_aside = |text: &str| {
+            fs::create_dir(aside_of(&out)).unwrap();
+            fs::write(aside_of(&out).join("manifest.json"), text).unwrap();
+        };
+        let text = || fs::read_to_string(out.join("manifest.json")).unwrap();
+        // Earlier versions left it under the same name, and then refused every --replace.
+        put_aside("one");
+        clear_leftovers(&out).unwrap();
+        assert_eq!(text(), "one");
+        put_aside("older");
+        clear_leftovers(&out).unwrap();
+        assert_eq!(text(), "one");
+        finished(&out, "two").publish(&out, true).unwrap();
+        assert_eq!(text(), "two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        let theirs = dir.path().join(".notes.replaced");
+        fs::create_dir(&theirs).unwrap();
+        clear_leftovers(&out).unwrap();
+        assert!(theirs.exists(), "it is no snapshot");
     }
 
     #[test]

@@ -1,0 +1,158 @@
+//! Named steps at which tests end the process as a kill or a power cut would, and see what the next build makes of what is
+//! left. Outside tests nothing of this is compiled.
+
+#[cfg(not(test))]
+pub(crate) fn reached(_step: &str) {}
+
+#[cfg(not(test))]
+pub(crate) fn is_refused(_operation: &str) -> bool {
+    false
+}
+
+/// Ends the process if the test that started it asked for that: without unwinding, so nothing is cleaned up.
+#[cfg(test)]
+pub(crate) fn reached(step: &str) {
+    if std::env::var_os(tests::END_AT).is_some_and(|wanted| wanted == step) {
+        std::process::abort();
+    }
+}
+
+/// Whether this process must do without what some systems lack.
+#[cfg(test)]
+pub(crate) fn is_refused(operation: &str) -> bool {
+    std::env::var_os(tests::REFUSE).is_some_and(|refused| refused == operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use hornbook_corpus::manifest::Manifest;
+    use hornbook_corpus::snapshot::Snapshot;
+
+    use crate::build::{BuildOptions, Built, Destination, build};
+    use crate::progress::Progress;
+
+    pub(super) const END_AT: &str = "HORNBOOK_TEST_END_AT";
+    pub(super) const REFUSE: &str = "HORNBOOK_TEST_REFUSE";
+    const PLAN: &str = "HORNBOOK_TEST_PLAN";
+    const OUT: &str = "HORNBOOK_TEST_OUT";
+    const DATA: &str = "HORNBOOK_TEST_DATA";
+
+    fn plan_of(folder: &Path, text: &str) -> PathBuf {
+        fs::create_dir_all(folder).unwrap();
+        let line = format!(
+            r#"{{"jurisdiction":"US","codeBody":"Code","path":["Title 1"],"citation":"1 T.C. § 1","heading":"One","text":"{text}","ref":"/1","status":"in force"}}"#
+        );
+        fs::write(folder.join("law.jsonl"), line).unwrap();
+        let plan = "name = 't'\n[[source]]\nformat = 'provisions-jsonl'\npath = 'law.jsonl'\njurisdiction = 'US'\n\
+                    code_body = 'Code'\nkey = 'us/tc'\npublisher = 'p'\nlicense = 'l'\nedition = 'e'\n\
+                    retrieved = '2026-01-01'\nurl = 'https://law.example/'\n";
+        fs::write(folder.join("plan.toml"), plan).unwrap();
+        folder.join("plan.toml")
+    }
+
+    fn options(plan: &Path, destination: Destination) -> BuildOptions {
+        BuildOptions {
+            plan: plan.to_owned(),
+            sources: None,
+            destination,
+            strict: false,
+            replace: true,
+            accept_loss: false,
+            fresh: false,
+            progress: Progress::Silent,
+        }
+    }
+
+    fn built(plan: &Path, destination: Destination) -> Built {
+        build(&options(plan, destination)).unwrap()
+    }
+
+    /// Run by the tests below in a process of its own; by itself it does nothing.
+    #[test]
+    fn child_that_builds() {
+        let Some(plan) = std::env::var_os(PLAN) else { return };
+        let destination = match (std::env::var_os(OUT), std::env::var_os(DATA)) {
+            (Some(out), _) => Destination::Folder(out.into()),
+            (_, data) => Destination::DataDirectory(data.unwrap().into()),
+        };
+        built(Path::new(&plan), destination);
+    }
+
+    fn killed(step: &str, plan: &Path, extra: &[(&str, &Path)]) {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "faults::tests::child_that_builds"]).env(END_AT, step).env(PLAN, plan);
+        let output = child.envs(extra.iter().copied()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.status.code().is_none(), "{step} was not reached: {said}");
+    }
+
+    /// What a server does first, and what 'hornbook verify' does.
+    fn name_of_whole(snapshot: &Path) -> String {
+        Snapshot::open(snapshot).unwrap();
+        Snapshot::verify(snapshot, |_| ()).unwrap();
+        Manifest::open(snapshot).unwrap().snapshot
+    }
+
+    fn shown(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_build_killed_at_any_step_of_replacing_leaves_a_whole_snapshot_and_the_next_build_works() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (plan_of(&dir.path().join("1"), "Old law."), plan_of(&dir.path().join("2"), "New law."));
+        for (step, refused) in [("sealed", ""), ("moved", ""), ("removed", ""), ("replaced", "exchange")] {
+            let folder = dir.path().join(format!("{step}-{refused}"));
+            let out = folder.join("snap");
+            let before = built(&old, Destination::Folder(out.clone())).manifest.snapshot;
+            killed(step, &new, &[(OUT, &out), (REFUSE, Path::new(refused))]);
+            let left = name_of_whole(&out);
+            assert_eq!(left == before, step == "sealed", "{step}");
+            let after = built(&new, Destination::Folder(out.clone()));
+            assert_eq!(after.unchanged, step != "sealed", "{step}");
+            assert_eq!(name_of_whole(&out), after.manifest.snapshot);
+            assert_ne!(after.manifest.snapshot, before);
+            assert_eq!(shown(&folder), ["snap"], "{step}");
+        }
+    }
+
+    #[test]
+    fn without_an_exchange_the_next_build_puts_back_what_was_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (plan_of(&dir.path().join("1"), "Old law."), plan_of(&dir.path().join("2"), "New law."));
+        let folder = dir.path().join("out");
+        let out = folder.join("snap");
+        let before = built(&old, Destination::Folder(out.clone())).manifest.snapshot;
+        killed("put aside", &new, &[(OUT, &out), (REFUSE, Path::new("exchange"))]);
+        assert!(!out.exists());
+        assert!(built(&old, Destination::Folder(out.clone())).unchanged, "the old one is back");
+        assert_eq!(name_of_whole(&out), before);
+        assert_eq!(shown(&folder), ["snap"]);
+        killed("put aside", &new, &[(OUT, &out), (REFUSE, Path::new("exchange"))]);
+        assert!(!built(&new, Destination::Folder(out.clone())).unchanged);
+        assert_ne!(name_of_whole(&out), before);
+        assert_eq!(shown(&folder), ["snap"]);
+    }
+
+    #[test]
+    fn a_build_killed_at_any_step_of_a_data_directory_leaves_a_current_snapshot() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (plan_of(&dir.path().join("1"), "Old law."), plan_of(&dir.path().join("2"), "New law."));
+        for step in ["sealed", "moved", "removed", "link made", "link set"] {
+            let data = dir.path().join(step);
+            let before = built(&old, Destination::DataDirectory(data.clone())).manifest.snapshot;
+            killed(step, &new, &[(DATA, &data)]);
+            let left = name_of_whole(&data.join("current"));
+            assert_eq!(left == before, step != "link set", "{step}");
+            let after = built(&new, Destination::DataDirectory(data.clone()));
+            assert_eq!(name_of_whole(&data.join("current")), after.manifest.snapshot, "{step}");
+            assert_ne!(after.manifest.snapshot, before);
+            assert_eq!(shown(&data.join("snapshots")).len(), 2, "{step}");
+            assert!(!data.join(".current.fresh").exists(), "{step}");
+        }
+    }
+}
