@@ -297,7 +297,7 @@ pub(crate) mod tests {
             heading: "Definitions".into(),
             level: "section".into(),
             number: Some(n.to_string()),
-            status: Status::ALL[n as usize % 7],
+            status: Status::ALL[n as usize % Status::ALL.len()],
             source: 0,
             source_url: None,
             current_through: None,

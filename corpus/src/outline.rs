@@ -33,7 +33,7 @@ struct Entry {
 
 const IS_PROVISION: u8 = 1;
 
-/// Whether a provision is law today.
+/// Whether a provision is law.
 #[derive(
     Clone,
     Copy,
@@ -60,10 +60,16 @@ pub enum Status {
     Transferred = 4,
     Renumbered = 5,
     Expired = 6,
+    /// It will be law on a later day.
+    #[serde(rename = "not yet effective")]
+    NotYetEffective = 7,
+    /// The source says when it is law in words that give no day.
+    Uncertain = 8,
 }
 
 impl Status {
-    pub const ALL: [Self; 7] = [
+    /// Those that a source can state; the others depend on the day.
+    pub const STATED: [Self; 7] = [
         Self::InForce,
         Self::Repealed,
         Self::Reserved,
@@ -71,6 +77,18 @@ impl Status {
         Self::Transferred,
         Self::Renumbered,
         Self::Expired,
+    ];
+
+    pub const ALL: [Self; 9] = [
+        Self::InForce,
+        Self::Repealed,
+        Self::Reserved,
+        Self::Omitted,
+        Self::Transferred,
+        Self::Renumbered,
+        Self::Expired,
+        Self::NotYetEffective,
+        Self::Uncertain,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -82,14 +100,17 @@ impl Status {
             Self::Transferred => "transferred",
             Self::Renumbered => "renumbered",
             Self::Expired => "expired",
+            Self::NotYetEffective => "not yet effective",
+            Self::Uncertain => "uncertain",
         }
     }
 
+    /// Whether it is law, as far as anybody knows.
     pub const fn is_living(self) -> bool {
-        matches!(self, Self::InForce)
+        matches!(self, Self::InForce | Self::Uncertain)
     }
 
-    fn from_byte(byte: u8) -> Option<Self> {
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.get(byte as usize).copied()
     }
 }
@@ -330,7 +351,7 @@ mod tests {
                 parent: parents[node].map(NodeOrdinal),
                 subtree_end: NodeOrdinal(naive_subtree(parents, node as u32).last().unwrap() + 1),
                 depth: depth(node),
-                status: Status::ALL[node % 7],
+                status: Status::ALL[node % Status::ALL.len()],
                 is_provision: node % 3 == 0,
             })
             .collect()

@@ -251,8 +251,9 @@ impl Context<'_> {
         let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
         let mut stage = self.options.progress.stage("indexing", "nodes", Some(total as u64));
         let grammar = self.grammar()?;
+        let sources = self.catalogue_sources();
         let earlier_chunks = earlier.and_then(|dir| EarlierChunks::open(dir, self.plan.index_headings));
-        let preparation = Preparation { tags: &tags, earlier: earlier_chunks.as_ref() };
+        let preparation = Preparation { tags: &tags, sources: &sources, earlier: earlier_chunks.as_ref() };
         let compiled = compile(dir, &spool, bodies, self.territories, preparation, &grammar, &mut stage)?;
         drop(earlier_chunks);
         stage.finish();
@@ -276,7 +277,7 @@ impl Context<'_> {
         let catalogue = Catalogue {
             jurisdictions: compiled.jurisdictions.clone(),
             code_bodies: compiled.code_bodies.clone(),
-            sources: self.catalogue_sources(),
+            sources,
             tags,
         };
         write(&dir.join(hornbook_corpus::catalogue::FILE_NAME), &catalogue.to_json())?;

@@ -312,7 +312,8 @@ fn write_body(
     while !rest.is_empty() {
         let (batch, after) = rest.split_at(batch_len(rest));
         rest = after;
-        let contents: Result<Vec<Content>, SpoolError> = batch.par_iter().map(|node| load(spool, node)).collect();
+        let contents: Result<Vec<Content>, SpoolError> =
+            batch.par_iter().map(|node| load(spool, node, preparation.sources)).collect();
         let mut contents = contents?;
         let mut above = Vec::with_capacity(batch.len());
         for (gathered, content) in batch.iter().zip(&mut contents) {
@@ -343,7 +344,7 @@ fn write_body(
 /// The words of a batch as they are spelt, counted on all cores.
 fn words_of(batch: &[Prepared<'_>]) -> WordCounts {
     let counted = batch.par_iter().fold(WordCounts::default, |mut counts, node| {
-        let wordings = node.content.wordings.iter().map(|wording| wording.text.as_str());
+        let wordings = node.content.wordings.iter().filter_map(|wording| wording.text.as_deref());
         let heading = std::iter::once(node.indexed_heading.as_str());
         counts.add_node(heading.chain(node.content.text.as_deref()).chain(wordings));
         counts
@@ -413,10 +414,10 @@ fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, 
     let mut wordings = Vec::with_capacity(content.wordings.len());
     for (wording, sha256) in content.wordings.iter().zip(&node.wording_sha256) {
         wordings.push(Wording {
-            label: wording.label.clone(),
-            effective_from: wording.effective_from.clone(),
-            effective_to: wording.effective_to.clone(),
-            text: texts.push(&wording.text)?,
+            label: wording.effect.remark.clone().unwrap_or_else(|| wording.heading.clone()),
+            effective_from: wording.effect.from.clone(),
+            effective_to: wording.effect.to.clone(),
+            text: texts.push(wording.text.as_deref().unwrap_or_default())?,
             text_sha256: *sha256,
         });
     }
@@ -437,8 +438,8 @@ fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, 
         current_through: content.current_through.clone(),
         text,
         text_sha256: node.text_sha256,
-        effective_from: content.effective_from.clone(),
-        effective_to: content.effective_to.clone(),
+        effective_from: content.effect.from.clone(),
+        effective_to: content.effect.to.clone(),
         wordings,
         notes,
         source_credit,
@@ -482,7 +483,7 @@ fn write_keywords(node: &Prepared<'_>, writers: &mut Writers) -> Result<(), Keyw
     // Containers are documents too, so that numbers agree, but have nothing to find: what is below them has.
     let Some(text) = &node.content.text else { return writers.keyword.push(KeywordDocument::default()) };
     let texts: Vec<&str> = std::iter::once(text.as_str())
-        .chain(node.content.wordings.iter().map(|wording| wording.text.as_str()))
+        .chain(node.content.wordings.iter().filter_map(|wording| wording.text.as_deref()))
         .collect();
     let breadcrumb: Vec<&str> = node.above.iter().map(String::as_str).collect();
     writers.keyword.push(KeywordDocument {

@@ -4,6 +4,7 @@ use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
+use crate::effect::Effect;
 use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::SourcePosition;
@@ -26,9 +27,11 @@ pub struct Content {
     pub tags: Vec<String>,
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
-    pub wordings: Vec<ContentWording>,
+    /// When this wording is law, as the source says.
+    #[serde(default)]
+    pub effect: Effect,
+    /// Further wordings that the source prints together with this one, each whole; their names are those of this one.
+    pub wordings: Vec<Content>,
     pub source_url: Option<String>,
     pub current_through: Option<String>,
     /// The publisher's own reference, to order what is otherwise alike.
@@ -41,24 +44,11 @@ pub struct Content {
     /// Key and citation have to be completed from the containers around it.
     #[serde(skip)]
     pub name_parts: Option<NameParts>,
-    /// How it is called where it is a second wording; else the remark in its heading is taken, or its heading.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wording_label: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContentNote {
     pub topic: String,
-    pub text: String,
-    #[serde(default, skip_serializing_if = "Layout::is_empty")]
-    pub layout: Layout,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ContentWording {
-    pub label: String,
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
     pub text: String,
     #[serde(default, skip_serializing_if = "Layout::is_empty")]
     pub layout: Layout,

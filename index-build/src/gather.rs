@@ -61,6 +61,8 @@ pub struct GatheredNode {
     pub content: SpoolSpan,
     /// Further nodes of the same citation that are wordings of this one.
     pub wordings: Vec<SpoolSpan>,
+    /// Nodes that repeat one of its wordings, whose notes and citations are taken.
+    pub repeats: Vec<SpoolSpan>,
     /// What completes its citation, where the importer did not know all of it.
     pub names: Option<Box<NameParts>>,
 }
@@ -226,7 +228,7 @@ impl Gatherer {
     fn reconcile_repeats(&mut self, warnings: &mut Warnings, mistakes: &mut Mistakes) -> Result<Vec<Fate>, SpoolError> {
         let mut by_key: Vec<u32> = (0..self.nodes.len() as u32).collect();
         by_key.sort_by(|&a, &b| self.nodes[a as usize].key.cmp(&self.nodes[b as usize].key));
-        let mut fates = vec![Fate::Kept { wordings: Vec::new() }; self.nodes.len()];
+        let mut fates = vec![Fate::default(); self.nodes.len()];
         let groups: Vec<Vec<u32>> = by_key
             .chunk_by(|&a, &b| self.nodes[a as usize].key == self.nodes[b as usize].key)
             .filter(|group| group.len() > 1)
@@ -263,12 +265,19 @@ impl Gatherer {
         }
         let resolved = wordings::reconcile(members);
         for (rank, entry) in resolved.kept.iter().enumerate() {
+            let contents =
+                |nodes: &[u32]| nodes.iter().map(|&node| self.nodes[node as usize].content).collect::<Vec<_>>();
             fates[entry.node as usize] =
-                Fate::Kept { wordings: entry.wordings.iter().map(|&n| self.nodes[n as usize].content).collect() };
+                Fate::Kept { wordings: contents(&entry.wordings), repeats: contents(&entry.repeats) };
             for &wording in &entry.wordings {
                 fates[wording as usize] = Fate::Joined;
                 let what = format!("kept as another wording of '{}' at {}", entry.citation, self.position(entry.node));
                 warnings.add(WarningKind::SecondWording, self.position(wording), what);
+            }
+            for &repeat in &entry.repeats {
+                fates[repeat as usize] = Fate::Joined;
+                let what = format!("repeats {} word for word; kept once", self.position(entry.node));
+                warnings.add(WarningKind::RepeatedProvision, self.position(repeat), what);
             }
             if rank > 0 {
                 let key = format!("{}~{}", self.nodes[entry.node as usize].key, rank + 1);
@@ -284,11 +293,6 @@ impl Gatherer {
                 );
                 warnings.add(WarningKind::SharedCitation, self.position(entry.node), what);
             }
-        }
-        for &(dropped, first) in &resolved.repeats {
-            fates[dropped as usize] = Fate::Dropped;
-            let what = format!("repeats {} word for word; kept once", self.position(first));
-            warnings.add(WarningKind::RepeatedProvision, self.position(dropped), what);
         }
         Ok(())
     }
@@ -366,9 +370,9 @@ impl Gatherer {
                 mistakes.add(self.position(node), what);
                 return Vec::new();
             }
-            let wordings = match &fates[node as usize] {
-                Fate::Kept { wordings } => wordings.clone(),
-                Fate::Joined | Fate::Dropped => Vec::new(),
+            let (wordings, repeats) = match &fates[node as usize] {
+                Fate::Kept { wordings, repeats } => (wordings.clone(), repeats.clone()),
+                Fate::Joined => (Vec::new(), Vec::new()),
             };
             tree.push(GatheredNode {
                 key: skeleton.key.clone(),
@@ -378,6 +382,7 @@ impl Gatherer {
                 is_provision: skeleton.is_provision,
                 content: skeleton.content,
                 wordings,
+                repeats,
                 names: skeleton.names.clone(),
             });
         }
@@ -400,9 +405,18 @@ struct NoParent;
 /// What becomes of a node that an importer added.
 #[derive(Clone, Debug)]
 enum Fate {
-    Kept { wordings: Vec<SpoolSpan> },
+    Kept {
+        wordings: Vec<SpoolSpan>,
+        repeats: Vec<SpoolSpan>,
+    },
+    /// It is a part of a node that is kept.
     Joined,
-    Dropped,
+}
+
+impl Default for Fate {
+    fn default() -> Self {
+        Self::Kept { wordings: Vec::new(), repeats: Vec::new() }
+    }
 }
 
 /// Nodes reachable from the roots, each before what is below it.

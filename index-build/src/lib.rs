@@ -12,6 +12,7 @@ mod compile;
 pub mod content;
 pub mod data_directory;
 mod earlier_chunks;
+pub mod effect;
 #[cfg(feature = "encoder")]
 mod encoder;
 #[cfg(not(feature = "encoder"))]

@@ -1,35 +1,64 @@
 //! The work that each node needs without its neighbours: chunks, vectors, token sets, hashes. It runs on all cores.
 
+use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::chunks::Chunker;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::embed::{TokenId, Vector, embedder};
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::token_sets::sort_unique;
+use hornbook_corpus::validity::{self, Standing, Validity};
 use hornbook_corpus::vectors::StoredRow;
 use sha2::{Digest, Sha256};
 
 use crate::content::Content;
 use crate::earlier_chunks::EarlierChunks;
+use crate::effect::Effect;
 use crate::gather::GatheredNode;
-use crate::spool::{Spool, SpoolError};
-use crate::wordings::as_wording;
+use crate::spool::{Spool, SpoolError, SpoolSpan};
+use crate::wordings::{in_order_of_time, take_from_repeat};
 
-/// The content of a node with the nodes joined to it as wordings.
-pub(crate) fn load(spool: &Spool, node: &GatheredNode) -> Result<Content, SpoolError> {
+/// The content of a node with the nodes joined to it: the wording that was law on the last day its source knows, and the
+/// others in the order of time.
+pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Result<Content, SpoolError> {
     let mut content = spool.read(node.content)?;
     if let Some(names) = &node.names {
         content.citation = names.citation(&content.citation);
         content.number = names.provision_number().map(str::to_owned).or(content.number);
     }
-    for &wording in &node.wordings {
-        let (wording, notes) = as_wording(spool.read(wording)?, content.notes.len());
-        content.wordings.push(wording);
-        content.notes.extend(notes);
+    let read = |spans: &[SpoolSpan]| spans.iter().map(|&span| spool.read(span)).collect::<Result<Vec<Content>, _>>();
+    let (citation, number, level) = (content.citation.clone(), content.number.clone(), content.level.clone());
+    let mut wordings = in_order_of_time(content, read(&node.wordings)?);
+    for repeat in read(&node.repeats)? {
+        let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
+        take_from_repeat(&mut wordings[of.unwrap_or(0)], repeat);
     }
-    content
-        .wordings
-        .sort_by(|a, b| (&a.effective_from, &a.label, &a.text).cmp(&(&b.effective_from, &b.label, &b.text)));
-    Ok(content)
+    let claims: Vec<Validity> = wordings.iter().map(validity_of).collect();
+    let last_known = last_known_day(&wordings[0], sources);
+    let Standing { wording, .. } = validity::on(&claims, last_known);
+    let head = wordings.remove(wording);
+    Ok(Content { citation, number, level, wordings, ..head })
+}
+
+/// What a source says of a wording, for the rule that decides.
+pub(crate) fn validity_of(wording: &Content) -> Validity {
+    let day = |date: &Option<String>| date.as_ref().and_then(|date| date.parse::<Day>().ok());
+    let Effect { from, to, then, uncertain, .. } = &wording.effect;
+    Validity {
+        status: wording.status.unwrap_or(Status::InForce),
+        from: day(from),
+        to: day(to),
+        then: *then,
+        is_uncertain: *uncertain,
+    }
+}
+
+/// The day through which the source of a wording is current, or on which it was retrieved.
+fn last_known_day(wording: &Content, sources: &[Source]) -> Day {
+    let source = sources.get(usize::from(wording.source));
+    let through = wording.current_through.as_ref().or(source.and_then(|source| source.current_through.as_ref()));
+    let date = through.or(source.map(|source| &source.retrieved));
+    date.and_then(|date| date.parse().ok()).unwrap_or(Day::LAST)
 }
 
 /// A node with everything that can be worked out apart from its neighbours.
@@ -75,6 +104,7 @@ pub(crate) struct MadeMeaning {
 pub(crate) struct Preparation<'a> {
     /// Every tag of any node, ascending.
     pub tags: &'a [String],
+    pub sources: &'a [Source],
     pub earlier: Option<&'a EarlierChunks>,
 }
 
@@ -112,7 +142,11 @@ pub(crate) fn prepare<'a>(
     Prepared {
         status: content.status.unwrap_or(Status::InForce),
         text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
-        wording_sha256: content.wordings.iter().map(|wording| sha256(&wording.text)).collect(),
+        wording_sha256: content
+            .wordings
+            .iter()
+            .map(|wording| sha256(wording.text.as_deref().unwrap_or_default()))
+            .collect(),
         tags: known_tags,
         gathered,
         above,
@@ -126,7 +160,11 @@ pub(crate) fn prepare<'a>(
 
 /// Cuts the texts of a node into chunks and embeds them.
 fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec<PreparedChunk<'static>> {
-    let parts = content.text.iter().map(String::as_str).chain(content.wordings.iter().map(|w| w.text.as_str()));
+    let parts = content
+        .text
+        .iter()
+        .map(String::as_str)
+        .chain(content.wordings.iter().filter_map(|wording| wording.text.as_deref()));
     let context = embedder().embed_tokens(context);
     let made = |tokens: &[TokenId]| {
         let mut token_set = tokens.to_vec();

@@ -41,6 +41,8 @@ pub enum WarningKind {
     UnknownElement,
     /// Dates in the wrong order.
     Dates,
+    /// A remark about the time in which a wording is law that is not wholly understood.
+    UncertainValidity,
     /// Law that stands where it does not belong, and was put in its place.
     Misplaced,
     /// An entry of the source that is no provision, such as a link to the next page.
@@ -76,6 +78,7 @@ impl WarningKind {
             Self::EmptyProvision => "provisions are in force but have no text",
             Self::UnknownStatus => "words that should say what became of a provision are unknown",
             Self::UnknownElement => "elements are unknown",
+            Self::UncertainValidity => "wordings are law at times that their sources state in words not understood",
             Self::Dates => "dates are in the wrong order",
             Self::Misplaced => "provisions stood in the wrong place",
             Self::JunkEntry => "entries are no provisions, or have another name than their number",

@@ -1,10 +1,13 @@
-//! Two nodes with one citation: is the second a duplicate, another wording, or another provision?
+//! Nodes with one key: is a second one a repeat, another wording, or another provision?
 //!
 //! Real sources have all three. Virginia prints a section once "(Effective until July 1, 2022)" and once
 //! "(Effective July 1, 2022)"; two acts in one appendix both have a section 1; a page is sometimes published twice.
-//! The answer depends on content alone, never on the order of files.
+//! Which of several wordings is law is not decided here: it depends on the day. The answer depends on content alone,
+//! never on the order of files.
 
-use crate::content::{Content, ContentNote, ContentWording, Handle};
+use std::cmp::Ordering;
+
+use crate::content::{Content, Handle};
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -25,50 +28,56 @@ pub(crate) struct Kept {
     pub citation: String,
     pub is_provision: bool,
     pub wordings: Vec<u32>,
+    /// Nodes with the same law, of which only notes, credits and citations are taken.
+    pub repeats: Vec<u32>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reconciled {
     /// The first keeps the key, the others get keys of their own.
     pub kept: Vec<Kept>,
-    /// Exact repeats, each with the node it repeats.
-    pub repeats: Vec<(u32, u32)>,
 }
 
 pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
     members.sort_by_cached_key(|member| {
         let content = &member.content;
-        // The wording that is law longest goes first; then one with a text; then as the source orders them; then by the
-        // words themselves.
-        let ends = ends_soon(content);
+        // In the order of time; then one with a text; then as the source orders them; then by the words themselves.
         (
             member.is_wording,
-            ends,
+            content.effect.from.clone(),
+            content.effect.to.is_none(),
+            content.effect.to.clone(),
             content.text.as_deref() == Some(""),
-            SortKey::of_citation(&content.reference),
-            content.reference.clone(),
-            content.heading.clone(),
-            content.text.clone(),
+            (
+                SortKey::of_citation(&content.reference),
+                content.reference.clone(),
+                content.heading.clone(),
+                content.text.clone(),
+            ),
         )
     });
     let mut result = Reconciled::default();
-    let mut heads: Vec<&Member> = Vec::new();
+    // Every member that is a wording of its own, with the entry of `kept` that it belongs to.
+    let mut wordings: Vec<(&Member, usize)> = Vec::new();
     for member in &members {
-        let twin = heads.iter().position(|head| !member.is_wording && is_repeat(head, member));
-        let sibling = heads.iter().position(|head| is_wording(head, member));
-        let sibling = sibling.or((member.is_wording && !heads.is_empty()).then_some(0));
-        match (twin, sibling) {
-            (Some(twin), _) => result.repeats.push((member.node, heads[twin].node)),
-            (None, Some(sibling)) => result.kept[sibling].wordings.push(member.node),
-            (None, None) => {
-                heads.push(member);
-                result.kept.push(Kept {
-                    node: member.node,
-                    citation: member.content.citation.clone(),
-                    is_provision: member.content.text.is_some(),
-                    wordings: Vec::new(),
-                });
-            }
+        let of = |is: fn(&Member, &Member) -> bool| {
+            wordings.iter().find(|(earlier, _)| is(earlier, member)).map(|(_, entry)| *entry)
+        };
+        let sibling = of(is_wording).or((member.is_wording && !wordings.is_empty()).then_some(0));
+        if let Some(entry) = of(is_repeat).filter(|_| !member.is_wording) {
+            result.kept[entry].repeats.push(member.node);
+        } else if let Some(entry) = sibling {
+            result.kept[entry].wordings.push(member.node);
+            wordings.push((member, entry));
+        } else {
+            wordings.push((member, result.kept.len()));
+            result.kept.push(Kept {
+                node: member.node,
+                citation: member.content.citation.clone(),
+                is_provision: member.content.text.is_some(),
+                wordings: Vec::new(),
+                repeats: Vec::new(),
+            });
         }
     }
     result
@@ -78,21 +87,29 @@ fn is_repeat(head: &Member, other: &Member) -> bool {
     head.parent == other.parent
         && is_same_citation(&head.content.citation, &other.content.citation)
         && head.content.heading == other.content.heading
-        && (head.content.text == other.content.text || says_nothing_more(&other.content))
+        && (is_same_law(&head.content, &other.content) || says_nothing_more(&other.content))
+}
+
+/// Whether two contents are one wording, printed twice.
+fn is_same_law(a: &Content, b: &Content) -> bool {
+    a.text == b.text && a.status == b.status && a.effect == b.effect && a.wordings == b.wordings
 }
 
 /// Only a heading; another record has the text.
 fn says_nothing_more(content: &Content) -> bool {
-    content.text.as_deref() == Some("") && content.notes.is_empty() && content.source_credit.is_none()
+    content.text.as_deref() == Some("")
+        && content.notes.is_empty()
+        && content.source_credit.is_none()
+        && !content.effect.is_stated()
 }
 
 fn is_wording(head: &Member, other: &Member) -> bool {
     let both_provisions = head.content.text.is_some() && other.content.text.is_some();
-    let (a, b) = (without_remark(&head.content.heading), without_remark(&other.content.heading));
+    let is_stated = head.content.effect.remark.is_some() || other.content.effect.remark.is_some();
     both_provisions
         && head.parent == other.parent
         && is_same_citation(&head.content.citation, &other.content.citation)
-        && (a.eq_ignore_ascii_case(b) || remark(&other.content.heading).is_some())
+        && (head.content.heading.trim().eq_ignore_ascii_case(other.content.heading.trim()) || is_stated)
 }
 
 /// Whether two citations differ at most in case, spacing and kinds of dashes.
@@ -100,54 +117,65 @@ pub(crate) fn is_same_citation(a: &str, b: &str) -> bool {
     a == b || slug(a) == slug(b)
 }
 
-/// The remark about effect, in parentheses before a heading, such as `Effective until July 1, 2022`.
-pub(crate) fn remark(heading: &str) -> Option<&str> {
-    let inner = heading.trim_start().strip_prefix('(')?;
-    let (remark, _) = inner.split_once(')')?;
-    let first = remark.split_whitespace().next()?.to_ascii_lowercase();
-    matches!(first.as_str(), "effective" | "contingently" | "contingent" | "delayed" | "expires" | "repealed" | "text")
-        .then_some(remark)
-}
-
-fn without_remark(heading: &str) -> &str {
-    match remark(heading) {
-        Some(_) => heading.split_once(')').map_or(heading, |(_, rest)| rest.trim_start()),
-        None => heading.trim(),
+/// Takes from a repeat what the wording that it repeats does not have.
+pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
+    fn add<T: PartialEq>(to: &mut Vec<T>, from: Vec<T>) {
+        for one in from {
+            if !to.contains(&one) {
+                to.push(one);
+            }
+        }
     }
+    // Footnotes are notes by their place: a repeat with other notes brings none of its marks.
+    add(&mut content.notes, repeat.notes);
+    match (&content.source_credit, repeat.source_credit) {
+        (Some(own), Some(other)) if *own != other => content.source_credit = Some(format!("{own} {other}")),
+        (None, other) => content.source_credit = other,
+        _ => {}
+    }
+    add(&mut content.tags, repeat.tags);
+    add(&mut content.former_citations, repeat.former_citations);
+    add(&mut content.parallel_citations, repeat.parallel_citations);
+    content.source_url = content.source_url.take().or(repeat.source_url);
 }
 
-fn ends_soon(content: &Content) -> bool {
-    content.effective_to.is_some()
-        || remark(&content.heading).is_some_and(|remark| remark.to_ascii_lowercase().contains("until"))
-}
-
-/// Turns a node that was joined to another into a wording of it, and hands over its notes. Footnotes in its text are
-/// counted from `notes_before`, because that is where its notes will stand.
-pub(crate) fn as_wording(content: Content, notes_before: usize) -> (ContentWording, Vec<ContentNote>) {
-    let label =
-        content.wording_label.unwrap_or_else(|| remark(&content.heading).unwrap_or(&content.heading).to_owned());
-    let mut layout = content.layout;
-    layout.count_footnotes_from(notes_before);
-    let wording = ContentWording {
-        label,
-        effective_from: content.effective_from,
-        effective_to: content.effective_to,
-        text: content.text.unwrap_or_default(),
-        layout,
-    };
-    (wording, content.notes)
+/// Every wording of a provision, each whole and without further ones, in the order of time: a wording without a first day
+/// is older than one with a first day, and of two of the same day that one is older which has an end.
+pub(crate) fn in_order_of_time(mut content: Content, others: Vec<Content>) -> Vec<Content> {
+    let own = std::mem::take(&mut content.wordings);
+    let mut all = vec![content];
+    all.extend(own);
+    for mut other in others {
+        let further = std::mem::take(&mut other.wordings);
+        all.push(other);
+        all.extend(further);
+    }
+    all.sort_by(|a, b| {
+        let (a, b) = (&a.effect, &b.effect);
+        a.from.cmp(&b.from).then_with(|| match (&a.to, &b.to) {
+            (Some(a), Some(b)) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        })
+    });
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::ContentNote;
+    use crate::effect;
 
     fn member(node: u32, parent: &str, heading: &str, text: &str) -> Member {
+        let (effect, heading) = effect::of_heading(heading);
         Member {
             node,
             parent: Some(Handle::new("b", parent)),
             content: Content {
-                heading: heading.into(),
+                heading,
+                effect,
                 text: Some(text.into()),
                 reference: format!("r{node}"),
                 ..Content::default()
@@ -160,18 +188,33 @@ mod tests {
     type KeptAndRepeats = (Vec<(u32, Vec<u32>)>, Vec<(u32, u32)>);
 
     fn reconciled(members: Vec<Member>) -> KeptAndRepeats {
-        let result = reconcile(members);
-        (result.kept.into_iter().map(|kept| (kept.node, kept.wordings)).collect(), result.repeats)
+        let kept = reconcile(members).kept;
+        let repeats = kept.iter().flat_map(|kept| kept.repeats.iter().map(|&repeat| (repeat, kept.node))).collect();
+        (kept.into_iter().map(|kept| (kept.node, kept.wordings)).collect(), repeats)
     }
 
     #[test]
-    fn the_wording_that_stays_law_is_the_provision_and_the_other_its_wording() {
+    fn wordings_of_one_provision_are_joined_in_the_order_of_time_whatever_the_order_of_files() {
         let old = || member(1, "c", "(Effective until July 1, 2022) Powers.", "Old.");
         let new = || member(2, "c", "(Effective July 1, 2022) Powers.", "New.");
-        let expected = (vec![(2, vec![1])], vec![]);
+        let expected = (vec![(1, vec![2])], vec![]);
         assert_eq!(reconciled(vec![old(), new()]), expected);
         assert_eq!(reconciled(vec![new(), old()]), expected);
-        assert_eq!(as_wording(old().content, 0).0.label, "Effective until July 1, 2022");
+        let texts = |all: Vec<Content>| all.into_iter().filter_map(|one| one.text).collect::<Vec<_>>();
+        assert_eq!(texts(in_order_of_time(new().content, vec![old().content])), ["Old.", "New."]);
+        let printed_together = Content { wordings: vec![new().content], ..old().content };
+        assert_eq!(texts(in_order_of_time(printed_together, vec![])), ["Old.", "New."]);
+    }
+
+    #[test]
+    fn a_third_wording_joins_by_any_of_the_others() {
+        let of = |node, heading: &str, text: &str| member(node, "c", heading, text);
+        let members = vec![
+            of(1, "(Effective until July 1, 2022) Powers.", "A."),
+            of(2, "(Effective July 1, 2022 until July 1, 2024) Powers and duties.", "B."),
+            of(3, "(Effective July 1, 2024) Powers and duties.", "C."),
+        ];
+        assert_eq!(reconciled(members), (vec![(1, vec![2, 3])], vec![]));
     }
 
     #[test]
@@ -217,8 +260,29 @@ mod tests {
     }
 
     #[test]
-    fn a_page_published_twice_is_kept_once() {
+    fn a_page_published_twice_is_kept_once_with_the_notes_of_both() {
         let pair = vec![member(1, "c", "Powers", "A."), member(2, "c", "Powers", "A.")];
         assert_eq!(reconciled(pair), (vec![(1, vec![])], vec![(2, 1)]));
+        let note = |topic: &str| ContentNote { topic: topic.into(), ..ContentNote::default() };
+        let mut kept = Content { notes: vec![note("A")], source_credit: Some("1999".into()), ..Content::default() };
+        let repeat = Content {
+            notes: vec![note("A"), note("B")],
+            source_credit: Some("2001".into()),
+            parallel_citations: vec!["5".into()],
+            ..Content::default()
+        };
+        take_from_repeat(&mut kept, repeat);
+        assert_eq!(kept.notes, [note("A"), note("B")]);
+        assert_eq!(kept.source_credit.as_deref(), Some("1999 2001"));
+        assert_eq!(kept.parallel_citations, ["5"]);
+    }
+
+    #[test]
+    fn the_same_words_at_another_time_are_another_wording() {
+        let pair = vec![
+            member(1, "c", "(Effective until July 1, 2022) Powers.", "A."),
+            member(2, "c", "(Effective July 1, 2022) Powers.", "A."),
+        ];
+        assert_eq!(reconciled(pair), (vec![(1, vec![2])], vec![]));
     }
 }

@@ -71,51 +71,9 @@ pub(crate) fn note(topic: &str, text: &str) -> ContentNote {
     ContentNote { topic: topic.trim_start_matches('*').to_owned(), text, layout }
 }
 
-/// The first date in a remark such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
-pub(crate) fn date_in(remark: &str) -> Option<String> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})").captures(remark)?;
-    let month = 1 + MONTHS.iter().position(|month| month.starts_with(&date[1].to_ascii_lowercase()))?;
-    let day: u32 = date[2].parse().ok().filter(|day| (1..=31).contains(day))?;
-    Some(format!("{}-{month:02}-{day:02}", &date[3]))
-}
-
-/// When a provision takes effect and when it ends, as a remark before its heading says: `(Effective until July 1, 2022)`.
-pub(crate) fn effect_of(heading: &str) -> (Option<String>, Option<String>) {
-    let remark = Pattern::fixed(r"^[(\[]((?:Effective|Repealed effective|Expires|Delayed)[^)\]]*)[)\]]");
-    let Some(remark) = remark.captures(heading).map(|found| found[1].to_lowercase()) else { return (None, None) };
-    let date = date_in(&remark);
-    let ends = ["until", "repealed", "expires"].iter().any(|word| remark.contains(word));
-    if ends { (None, date) } else { (date, None) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn remarks_give_dates() {
-        assert_eq!(date_in("Effective July 1, 2027").as_deref(), Some("2027-07-01"));
-        assert_eq!(date_in("eff. Sept. 1, 2027").as_deref(), Some("2027-09-01"));
-        assert_eq!((date_in("Effective July 41, 2027"), date_in("1, 2")), (None, None));
-        assert_eq!(effect_of("(Effective until July 1, 2022) Powers."), (None, Some("2022-07-01".into())));
-        assert_eq!(effect_of("[Effective May 2, 2022] Powers."), (Some("2022-05-02".into()), None));
-        assert_eq!(effect_of("(Repealed effective January 1, 2024) Powers."), (None, Some("2024-01-01".into())));
-        assert_eq!(effect_of("Powers (Effective until July 1, 2022)"), (None, None));
-    }
 
     #[test]
     fn notes_begin_with_their_leads() {

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use crate::content::{Content, NewNode};
+use crate::effect::Effect;
 use crate::gather::Gatherer;
 use crate::import::document::Parsed;
 use crate::mistakes::Mistakes;
-use crate::report::Warnings;
+use crate::report::{WarningKind, Warnings};
 use crate::source_files::SourceError;
 use crate::spool::SpoolError;
 
@@ -23,6 +24,15 @@ impl Intake<'_> {
         if let Some(what) = layout_mistake(&node.content) {
             // A reader would cut the text in the wrong places.
             self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
+        }
+        for content in std::iter::once(&node.content).chain(&node.content.wordings) {
+            if let Effect { remark: Some(remark), uncertain: true, .. } = &content.effect {
+                let what = format!(
+                    "'{}': nobody knows by '{remark}' when this wording is law; it is served as uncertain",
+                    node.content.citation
+                );
+                self.warnings.add(WarningKind::UncertainValidity, &node.position, what);
+            }
         }
         Ok(self.gatherer.add(node, self.mistakes)?)
     }
@@ -57,10 +67,10 @@ impl Intake<'_> {
 /// What is wrong with how an importer set the texts of a node.
 fn layout_mistake(content: &Content) -> Option<String> {
     let of_text = (&content.layout, content.text.as_deref().unwrap_or_default());
-    let of_wordings = content.wordings.iter().map(|wording| (&wording.layout, wording.text.as_str()));
     let of_notes = content.notes.iter().map(|note| (&note.layout, note.text.as_str()));
-    let mut set = std::iter::once(of_text).chain(of_wordings).chain(of_notes).filter(|(layout, _)| !layout.is_empty());
-    set.find_map(|(layout, text)| layout.mistake_for(text))
+    let mut set = std::iter::once(of_text).chain(of_notes).filter(|(layout, _)| !layout.is_empty());
+    let own = set.find_map(|(layout, text)| layout.mistake_for(text));
+    own.or_else(|| content.wordings.iter().find_map(layout_mistake))
 }
 
 /// Why reading a source ended early. Mistakes in single lines do not end it.

@@ -19,7 +19,7 @@ mod levels;
 pub mod municipal_html;
 pub mod native;
 pub mod open_law;
-mod options;
+pub(crate) mod options;
 pub mod plain_text;
 pub mod provisions_jsonl;
 mod ranges;

@@ -7,7 +7,8 @@
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::content::{Content, ContentNote, ContentWording, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::effect::{self, Effect};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{self, Field, Shape, nullable, optional, required};
 use crate::import::labels::{Scheme, layout_of};
@@ -49,6 +50,10 @@ struct Line {
     #[serde(default)]
     effective_to: Option<String>,
     #[serde(default)]
+    validity_remark: Option<String>,
+    #[serde(default)]
+    validity: Option<Validity>,
+    #[serde(default)]
     wordings: Vec<LineWording>,
     #[serde(default)]
     source_url: Option<String>,
@@ -78,10 +83,28 @@ struct LineNote {
 struct LineWording {
     label: String,
     #[serde(default)]
+    heading: Option<String>,
+    #[serde(default)]
+    status: Option<Status>,
+    #[serde(default)]
     effective_from: Option<String>,
     #[serde(default)]
     effective_to: Option<String>,
+    #[serde(default)]
+    validity: Option<Validity>,
     text: String,
+    #[serde(default)]
+    notes: Vec<LineNote>,
+    #[serde(default)]
+    source_credit: Option<String>,
+}
+
+/// Whether the dates of a wording are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Validity {
+    Certain,
+    Uncertain,
 }
 
 const STATUSES: Shape =
@@ -89,11 +112,18 @@ const STATUSES: Shape =
 
 const NOTE_FIELDS: &[Field] = &[required("topic", Shape::Text), required("text", Shape::Text)];
 
+const VALIDITIES: Shape = Shape::Choice(&["certain", "uncertain"]);
+
 const WORDING_FIELDS: &[Field] = &[
     required("label", Shape::Text),
+    nullable("heading", Shape::Text),
+    nullable("status", STATUSES),
     nullable("effectiveFrom", Shape::Text),
     nullable("effectiveTo", Shape::Text),
+    nullable("validity", VALIDITIES),
     required("text", Shape::Text),
+    optional("notes", Shape::Objects(NOTE_FIELDS)),
+    nullable("sourceCredit", Shape::Text),
 ];
 
 /// The fields of a line, for messages.
@@ -113,6 +143,8 @@ const FIELDS: &[Field] = &[
     optional("parallelCitations", Shape::Texts),
     nullable("effectiveFrom", Shape::Text),
     nullable("effectiveTo", Shape::Text),
+    nullable("validityRemark", Shape::Text),
+    nullable("validity", VALIDITIES),
     optional("wordings", Shape::Objects(WORDING_FIELDS)),
     nullable("sourceUrl", Shape::Text),
     nullable("currentThrough", Shape::Text),
@@ -171,13 +203,23 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
     tags.dedup();
     let set = |text: &str| layout_of(text, &Scheme::found());
     let layout = line.text.as_deref().map(set).unwrap_or_default();
-    let wordings = line.wordings.into_iter().map(|w| ContentWording {
-        label: w.label,
-        effective_from: w.effective_from,
-        effective_to: w.effective_to,
-        layout: set(&w.text),
-        text: w.text,
-    });
+    let notes = |notes: Vec<LineNote>| -> Vec<ContentNote> {
+        notes.into_iter().map(|n| ContentNote { topic: n.topic, layout: set(&n.text), text: n.text }).collect()
+    };
+    let wordings: Vec<Content> = line
+        .wordings
+        .into_iter()
+        .map(|w| Content {
+            heading: w.heading.unwrap_or_else(|| line.heading.clone()),
+            status: w.status,
+            layout: set(&w.text),
+            text: Some(w.text),
+            notes: notes(w.notes),
+            source_credit: w.source_credit,
+            effect: effect_of(w.effective_from, w.effective_to, Some(w.label), w.validity),
+            ..Content::default()
+        })
+        .collect();
     Ok(NewNode {
         handle: Handle::new(target.key, &line.key),
         parent: line.parent.as_ref().map(|parent| Handle::new(target.key, parent)),
@@ -192,18 +234,13 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
             status: line.status,
             text: line.text,
             layout,
-            notes: line
-                .notes
-                .into_iter()
-                .map(|n| ContentNote { topic: n.topic, layout: set(&n.text), text: n.text })
-                .collect(),
+            notes: notes(line.notes),
             source_credit: line.source_credit,
             tags,
             former_citations: line.former_citations,
             parallel_citations: line.parallel_citations,
-            effective_from: line.effective_from,
-            effective_to: line.effective_to,
-            wordings: wordings.collect(),
+            effect: effect_of(line.effective_from, line.effective_to, line.validity_remark, line.validity),
+            wordings,
             source_url: line.source_url,
             current_through: line.current_through,
             reference: line.key,
@@ -213,6 +250,10 @@ fn node_of(line: Line, target: Target<'_>, position: SourcePosition) -> Result<N
         },
         position,
     })
+}
+
+fn effect_of(from: Option<String>, to: Option<String>, remark: Option<String>, validity: Option<Validity>) -> Effect {
+    Effect { from, to, then: None, remark, uncertain: validity == Some(Validity::Uncertain) }
 }
 
 fn check(line: &Line) -> Vec<String> {
@@ -242,7 +283,7 @@ fn check(line: &Line) -> Vec<String> {
     }
     let is_container = line.text.is_none();
     if is_container && !line.wordings.is_empty() {
-        mistakes.push("it has 'wordings' but no 'text'; put the wording that is in force into 'text'".into());
+        mistakes.push("it has 'wordings' but no 'text'; put one of the wordings into 'text'".into());
     }
     if is_container && line.heading.trim().is_empty() && line.number.is_none() {
         mistakes.push("a node without 'text' needs a 'heading' or a 'number', or nobody could find it".into());
@@ -259,12 +300,21 @@ fn warn(node: &NewNode, intake: &mut Intake<'_>) {
         let what = format!("'{}' is in force but has no text", content.citation);
         warnings.add(WarningKind::EmptyProvision, position, what);
     }
-    let wordings = content.wordings.iter().map(|wording| (&wording.effective_from, &wording.effective_to));
-    for (from, to) in std::iter::once((&content.effective_from, &content.effective_to)).chain(wordings) {
-        if let (Some(from), Some(to)) = (from, to)
-            && to < from
-        {
-            let what = format!("'{}': effectiveTo {to} is before effectiveFrom {from}", content.citation);
+    let effects = || std::iter::once(&content.effect).chain(content.wordings.iter().map(|wording| &wording.effect));
+    for effect in effects() {
+        let Effect { from, to: Some(to), .. } = effect else { continue };
+        if let Some(from) = from.as_ref().filter(|from| to <= *from) {
+            let what = format!("'{}': effectiveTo {to} is not after effectiveFrom {from}", content.citation);
+            warnings.add(WarningKind::Dates, position, what);
+            continue;
+        }
+        let next_day = effect::day_after(to);
+        if next_day.is_some() && effects().any(|other| other.from == next_day) {
+            let what = format!(
+                "'{}': another wording begins on the day after effectiveTo {to}; effectiveTo is the first day on which \
+                 a wording is law no more, not the last on which it is",
+                content.citation
+            );
             warnings.add(WarningKind::Dates, position, what);
         }
     }
@@ -439,8 +489,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "x.jsonl:1: 'Arden Code § 1': effectiveTo 2026-01-31 is before effectiveFrom 2026-02-01",
-                "x.jsonl:3: 'arden code  § 1': effectiveTo 2025-01-31 is before effectiveFrom 2026-02-01",
+                "x.jsonl:1: 'Arden Code § 1': effectiveTo 2026-01-31 is not after effectiveFrom 2026-02-01",
+                "x.jsonl:2: 'Arden Code § 2': effectiveTo 2026-01-31 is not after effectiveFrom 2026-01-31",
+                "x.jsonl:3: 'arden code  § 1': effectiveTo 2025-01-31 is not after effectiveFrom 2026-02-01",
                 "x.jsonl:3: 'arden code  § 1' is also the citation of the provision at x.jsonl:1; both are kept",
             ]
         );
@@ -449,6 +500,6 @@ mod tests {
     #[test]
     fn the_statuses_in_messages_are_all_there_are() {
         let Shape::Choice(known) = STATUSES else { panic!("statuses are a choice") };
-        assert_eq!(known, Status::ALL.map(Status::as_str));
+        assert_eq!(known, Status::STATED.map(Status::as_str));
     }
 }

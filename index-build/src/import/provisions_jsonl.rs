@@ -9,6 +9,7 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::effect;
 use crate::import::intake::{ImportError, Intake};
 use crate::import::json_line::{self, Field, Shape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
@@ -137,6 +138,7 @@ fn provision(
     warnings: &mut Warnings,
 ) -> NewNode {
     let (citation, heading) = with_number(&line.citation, line.heading, position, warnings);
+    let (effect, heading) = effect::of_heading(&heading);
     let status = read_status(&line.status, &heading, &line.text, position, warnings);
     if status.is_living() && line.text.trim().is_empty() {
         warnings.add(WarningKind::EmptyProvision, position, format!("'{citation}' is in force but has no text"));
@@ -156,6 +158,7 @@ fn provision(
         content: Content {
             citation,
             heading,
+            effect,
             level: "section".into(),
             number: Some(number).filter(|number| !number.is_empty()),
             status: Some(status),

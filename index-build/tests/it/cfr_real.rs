@@ -109,9 +109,8 @@ fn dates_are_read_where_notes_state_them() {
     let Some(archive) = archive() else { return };
     for sample in &SAMPLES {
         let nodes = nodes(sample, &documents(&archive, sample));
-        let until = nodes
-            .iter()
-            .filter_map(|node| Some((node.content.number.as_deref()?, node.content.effective_to.as_deref()?)));
+        let until =
+            nodes.iter().filter_map(|node| Some((node.content.number.as_deref()?, node.content.effect.to.as_deref()?)));
         let expected: &[&str] = match sample.name == "cfr-annual" {
             true => &["54.500", "54.501", "54.503", "54.504", "54.507", "54.520"],
             false => &[],
@@ -120,7 +119,7 @@ fn dates_are_read_where_notes_state_them() {
             until.collect::<Vec<_>>(),
             expected.iter().map(|number| (*number, "2011-10-13")).collect::<Vec<_>>()
         );
-        assert!(nodes.iter().all(|node| node.content.effective_from.is_none()));
+        assert!(nodes.iter().all(|node| node.content.effect.from.is_none()));
     }
 }
 

@@ -43,7 +43,7 @@ fn row(content: &Content) -> String {
     let of_kind = |wanted: fn(LineKind) -> bool| lines.iter().filter(|line| line.kind().is_some_and(wanted)).count();
     let mut hasher = blake3::Hasher::new();
     let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
-    let wordings = content.wordings.iter().map(|wording| wording.text.as_str());
+    let wordings = content.wordings.iter().filter_map(|wording| wording.text.as_deref());
     for part in [content.heading.as_str(), text].into_iter().chain(notes).chain(wordings) {
         hasher.update(part.as_bytes()).update(&[0]);
     }

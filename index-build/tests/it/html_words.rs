@@ -44,6 +44,9 @@ fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(number) = &node.content.number else { return };
     let before = title.strip_suffix(node.content.heading.as_str()).expect("the heading ends the title");
+    // A remark about its validity is before the heading.
+    let remark = node.content.effect.remark.as_ref().map(|remark| format!("({})", remark.replace("; ", ") (")));
+    let before = remark.and_then(|remark| before.trim_end().strip_suffix(&remark)).unwrap_or(before);
     let further = before.split_once(number.as_str()).expect("the number begins it").1;
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut words = further.split([' ', ',', '.', '–']).filter(|word| !word.is_empty() && !is_number(word));

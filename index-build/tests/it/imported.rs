@@ -80,11 +80,7 @@ pub(crate) fn import(documents: &[Document], source: &Source<'_>) -> Imported {
     let nodes = tree.into_iter().map(|node| {
         let mut content = spool.read(node.content).unwrap();
         for wording in node.wordings {
-            content.wordings.push(hornbook_index_build::content::ContentWording {
-                label: spool.read(wording).unwrap().heading,
-                text: spool.read(wording).unwrap().text.unwrap_or_default(),
-                ..Default::default()
-            });
+            content.wordings.push(spool.read(wording).unwrap());
         }
         (node.key, content, node.depth)
     });

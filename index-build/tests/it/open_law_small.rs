@@ -214,7 +214,7 @@ fn a_permanent_wording_joins_the_section_in_its_own_title() {
     assert_eq!(node.content.text.as_deref(), Some("Ten feet for now."));
     let [wording] = &node.wordings[..] else { panic!("{:?}", node.wordings) };
     assert_eq!(
-        (wording.text.as_deref(), wording.wording_label.as_deref()),
+        (wording.text.as_deref(), wording.effect.remark.as_deref()),
         (Some("Nine feet."), Some("Permanent wording"))
     );
     assert_eq!(wording.notes[0].topic, "History (Permanent wording)");

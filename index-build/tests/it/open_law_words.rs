@@ -120,6 +120,9 @@ fn settle(document: &Document, plan: &Plan) -> Account {
     for node in &parsed.nodes {
         let is_wording = node.on_repeat == OnRepeat::Wording;
         add_what_is_not_text(&node.content, is_wording, &mut account);
+        if let Some(label) = &node.content.effect.remark {
+            account.added("the label of permanent wordings", label);
+        }
         account.imported(&node.content);
         if is_wording {
             text = text.replacen("(Perm)", "", 1);

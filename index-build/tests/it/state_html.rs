@@ -72,8 +72,11 @@ fn ranges_are_found_by_each_number_and_wordings_joined() {
         (Some(Status::Repealed), "Va. Code § 9-3,Va. Code § 9-4")
     );
     let two = imported.node("va/code/s9-5");
-    assert_eq!((two.text.as_deref(), two.effective_from.as_deref()), (Some("Two."), Some("2022-07-01")));
-    assert_eq!((two.wordings.len(), imported.count(WarningKind::SecondWording)), (1, 1));
+    let two: Vec<_> = std::iter::once(two).chain(&two.wordings).collect();
+    let said = two.iter().map(|one| (one.text.as_deref(), one.effect.from.as_deref(), one.effect.to.as_deref()));
+    let day = Some("2022-07-01");
+    assert_eq!(said.collect::<Vec<_>>(), [(Some("One."), None, day), (Some("Two."), day, None)]);
+    assert_eq!(imported.count(WarningKind::SecondWording), 1);
     assert_eq!(imported.node("va/code/s9-6").status, Some(Status::Reserved));
     // A heading within the law does not end it.
     assert_eq!(imported.node("va/code/s9-7").text.as_deref(), Some("Article I.\nThey agree."));

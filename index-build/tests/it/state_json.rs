@@ -91,8 +91,11 @@ fn a_wording_that_takes_effect_later_is_one() {
     let node = imported.node("sd/sdcl/s1-2a-1");
     assert_eq!((node.text.as_deref(), node.source_credit.as_deref()), (Some("Two."), Some("SL 1980.")));
     let later = &node.wordings[0];
-    assert_eq!((later.label.as_str(), later.text.as_str()), ("Effective July 1, 2027", "Three."));
-    assert_eq!(later.effective_from.as_deref(), Some("2027-07-01"));
+    assert_eq!(
+        (later.effect.remark.as_deref(), later.text.as_deref()),
+        (Some("Effective July 1, 2027"), Some("Three."))
+    );
+    assert_eq!((later.effect.from.as_deref(), later.source_credit.as_deref()), (Some("2027-07-01"), Some("SL 2023.")));
 }
 
 #[test]

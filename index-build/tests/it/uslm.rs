@@ -115,10 +115,7 @@ fn enumerated_paragraphs_footnotes_and_run_in_headings_are_set() {
         ]
     );
     let credit = "(Pub. L. 99–1, § 1, Mar. 4, 1985, 99 Stat. 1.)";
-    assert_eq!(
-        (section.source_credit.as_deref(), section.effective_from.as_deref()),
-        (Some(credit), Some("1985-10-01"))
-    );
+    assert_eq!((section.source_credit.as_deref(), section.effect.from.as_deref()), (Some(credit), Some("1985-10-01")));
     assert_eq!(section.layout.mistake_for(text), None);
 }
 
@@ -176,7 +173,7 @@ fn tables_become_rows_of_cells() {
     assert_eq!(fees.layout.lines[8].depth, 1);
     assert_eq!(fees.layout.mistake_for(fees.text.as_deref().unwrap()), None);
     assert_eq!(fees.notes[0].text, "Another section 8 follows.");
-    assert_eq!((fees.number.as_deref(), fees.effective_from.as_deref()), (Some("8"), Some("2021-07-01")));
+    assert_eq!((fees.number.as_deref(), fees.effect.from.as_deref()), (Some("8"), Some("2021-07-01")));
 }
 
 #[test]
@@ -209,7 +206,7 @@ fn appendices_hold_acts_plans_and_rules() {
     // The publisher's heading of the appendix is that of its first act.
     assert_eq!(content(&parsed, "us/usc/t90a").heading, "Title 90—APPENDIX");
     let rule = content(&parsed, "us/usc/t90a/rule1001");
-    assert_eq!((rule.number.as_deref(), rule.effective_from.as_deref()), (Some("1001"), Some("2017-12-01")));
+    assert_eq!((rule.number.as_deref(), rule.effect.from.as_deref()), (Some("1001"), Some("2017-12-01")));
     assert_eq!(rule.parallel_citations, ["90 U.S.C. App. Rule 1001"]);
     let plan = content(&parsed, "us/usc/t90a/reorgplan/1939/i");
     assert!(plan.parallel_citations.contains(&"Reorganization Plan No. 1 of 1939".to_owned()));

@@ -69,7 +69,7 @@ fn effective_from(meta: &str, laws: &[&str], topic: &str, notes: &[&str]) -> Opt
     let within = format!(
         "<content>Law.</content><sourceCredit>({laws})</sourceCredit><notes><note topic='{topic}'>{notes}</note></notes>"
     );
-    content(&section(meta, &within), "us/usc/t90/s1").effective_from.clone()
+    content(&section(meta, &within), "us/usc/t90/s1").effect.from.clone()
 }
 
 #[test]

@@ -79,12 +79,12 @@ fn dates_of_present_wordings_are_those_of_notes() {
     let Some(titles) = titles() else { return };
     let dated = |level: &str| {
         let nodes = titles.iter().flat_map(|(_, parsed)| &parsed.nodes).map(|node| &node.content);
-        nodes.filter(|content| content.level == level && content.effective_from.is_some()).count()
+        nodes.filter(|content| content.level == level && content.effect.from.is_some()).count()
     };
     assert_eq!((dated("section"), dated("rule")), (314, 299));
     let date = |key: &str| {
         let mut nodes = titles.iter().flat_map(|(_, parsed)| &parsed.nodes);
-        nodes.find(|node| node.key == key).unwrap().content.effective_from.as_deref()
+        nodes.find(|node| node.key == key).unwrap().content.effect.from.as_deref()
     };
     // One year after September 16, 2011, as the publisher counts it elsewhere.
     assert_eq!(date("us/usc/t35/s132"), Some("2012-09-16"));

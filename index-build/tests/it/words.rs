@@ -83,16 +83,17 @@ impl Account {
         *self.rules.entry(rule).or_default() += Words::of(text).count() as u64;
     }
 
-    /// Takes the words of a node: heading, text, wordings, notes, source credit; and the number of a provision, which
-    /// stands in the heading of a container.
+    /// Takes the words of a node: heading, text, remark, notes, source credit, other wordings; and the number of a
+    /// provision, which is in the heading of a container.
     pub(crate) fn imported(&mut self, content: &Content) {
         let number = content.number.as_deref().filter(|_| content.text.is_some());
         let own = [Some(content.heading.as_str()), content.text.as_deref(), number, content.source_credit.as_deref()];
-        let wordings = content.wordings.iter().flat_map(|wording| [wording.label.as_str(), wording.text.as_str()]);
+        let remark = content.effect.remark.as_deref();
         let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
-        for text in own.into_iter().flatten().chain(wordings).chain(notes) {
+        for text in own.into_iter().flatten().chain(remark).chain(notes) {
             self.balance.add(text, -1);
         }
+        content.wordings.iter().for_each(|wording| self.imported(wording));
     }
 
     /// How many words each rule explains.

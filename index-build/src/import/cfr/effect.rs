@@ -1,35 +1,36 @@
 //! Since when a section has its present wording, or until when, where its source credit or an effective date note says so in
 //! a regular form. Notes that wait for an approval, or except some paragraphs, have no date.
 
-use crate::import::flat_text::date_in;
+use crate::effect::{Effect, date_in};
 use crate::import::options::Pattern;
 
 use super::setter::Text;
 
-/// Since when and until when, as `2011-10-13`.
-pub(super) fn effect_of(number: &str, text: &Text) -> (Option<String>, Option<String>) {
+pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     let credit = text.credit.as_deref().unwrap_or_default();
     let by_credit = Pattern::fixed(r", eff(?:\.|ective) ([A-Za-z]+\.? \d{1,2}, \d{4})\.?\]$");
     if let Some(found) = by_credit.captures(credit) {
-        return (date_in(&found[1]), None);
+        return Effect::since(date_in(&found[1]));
     }
     let mut notes = text.notes.iter().filter(|note| note.topic.starts_with("Effective Date Note"));
-    let (Some(note), None) = (notes.next(), notes.next()) else { return (None, None) };
+    let (Some(note), None) = (notes.next(), notes.next()) else { return Effect::default() };
     let by_note = Pattern::fixed(concat!(
         r"^At (?P<page>\d+ FR \d+), [A-Za-z]+\.? \d{1,2}, \d{4}, § ?(?P<section>[\w.-]+) was (?:added|revised|amended by )[^.§]*",
         r", effective (?P<date>[A-Za-z]+\.? \d{1,2}, \d{4})\.(?P<more> For the convenience of the user, the .{1,40} is set forth as follows:)?$",
     ));
     let first = note.text.lines().next().unwrap_or_default();
-    let Some(found) = by_note.captures(first).filter(|found| &found["section"] == number) else { return (None, None) };
+    let Some(found) = by_note.captures(first).filter(|found| &found["section"] == number) else {
+        return Effect::default();
+    };
     let page = format!("{},", &found["page"]);
     // `as amended at 76 FR 5, Sept. 13, 2011` is an entry too.
     let last = credit.rsplit([';', '[']).next().and_then(|entry| entry.rsplit(" at ").next()).unwrap_or_default();
     let date = date_in(&found["date"]);
     match found.name("more") {
         // The text is that of before, and the note has the new one.
-        Some(_) if !credit.contains(&page) => (None, date),
-        None if last.trim_start().starts_with(&page) => (date, None),
-        _ => (None, None),
+        Some(_) if !credit.contains(&page) => Effect { to: date, ..Effect::default() },
+        None if last.trim_start().starts_with(&page) => Effect::since(date),
+        _ => Effect::default(),
     }
 }
 
@@ -41,7 +42,8 @@ mod tests {
     fn effect(credit: &str, note: &str) -> (Option<String>, Option<String>) {
         let note = ContentNote { topic: "Effective Date Note".into(), text: note.into(), ..ContentNote::default() };
         let text = Text { credit: Some(credit.into()), notes: vec![note], ..Text::default() };
-        effect_of("5.1", &text)
+        let effect = effect_of("5.1", &text);
+        (effect.from, effect.to)
     }
 
     #[test]

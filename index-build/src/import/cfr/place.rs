@@ -212,7 +212,7 @@ impl<'r> Reading<'r> {
     }
 
     fn provision(&mut self, parent: Option<Handle>, named: Named, heading: &str, text: Text, node: Node<'_, '_>) {
-        let (effective_from, effective_to) = effect_of(named.number.as_deref().unwrap_or_default(), &text);
+        let effect = effect_of(named.number.as_deref().unwrap_or_default(), &text);
         let Text { text, layout, credit, notes, is_reserved, reference } = text;
         let position = self.position(node);
         let is_reserved = is_reserved || names::is_reserved(heading);
@@ -235,8 +235,7 @@ impl<'r> Reading<'r> {
             source_credit: credit,
             notes,
             tags,
-            effective_from,
-            effective_to,
+            effect,
             parallel_citations: named.parallel,
             reference,
             source: self.target.source,

@@ -7,6 +7,7 @@ use super::notes::Notes;
 use super::source::{Source, child, elements, words, words_of};
 use super::{effect, law_text, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::effect::Effect;
 use crate::import::slug::slug;
 use crate::naming::NameParts;
 use crate::order::SortKey;
@@ -34,8 +35,11 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
     if status.is_living() && text.is_empty() {
         source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
     }
-    // A permanent wording is not the one of now.
-    let effective_from = effect::effective_from(section, &number, status).filter(|_| !is_wording);
+    let effect = match is_wording {
+        // It is law once the acts that amend the other wording for a time have expired, and no date says when.
+        true => Effect::unknown(PERMANENT_LABEL),
+        false => Effect::since(effect::effective_from(section, &number, status)),
+    };
     let (notes, source_credit) = if is_wording { notes.of_wording(PERMANENT_LABEL) } else { notes }.finish();
     let target = source.target;
     let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
@@ -66,11 +70,10 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
             notes,
             source_credit,
             tags,
-            effective_from,
+            effect,
             reference: source.document.path().to_owned(),
             source: target.source,
             name_parts,
-            wording_label: is_wording.then(|| PERMANENT_LABEL.to_owned()),
             ..Content::default()
         },
         position: source.position(section),

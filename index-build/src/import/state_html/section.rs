@@ -6,6 +6,7 @@ use hornbook_corpus::outline::Status;
 use super::container::{CONTAINER, Container, TITLE};
 use super::settings::Settings;
 use crate::content::{Content, ContentNote};
+use crate::effect;
 use crate::import::flat_text;
 use crate::import::html::{Element, Part};
 use crate::import::html_text::{add_block, is_block};
@@ -138,12 +139,12 @@ impl Section {
         let key: String = slug(&own).chars().take(120).collect();
         let key = format!("{}/s{key}", counted_in.map_or(target.key, |container| &container.key));
         let sort = SortKey::of_citation(&citation);
-        let (effective_from, effective_to) = flat_text::effect_of(&self.heading);
+        let (effect, heading) = effect::of_heading(&self.heading);
         let mut tags = target.tags.to_vec();
         tags.sort_unstable();
         let content = Content {
             citation,
-            heading: self.heading,
+            heading,
             level: "section".into(),
             number: self.number,
             status: Some(status),
@@ -153,8 +154,7 @@ impl Section {
             source_credit: self.credit,
             tags,
             parallel_citations: self.others.iter().map(|number| cited(number)).collect(),
-            effective_from,
-            effective_to,
+            effect,
             reference,
             source: target.source,
             ..Content::default()

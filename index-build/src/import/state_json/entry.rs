@@ -42,7 +42,9 @@ pub(super) struct Section {
 
 #[derive(Debug, Default)]
 pub(super) struct Later {
+    /// The words between the two wordings, which say when it takes effect.
     pub(super) label: String,
+    pub(super) heading: String,
     pub(super) law: Vec<String>,
     pub(super) credit: Option<String>,
 }
@@ -230,10 +232,7 @@ fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
     };
     let mut later = Later { label: after[..again].join(" "), ..Later::default() };
     let opened = after[again].trim_start_matches(settings.opening.as_str()).trim_start_matches(section.number.as_str());
-    let heading = opened.trim_start_matches(['.', ' ']);
-    if folded(heading) != folded(&section.heading) {
-        later.label = format!("{}: {heading}", later.label);
-    }
+    later.heading = opened.trim_start_matches(['.', ' ']).to_owned();
     let body = &after[again + 1..];
     let end = body.iter().position(is_credit).unwrap_or(body.len());
     later.law = body[..end].to_vec();

@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
-use crate::content::{Content, ContentWording, Handle, NewNode, OnRepeat};
+use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::effect::{self, Effect};
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options::{self, Pattern};
@@ -167,30 +168,29 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
         Some(name) => format!("{reference} (found as {name})"),
         None => reference,
     };
-    let mut notes = flat_text::notes(&section.notes);
+    let (effect, heading) = effect::of_heading(&section.heading);
     let wordings = section.later.map(|later| {
         let (text, layout) = flat_text::set(&run_in::separated(&later.law));
-        notes.extend(later.credit.map(|credit| flat_text::note("Source", &credit)));
-        let effective_from = flat_text::date_in(&later.label);
-        ContentWording { label: later.label, effective_from, effective_to: None, text, layout }
+        let effect = effect::read(&later.label).unwrap_or_else(|| Effect::unknown(&later.label));
+        let status = Some(named_status(&text).filter(|_| text.len() <= REMARK_BYTES_MAX).unwrap_or(Status::InForce));
+        let (heading, text) = (later.heading, Some(text));
+        Content { heading, status, text, layout, source_credit: later.credit, effect, ..Content::default() }
     });
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
-    let (effective_from, effective_to) = flat_text::effect_of(&section.heading);
     let content = Content {
         citation: citation.clone(),
-        heading: section.heading,
+        heading,
         level: "section".into(),
         number: Some(section.number.clone()),
         status: Some(status.unwrap_or(Status::InForce)),
         text: Some(text),
         layout,
-        notes,
+        notes: flat_text::notes(&section.notes),
         source_credit: section.credit,
         tags,
         parallel_citations,
-        effective_from,
-        effective_to,
+        effect,
         wordings: wordings.into_iter().collect(),
         source_url: url,
         reference,

@@ -10,6 +10,7 @@ use super::reading::{Place, Reading, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
 use super::setting::{Depth, Setter, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
+use crate::effect::Effect;
 use crate::import::slug::slug;
 use crate::order::SortKey;
 use crate::report::WarningKind;
@@ -61,7 +62,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
             status: Some(status),
             text: Some(text),
             layout,
-            effective_from: effective_from(node, status, reading.made.as_deref()),
+            effect: Effect::since(effective_from(node, status, reading.made.as_deref())),
             notes: setter.notes,
             source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
             tags,

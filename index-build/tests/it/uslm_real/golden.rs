@@ -37,7 +37,7 @@ fn told(node: &NewNode) -> String {
     let status = content.status.unwrap().as_str();
     let mut told =
         format!("{}\n  {} | {} | {status} | {}\n", node.key, content.citation, content.level, hash(&content.heading));
-    if let Some(date) = &content.effective_from {
+    if let Some(date) = &content.effect.from {
         writeln!(told, "  effective from {date}").unwrap();
     }
     writeln!(told, "  text {} {}: {}", text.len(), hash(text), structure(text, &content.layout)).unwrap();

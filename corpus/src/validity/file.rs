@@ -1,0 +1,296 @@
+//! `validity.bin`: the wordings of every provision that is not the same on every day, in a mapped file.
+//!
+//! Few provisions have several wordings or dates. The outline has the status of all the others; of these it has the one
+//! on the last day that their source knows. [`ValidityIndex::on`] makes what a day needs, once for each stretch of days
+//! between two on which anything changes.
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::{Standing, Validity, on, turning_days};
+use crate::day::Day;
+use crate::ids::{NodeOrdinal, OrdinalRange};
+use crate::outline::Status;
+use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
+
+pub const FILE_NAME: &str = "validity.bin";
+const KIND: FileKind = FileKind { magic: *b"HBVALID\0", version: 1 };
+
+/// In place of a status: the source does not say what a wording is after its end.
+const NOT_STATED: u8 = u8::MAX;
+
+/// A provision with a date, several wordings, or an uncertain one.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Dated {
+    node: u32,
+    first: u32,
+    count: u32,
+    zero: u32,
+}
+
+/// A wording. Days are numbers such as 20260131; 0 is none.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Row {
+    from: u32,
+    to: u32,
+    first_chunk: u32,
+    end_chunk: u32,
+    status: u8,
+    then: u8,
+    is_uncertain: u8,
+    zero: u8,
+}
+
+impl Row {
+    fn of(validity: &Validity, chunks: OrdinalRange) -> Self {
+        let number = |day: Option<Day>| day.map_or(0, Day::number);
+        Self {
+            from: number(validity.from),
+            to: number(validity.to),
+            first_chunk: chunks.start,
+            end_chunk: chunks.end,
+            status: validity.status as u8,
+            then: validity.then.map_or(NOT_STATED, |then| then as u8),
+            is_uncertain: u8::from(validity.is_uncertain),
+            zero: 0,
+        }
+    }
+
+    fn validity(&self) -> Validity {
+        Validity {
+            status: Status::from_byte(self.status).unwrap_or(Status::InForce),
+            from: Day::from_number(self.from),
+            to: Day::from_number(self.to),
+            then: Status::from_byte(self.then),
+            is_uncertain: self.is_uncertain != 0,
+        }
+    }
+
+    /// What is wrong with it, for damaged bytes.
+    fn is_good(&self) -> bool {
+        let is_day = |number| number == 0 || Day::from_number(number).is_some();
+        is_day(self.from)
+            && is_day(self.to)
+            && Status::from_byte(self.status).is_some()
+            && (self.then == NOT_STATED || Status::from_byte(self.then).is_some())
+            && self.first_chunk <= self.end_chunk
+    }
+}
+
+/// Collects the wordings of provisions in the order of their ordinals.
+#[derive(Debug, Default)]
+pub struct ValidityWriter {
+    nodes: Vec<Dated>,
+    rows: Vec<Row>,
+    days: Vec<u32>,
+}
+
+impl ValidityWriter {
+    /// The next provision, with its wordings in the order of its record and the chunks of each. One that is the same on
+    /// every day is not kept.
+    pub fn push(&mut self, node: NodeOrdinal, wordings: &[(Validity, OrdinalRange)]) {
+        if let [(only, _)] = wordings
+            && only.is_constant()
+        {
+            return;
+        }
+        self.nodes.push(Dated { node: node.0, first: self.rows.len() as u32, count: wordings.len() as u32, zero: 0 });
+        for (validity, chunks) in wordings {
+            self.rows.push(Row::of(validity, *chunks));
+            self.days.extend(turning_days(std::slice::from_ref(validity)).map(Day::number));
+        }
+    }
+
+    /// A day on which an answer changes though no wording does, such as the one after which a source knows nothing.
+    pub fn turn_on(&mut self, day: Day) {
+        self.days.push(day.number());
+    }
+
+    pub fn finish(mut self, dir: &Path) -> Result<(), SectionFileError> {
+        self.days.sort_unstable();
+        self.days.dedup();
+        let mut out = SectionWriter::create(&dir.join(FILE_NAME), KIND, 3)?;
+        out.section("nodes", &self.nodes)?;
+        out.section("wordings", &self.rows)?;
+        out.section("days", &self.days)?;
+        out.finish()
+    }
+}
+
+/// The mapped wordings.
+#[derive(Clone, Debug)]
+pub struct ValidityIndex {
+    nodes: Column<Dated>,
+    rows: Column<Row>,
+    days: Column<u32>,
+}
+
+impl ValidityIndex {
+    pub fn open(dir: &Path) -> Result<Self, SectionFileError> {
+        let file = SectionFile::open(&dir.join(FILE_NAME), KIND)?;
+        let index = Self { nodes: file.column("nodes")?, rows: file.column("wordings")?, days: file.column("days")? };
+        let mut next = 0;
+        for dated in &*index.nodes {
+            if dated.first != next || dated.count == 0 {
+                return Err(file.damaged(format!("the wordings of node {} are not where they should be", dated.node)));
+            }
+            next = dated.first.saturating_add(dated.count);
+        }
+        if next as usize != index.rows.len() {
+            return Err(file.damaged(format!("it has {} wordings, and its nodes have {next}", index.rows.len())));
+        }
+        if !index.nodes.is_sorted_by(|a, b| a.node < b.node) || !index.days.is_sorted_by(|a, b| a < b) {
+            return Err(file.damaged("its nodes or days are not in order".to_owned()));
+        }
+        if let Some(place) = index.rows.iter().position(|row| !row.is_good()) {
+            return Err(file.damaged(format!("wording {place} has no such day or status")));
+        }
+        Ok(index)
+    }
+
+    /// The last node that it knows, for comparing with the outline.
+    pub fn last_node(&self) -> Option<NodeOrdinal> {
+        self.nodes.last().map(|dated| NodeOrdinal(dated.node))
+    }
+
+    /// How many of the days on which anything changes have come by a day. Between them every answer stays the same.
+    pub fn epoch(&self, day: Day) -> usize {
+        self.days.partition_point(|&turn| turn <= day.number())
+    }
+
+    /// The standing of every provision that is not the same on every day.
+    pub fn on(&self, day: Day) -> Standings {
+        let mut wordings = Vec::new();
+        let shown = self.nodes.iter().map(|dated| {
+            let rows = &self.rows[dated.first as usize..(dated.first + dated.count) as usize];
+            wordings.clear();
+            wordings.extend(rows.iter().map(Row::validity));
+            let standing = on(&wordings, day);
+            let row = &rows[standing.wording];
+            Shown {
+                node: NodeOrdinal(dated.node),
+                standing,
+                is_one_of_several: dated.count > 1,
+                chunks: OrdinalRange { start: row.first_chunk, end: row.end_chunk },
+            }
+        });
+        Standings { epoch: self.epoch(day), shown: shown.collect() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    node: NodeOrdinal,
+    standing: Standing,
+    is_one_of_several: bool,
+    chunks: OrdinalRange,
+}
+
+/// What the provisions that change are on a day, and on every day of its epoch.
+#[derive(Clone, Debug)]
+pub struct Standings {
+    epoch: usize,
+    shown: Vec<Shown>,
+}
+
+impl Standings {
+    /// The same for all days between two on which anything changes.
+    pub fn epoch(&self) -> usize {
+        self.epoch
+    }
+
+    fn of(&self, node: NodeOrdinal) -> Option<&Shown> {
+        let place = self.shown.binary_search_by_key(&node, |shown| shown.node).ok()?;
+        self.shown.get(place)
+    }
+
+    /// The standing of a provision; none of one that is the same on every day.
+    pub fn standing(&self, node: NodeOrdinal) -> Option<Standing> {
+        self.of(node).map(|shown| shown.standing)
+    }
+
+    /// The chunks of the wording that is shown, where a provision has several.
+    pub fn chunks_shown(&self, node: NodeOrdinal) -> Option<OrdinalRange> {
+        self.of(node).filter(|shown| shown.is_one_of_several).map(|shown| shown.chunks)
+    }
+
+    /// Every provision that is not the same on every day, with its status on this one.
+    pub fn statuses(&self) -> impl Iterator<Item = (NodeOrdinal, Status)> + '_ {
+        self.shown.iter().map(|shown| (shown.node, shown.standing.status))
+    }
+
+    /// Those of which one of several wordings is shown.
+    pub fn with_several_wordings(&self) -> impl Iterator<Item = NodeOrdinal> + '_ {
+        self.shown.iter().filter(|shown| shown.is_one_of_several).map(|shown| shown.node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap()
+    }
+
+    fn pair() -> [(Validity, OrdinalRange); 2] {
+        let turn = Some(day("2022-07-01"));
+        let undated = Validity::undated(Status::InForce);
+        let chunks = |start| OrdinalRange { start, end: start + 2 };
+        [(Validity { to: turn, ..undated }, chunks(10)), (Validity { from: turn, ..undated }, chunks(12))]
+    }
+
+    fn index() -> (tempfile::TempDir, ValidityIndex) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = ValidityWriter::default();
+        let none = OrdinalRange::default();
+        writer.push(NodeOrdinal(1), &[(Validity::undated(Status::Repealed), none)]);
+        writer.push(NodeOrdinal(4), &pair());
+        let ends = Validity { to: Some(day("2030-01-01")), ..Validity::undated(Status::InForce) };
+        writer.push(NodeOrdinal(9), &[(ends, none)]);
+        writer.turn_on(day("2025-01-01"));
+        writer.finish(dir.path()).unwrap();
+        let index = ValidityIndex::open(dir.path()).unwrap();
+        (dir, index)
+    }
+
+    #[test]
+    fn provisions_stand_as_the_rule_says_and_constant_ones_are_not_kept() {
+        let (_dir, index) = index();
+        let before = index.on(day("2022-06-30"));
+        let after = index.on(day("2031-01-01"));
+        assert_eq!((before.standing(NodeOrdinal(1)), index.last_node()), (None, Some(NodeOrdinal(9))));
+        let of = |standings: &Standings, node| standings.standing(NodeOrdinal(node)).map(|s| (s.wording, s.status));
+        assert_eq!((of(&before, 4), of(&after, 4)), (Some((0, Status::InForce)), Some((1, Status::InForce))));
+        assert_eq!((of(&before, 9), of(&after, 9)), (Some((0, Status::InForce)), Some((0, Status::Expired))));
+        assert_eq!(after.chunks_shown(NodeOrdinal(4)), Some(OrdinalRange { start: 12, end: 14 }));
+        assert_eq!(after.chunks_shown(NodeOrdinal(9)), None);
+        assert_eq!(after.with_several_wordings().collect::<Vec<_>>(), [NodeOrdinal(4)]);
+    }
+
+    #[test]
+    fn an_epoch_begins_on_every_day_on_which_anything_changes() {
+        let (_dir, index) = index();
+        let epochs = ["2022-06-30", "2022-07-01", "2024-12-31", "2025-01-01", "2029-12-31", "2030-01-01"];
+        assert_eq!(epochs.map(|date| index.epoch(day(date))), [0, 1, 1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused_or_change_no_more_than_an_answer() {
+        let (dir, _index) = index();
+        let path = dir.path().join(FILE_NAME);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x41;
+            std::fs::remove_file(&path).unwrap();
+            std::fs::write(&path, bytes).unwrap();
+            if let Ok(index) = ValidityIndex::open(dir.path()) {
+                index.on(day("2022-07-01")).standing(NodeOrdinal(4));
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! When a wording is law, as its source says: dates, or a publisher's remark such as `Effective until July 1, 2022`.
+//!
+//! Every importer reads remarks here and hands over what they say. None of them decides what is law: that depends on the
+//! day, and `hornbook_corpus::validity` decides it for all sources. A remark that is not wholly understood gives no date.
+//! It makes the wording's validity uncertain and is kept in the publisher's words.
+
+use hornbook_corpus::outline::Status;
+use serde::{Deserialize, Serialize};
+
+use crate::import::options::Pattern;
+use crate::values::is_date;
+
+/// What a source says of the time in which a wording is law.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Effect {
+    /// The first day on which it is law, as `2022-07-01`.
+    pub from: Option<String>,
+    /// The first day on which it is law no more.
+    pub to: Option<String>,
+    /// What it is from that day on: `expired` unless the source says otherwise.
+    pub then: Option<Status>,
+    /// The publisher's words, without the brackets around them.
+    pub remark: Option<String>,
+    /// The remark is not wholly understood, so that nobody knows the days by it.
+    pub uncertain: bool,
+}
+
+impl Effect {
+    pub(crate) fn since(from: Option<String>) -> Self {
+        Self { from, ..Self::default() }
+    }
+
+    /// A wording whose source says that its validity depends on something, in words that give no date.
+    pub(crate) fn unknown(remark: impl Into<String>) -> Self {
+        Self { remark: Some(remark.into()), uncertain: true, ..Self::default() }
+    }
+
+    /// Whether the source says anything of its validity.
+    pub fn is_stated(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Two remarks on one wording. They hold together, unless they give the same day twice.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        let both = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+        let contradict = both(&self.from, &other.from) || both(&self.to, &other.to);
+        let remarks: Vec<String> = self.remark.into_iter().chain(other.remark).collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+        if self.uncertain || other.uncertain || contradict {
+            return Self { remark, uncertain: true, ..Self::default() };
+        }
+        Self {
+            from: self.from.or(other.from),
+            to: self.to.or(other.to),
+            then: self.then.or(other.then),
+            remark,
+            uncertain: false,
+        }
+    }
+}
+
+/// The days that a form of remark names: from, to, and what follows.
+type Days = (Option<String>, Option<String>, Option<Status>);
+
+/// A form of remark, and what its dates mean, given in the order in which they are written.
+struct Form {
+    /// The whole remark, in any case; `DATE` is a date.
+    pattern: &'static str,
+    days: fn(&[String]) -> Option<Days>,
+}
+
+/// Every form of remark that is understood.
+const FORMS: [Form; 7] = [
+    Form {
+        pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
+        days: |dates| Some((Some(dates[0].clone()), None, None)),
+    },
+    Form {
+        pattern: r"(?:effective )?(?:until|till|before|prior to) DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), None)),
+    },
+    Form { pattern: r"(?:effective )?through DATE", days: |dates| Some((None, Some(day_after(&dates[0])?), None)) },
+    Form {
+        pattern: r"effective(?: from)? DATE,?;?(?: and)? (?:until|till|to|expires|expiring)(?: on)? DATE",
+        days: |dates| (dates[0] < dates[1]).then(|| (Some(dates[0].clone()), Some(dates[1].clone()), None)),
+    },
+    Form {
+        pattern: r"effective(?: from)? DATE,? through DATE",
+        days: |dates| {
+            let to = day_after(&dates[1]).filter(|to| dates[0] < *to)?;
+            Some((Some(dates[0].clone()), Some(to), None))
+        },
+    },
+    Form {
+        pattern: r"(?:expires|expired|terminates|expiration)(?: effective| on|:)? DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Expired))),
+    },
+    Form {
+        pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
+    },
+];
+
+/// Reads a remark, without its brackets. None if it is not about the time in which a wording is law.
+pub(crate) fn read(remark: &str) -> Option<Effect> {
+    let remark = remark.trim();
+    if !is_about_validity(remark) {
+        return None;
+    }
+    let words = remark.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((from, to, then)) = FORMS.iter().find_map(|form| form.read(plain(&words))) else {
+        return Some(Effect::unknown(remark));
+    };
+    Some(Effect { from, to, then, remark: Some(remark.to_owned()), uncertain: false })
+}
+
+impl Form {
+    fn read(&self, words: &str) -> Option<Days> {
+        let whole = Pattern::fixed(&format!("(?i)^{}$", self.pattern).replace("DATE", DATE));
+        let found = whole.captures(words)?;
+        // A date that is no day of the calendar is not understood.
+        let dates: Option<Vec<String>> = found.iter().skip(1).flatten().map(|date| date_in(date.as_str())).collect();
+        (self.days)(&dates?)
+    }
+}
+
+/// A remark without what only leads to it or away from it: `Section 753 effective until July 1, 2022; see also ...`
+fn plain(words: &str) -> &str {
+    let words = Pattern::fixed(
+        r"(?i)^(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
+    )
+    .find(words)
+    .map_or(words, |lead| &words[lead.end()..]);
+    let end = Pattern::fixed(r"(?i)[;,.]? see also .*$").find(words).map_or(words.len(), |tail| tail.start());
+    words[..end].trim_end_matches(['.', ';', ',', ' '])
+}
+
+/// Whether a remark is about the time in which a wording is law: the words that begin such remarks, and no law does.
+fn is_about_validity(remark: &str) -> bool {
+    let begins = Pattern::fixed(concat!(
+        r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
+        r"|terminates\b|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
+        r"|repeal(?:ed)?,? (?:effective|on)\b",
+        r"|for (?:contingent |delayed )?(?:effective|expiration|termination)\b|for contingent\b",
+        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b)",
+    ));
+    begins.is_match(remark)
+}
+
+/// Reads the remarks in brackets before a heading and behind it; returns the heading without them.
+pub(crate) fn of_heading(heading: &str) -> (Effect, String) {
+    let (mut effect, mut rest) = (Effect::default(), heading.trim());
+    while let Some((found, after)) = leading(rest) {
+        (effect, rest) = (effect.and(found), after);
+    }
+    while let Some((found, before)) = trailing(rest) {
+        (effect, rest) = (effect.and(found), before);
+    }
+    (effect, rest.to_owned())
+}
+
+fn leading(heading: &str) -> Option<(Effect, &str)> {
+    let close = if heading.starts_with('(') { ')' } else { heading.starts_with('[').then_some(']')? };
+    let (remark, rest) = heading[1..].split_once(close)?;
+    let rest = rest.trim_start_matches(['.', ' ']);
+    // A heading of nothing but a remark keeps it: it has no other words.
+    (!rest.is_empty()).then(|| Some((read(remark)?, rest)))?
+}
+
+fn trailing(heading: &str) -> Option<(Effect, &str)> {
+    let bare = heading.trim_end_matches(['.', ' ']);
+    let open = if bare.ends_with(')') { '(' } else { bare.ends_with(']').then_some('[')? };
+    let (before, remark) = bare[..bare.len() - 1].rsplit_once(open)?;
+    let before = before.trim_end();
+    (!before.is_empty()).then(|| Some((read(remark)?, before)))?
+}
+
+const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d)";
+
+/// The first date in words such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
+pub(crate) fn date_in(words: &str) -> Option<String> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    if let Some(date) = Pattern::fixed(r"^\d{4}-\d\d-\d\d$").find(words) {
+        return Some(date.as_str().to_owned()).filter(|date| is_date(date));
+    }
+    let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})").captures(words)?;
+    let month = 1 + MONTHS.iter().position(|month| month.starts_with(&date[1].to_ascii_lowercase()))?;
+    let day: u32 = date[2].parse().ok()?;
+    Some(format!("{}-{month:02}-{day:02}", &date[3])).filter(|date| is_date(date))
+}
+
+pub(crate) fn day_after(date: &str) -> Option<String> {
+    let date: jiff::civil::Date = date.parse().ok()?;
+    date.tomorrow().ok().map(|next| next.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From, to, and what follows; `?` for what is not understood.
+    fn said(remark: &str) -> String {
+        let Some(effect) = read(remark) else { return "none".into() };
+        if effect.uncertain {
+            assert!(effect.from.is_none() && effect.to.is_none());
+            return "?".into();
+        }
+        let of = |date: Option<String>| date.unwrap_or_else(|| "-".into());
+        let then = effect.then.map_or(String::new(), |then| format!(" {}", then.as_str()));
+        format!("{} {}{then}", of(effect.from), of(effect.to))
+    }
+
+    #[test]
+    fn remarks_that_are_wholly_understood_give_days() {
+        for (remark, expected) in [
+            ("Effective July 1, 2027", "2027-07-01 -"),
+            ("effective on and after Sept. 1, 2027", "2027-09-01 -"),
+            ("Effective until July 1, 2022", "- 2022-07-01"),
+            ("Effective through June 30, 2022", "- 2022-07-01"),
+            ("Effective July 1, 2022, until July 1, 2024", "2022-07-01 2024-07-01"),
+            ("Effective from July 1, 2022 through December 31, 2023", "2022-07-01 2024-01-01"),
+            ("Expires July 1, 2024", "- 2024-07-01 expired"),
+            ("Repealed effective January 1, 2024", "- 2024-01-01 repealed"),
+            (
+                "Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below.",
+                "- 2022-07-01",
+            ),
+        ] {
+            assert_eq!(said(remark), expected, "{remark}");
+        }
+    }
+
+    #[test]
+    fn remarks_that_are_not_wholly_understood_give_none() {
+        for remark in [
+            "Effective from July 1, 2022, until the later of July 1, 2028, or seven years after the state of emergency expires",
+            "Effective the later of July 1, 2028, or 7 years after the emergency expires",
+            "For effective date — see notes",
+            "For contingent expiration date, see Acts 2021, Sp. Sess. I, c. 313, cl. 2",
+            "Contingently effective, see effective date note.",
+            "Effective February 31, 2022",
+            "Effective July 1, 2022, with exceptions",
+            "Effective July 1, 2024, until July 1, 2022",
+        ] {
+            assert_eq!(said(remark), "?", "{remark}");
+            assert_eq!(read(remark).unwrap().remark.as_deref(), Some(remark));
+        }
+        for law in ["a", "Repealed", "Expired", "Untilled land", "definitions", "Sections 1 to 4", "repealing law"] {
+            assert_eq!(said(law), "none", "{law}");
+        }
+    }
+
+    #[test]
+    fn headings_have_remarks_before_and_behind_them() {
+        let of = |heading: &str| {
+            let (effect, rest) = of_heading(heading);
+            (effect.from.unwrap_or_default(), effect.to.unwrap_or_default(), rest)
+        };
+        let expected = |from: &str, to: &str, rest: &str| (from.to_owned(), to.to_owned(), rest.to_owned());
+        assert_eq!(of("(Effective until July 1, 2022) Powers."), expected("", "2022-07-01", "Powers."));
+        assert_eq!(of("Powers. [Effective July 1, 2024]"), expected("2024-07-01", "", "Powers."));
+        assert_eq!(of("Powers [Effective July 1, 2024]."), expected("2024-07-01", "", "Powers"));
+        let both = "(Effective July 1, 2022) (Expires July 1, 2024) Powers";
+        assert_eq!(of(both), expected("2022-07-01", "2024-07-01", "Powers"));
+        assert_eq!(of_heading(both).0.remark.as_deref(), Some("Effective July 1, 2022; Expires July 1, 2024"));
+        let doubtful = of_heading("(Effective July 1, 2022) (For contingent expiration, see notes) Powers").0;
+        assert!(doubtful.uncertain && doubtful.from.is_none());
+        assert_eq!(of("Powers (see notes)"), expected("", "", "Powers (see notes)"));
+        assert_eq!(of("(Effective July 1, 2022)"), expected("", "", "(Effective July 1, 2022)"));
+        assert_eq!(of("(Repealed) Powers"), expected("", "", "(Repealed) Powers"));
+    }
+
+    #[test]
+    fn dates_are_days_of_the_calendar() {
+        assert_eq!(date_in("Effective July 1, 2027").as_deref(), Some("2027-07-01"));
+        assert_eq!(date_in("eff. Sept. 1, 2027").as_deref(), Some("2027-09-01"));
+        for none in ["Effective July 41, 2027", "February 31, 2022", "1, 2"] {
+            assert_eq!(date_in(none), None, "{none}");
+        }
+    }
+}
