@@ -176,6 +176,83 @@ fn containers_are_resolved_by_any_of_their_names() {
 }
 
 #[test]
+fn containers_are_resolved_by_the_numbers_that_their_sections_begin_with() {
+    for (expected, names) in [
+        (
+            "Arden Rev. Stat. tit. 12, ch. 2",
+            &["Arden Rev. Stat. 12-2", "Arden Rev. Stat. ch. 12-2", "ARDEN REV STAT § 12-02"][..],
+        ),
+        ("Arden Rev. Stat. tit. 12", &["Arden Rev. Stat. 12", "Arden Rev. Stat. § 12"]),
+        ("Hollis County Code ch. 8.12", &["Hollis County Code 8.12", "Hollis County Code § 8.12"]),
+    ] {
+        for name in names {
+            let answer = resolve(name);
+            assert_eq!(answer.answer, AnswerKind::Resolved, "{name}: {}", answer.message);
+            assert_eq!(cited(&answer), [expected], "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cited_below_a_container_is_not_answered_by_the_whole_of_it() {
+    for (typed, around) in [
+        ("Port Arden Municipal Code, Title 17, Article 99", "Port Arden Mun. Code tit. 17"),
+        ("Hollis County Code ch. 8.12(a)", "Hollis County Code ch. 8.12"),
+    ] {
+        let answer = resolve(typed);
+        assert_eq!((answer.answer, answer.node_id), (AnswerKind::NotHeld, None), "{typed}: {}", answer.message);
+        assert_eq!(cited(&answer), [around], "{typed}");
+        assert!(answer.message.starts_with(&format!("{around} is in this corpus, but ")), "{}", answer.message);
+    }
+}
+
+#[test]
+fn the_notes_of_a_provision_are_cited_with_it() {
+    let answer = resolve("Arden Rev. Stat. § 24-2-201 note");
+    assert_eq!((answer.answer, answer.notes), (AnswerKind::Resolved, true), "{}", answer.message);
+    assert_eq!(cited(&answer), ["Arden Rev. Stat. § 24-2-201"]);
+    assert_eq!(answer.citation.as_deref(), Some("Arden Rev. Stat. § 24-2-201 note"));
+    assert!(!resolve("Arden Rev. Stat. § 24-2-201").notes);
+}
+
+#[test]
+fn a_name_of_several_codes_that_are_not_here_is_ambiguous() {
+    let answer = resolve("I.C. § 28-12-103");
+    assert_eq!((answer.answer, answer.candidates.len()), (AnswerKind::Ambiguous, 0));
+    assert!(answer.message.contains("Idaho Code § 28-12-103 or Ind. Code § 28-12-103"), "{}", answer.message);
+    assert_eq!(resolve("I.C. § 18-4003").jurisdiction.as_deref(), Some("ID"));
+}
+
+#[test]
+fn what_is_missing_is_answered_with_what_is_here() {
+    let answer = resolve("Arden Rev. Stat. § 99-9-999");
+    let parts = "this copy has no title 99 of the Arden Revised Statutes";
+    assert!(answer.message.starts_with(parts) && answer.message.contains("it has titles "), "{}", answer.message);
+    // A part that is here has the number wrong.
+    assert!(resolve("Arden Rev. Stat. § 12-9-999").message.contains("Arden Revised Statutes is in this corpus"));
+}
+
+#[test]
+fn a_query_that_cites_what_is_not_here_gets_the_reason() {
+    let elsewhere = |query: &str| ENGINE.cited_elsewhere(query).unwrap();
+    let told = elsewhere("noise under 42 U.S.C. § 1983 and Arden Rev. Stat. § 24-2-201");
+    assert_eq!(told.iter().map(|answer| answer.answer).collect::<Vec<_>>(), [AnswerKind::OutsideCoverage]);
+    assert!(told[0].message.contains("United States Code (US)"), "{}", told[0].message);
+    assert!(elsewhere("fence height of 6 feet").is_empty());
+    assert!(elsewhere("Arden Rev. Stat. § 24-2-201").is_empty());
+    assert_eq!(elsewhere("RCW 59.18").len(), 1);
+}
+
+#[test]
+fn the_parts_of_a_code_are_known_as_far_as_they_are_here() {
+    let catalogue = &ENGINE.snapshot().catalogue;
+    let place = catalogue.code_bodies.iter().position(|body| body.key == "xa/ars").unwrap();
+    let parts = &ENGINE.parts().unwrap()[place];
+    assert_eq!((parts.level, &parts.expected, &parts.missing), (Some("title"), &None, &None));
+    assert!(parts.loaded.contains(&"12".to_owned()) && parts.loaded.contains(&"24".to_owned()), "{parts:?}");
+}
+
+#[test]
 fn every_container_resolves_by_its_own_citation() {
     let snapshot = ENGINE.snapshot();
     let nodes = (0..snapshot.outline.len()).map(hornbook_corpus::ids::NodeOrdinal);

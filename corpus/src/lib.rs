@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod chunks;
 pub mod citation;
 pub mod citation_index;
+pub mod contents;
 pub mod damage;
 pub mod day;
 pub mod edits;

@@ -6,8 +6,8 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    Body, BodyForm, Citation, CitationKey, Citations, ConstitutionUnit, Container, Coverage, Grammar, Holdings, Home,
-    Inventory, Locator, NamedContainer, ParseError, Resolution, Unit,
+    Body, BodyForm, Citation, CitationKey, Citations, Cited, ConstitutionUnit, Container, Coverage, Grammar, Holdings,
+    Home, Inventory, Locator, NamedContainer, NumberedContainer, ParseError, Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
@@ -152,6 +152,8 @@ fn lists_give_every_section() {
         ("Chapter 73–131 of the Florida Statutes", &["Fla. Stat. ch. 73-131"]),
         ("ORS 63.047 and RCW 25.15.071", &["ORS 63.047", "RCW 25.15.071"]),
         ("42 U.S.C. § 1983(a), (b)", &["42 U.S.C. § 1983(a)"]),
+        ("(17 U.S.C. 101 note, 106; 5 U.S.C. 1 note)", &["17 U.S.C. § 101 note", "5 U.S.C. § 1 note"]),
+        ("in 17 U.S.C. 101 note that and 17 U.S.C. 102 notes it", &["17 U.S.C. § 101", "17 U.S.C. § 102"]),
     ] {
         let found: Vec<String> = grammar.find_in(text).map(|(_, citation)| grammar.format(&citation)).collect();
         assert_eq!(found, expected, "{text}");
@@ -350,6 +352,14 @@ impl Inventory for FewHoldings {
         Ok(self.containers.iter().filter(|(held, _)| *held == named.container).map(|&(_, node)| node).collect())
     }
 
+    fn numbered_containers(&self, _: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn covers(&self, _: &Citation) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+
     fn coverage(&self, body: Body<'_>) -> Coverage {
         match body.key {
             "us/usc" => Coverage::Held,
@@ -436,6 +446,97 @@ fn each_element_of_a_list_has_an_answer_of_its_own() {
 }
 
 #[test]
+fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
+    let grammar = grammar();
+    let forms = |text: &str| match grammar.parse_list(text) {
+        Err(ParseError::Ambiguous { readings, .. }) => readings,
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(forms("FAR 25.1309"), ["14 C.F.R. § 25.1309", "48 C.F.R. § 25.1309"]);
+    assert_eq!(forms("FAR Part 15"), ["14 C.F.R. pt. 15", "48 C.F.R. pt. 15"]);
+    assert_eq!(forms("I.C. § 28-12-103"), ["Idaho Code § 28-12-103", "Ind. Code § 28-12-103"]);
+    assert_eq!(forms("General Statutes § 52-557"), ["Conn. Gen. Stat. § 52-557", "N.C. Gen. Stat. § 52-557"]);
+    // In its own provisions, a code is what its name means.
+    let found = |home: &str| {
+        let home = grammar.parse(home).expect("a citation");
+        let found = grammar.find_in_provision("under General Statutes § 52-557", Home::of(&home).expect("a place"));
+        found.map(|(_, citation)| grammar.format(&citation)).collect::<Vec<_>>()
+    };
+    assert_eq!(found("N.C. Gen. Stat. § 1-1"), ["N.C. Gen. Stat. § 52-557"]);
+    assert_eq!(found("Conn. Gen. Stat. § 1-1"), ["Conn. Gen. Stat. § 52-557"]);
+    assert_eq!(found("Va. Code § 1-1"), Vec::<String>::new());
+    let of_both = "ambiguous: ";
+    for (held, text, expected) in [
+        (&["Idaho Code § 28-12-103"][..], "I.C. § 28-12-103", "Idaho Code § 28-12-103: 1"),
+        (&["Ind. Code § 28-12-103"], "I.C. § 28-12-103", "Ind. Code § 28-12-103: 1"),
+        (&["Idaho Code § 28-12-103", "Ind. Code § 28-12-103"], "I.C. § 28-12-103", of_both),
+        (&["Idaho Code § 1-101"], "I.C. § 28-12-103", "Idaho Code § 28-12-103: 0"),
+        (&[], "I.C. § 28-12-103", of_both),
+    ] {
+        let held: Vec<Citation> = held.iter().map(|text| grammar.parse(text).expect("a citation")).collect();
+        let Ok(answers) = grammar.resolve(text, &Stored { grammar: &grammar, held });
+        let told = match answers.as_slice() {
+            [Resolution::Resolved { cited: Cited::Citation(citation), .. }] => {
+                format!("{}: 1", grammar.format(citation))
+            }
+            [Resolution::NotHeld { cited: Cited::Citation(citation) }] => format!("{}: 0", grammar.format(citation)),
+            [Resolution::Ambiguous { cited: Cited::Readings(readings), .. }] if readings.len() == 2 => {
+                of_both.to_owned()
+            }
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(told, expected, "{text}");
+    }
+}
+
+/// Holds some provisions, and with each the code it is of.
+struct Stored<'g> {
+    grammar: &'g Grammar,
+    held: Vec<Citation>,
+}
+
+impl Holdings for Stored<'_> {
+    type Error = Infallible;
+
+    fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
+        let nodes = (0..).map(NodeOrdinal).zip(&self.held);
+        Ok(nodes.filter(|(_, held)| self.grammar.key(held) == *key).map(|(node, _)| node).collect())
+    }
+
+    fn ranges_over(&self, _: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn node_count(&self) -> u32 {
+        self.held.len() as u32
+    }
+
+    fn is_within(&self, _: &Citation, _: NodeOrdinal) -> Result<Option<bool>, Infallible> {
+        Ok(None)
+    }
+}
+
+impl Inventory for Stored<'_> {
+    fn containers(&self, _: &NamedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn numbered_containers(&self, _: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn covers(&self, citation: &Citation) -> Result<bool, Infallible> {
+        Ok(self.held.iter().any(|held| held.body == citation.body))
+    }
+
+    fn coverage(&self, body: Body<'_>) -> Coverage {
+        let is_held =
+            self.held.iter().any(|held| self.grammar.body(held.body).is_some_and(|held| held.key == body.key));
+        if is_held { Coverage::Held } else { Coverage::Outside }
+    }
+}
+
+#[test]
 fn unknown_citations_have_folded_keys_of_their_own() {
     let grammar = grammar();
     assert_eq!(grammar.key_or_folded("Ruritania Code § 5–1"), grammar.key_or_folded("RURITANIA  code 5-1"));
@@ -497,7 +598,7 @@ proptest! {
         let unit = if is_amendment { ConstitutionUnit::Amendment } else { ConstitutionUnit::Article };
         let mut parts = vec![(unit, format!("{article}{letter}").into_boxed_str())];
         parts.extend(section.map(|section| (ConstitutionUnit::Section, section.to_string().into_boxed_str())));
-        let citation = Citation { body, title: None, appendix: false, place: Locator::Constitution(parts), subdivisions: Vec::new() };
+        let citation = Citation { body, title: None, appendix: false, place: Locator::Constitution(parts), subdivisions: Vec::new(), note: false };
         let canonical = grammar.format(&citation);
         prop_assert_eq!(grammar.parse(&canonical).ok(), Some(citation), "{}", canonical);
     }

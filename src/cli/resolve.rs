@@ -15,7 +15,7 @@ use crate::cli::{CommandResult, Options};
 ///
 /// Understands any spelling. A list such as "42 U.S.C. §§ 1981, 1983" gets an answer for each citation. An answer is
 /// resolved, ambiguous, not_held (the snapshot has the code but not the section), outside_coverage (it does not have the
-/// code), placeholder (the jurisdiction has no law yet) or malformed. The exit code is 0 if every citation is resolved, else 1.
+/// code, or not the title), placeholder (the jurisdiction has no law yet) or malformed. The exit code is 0 if every citation is resolved, else 1.
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
     /// The citation, such as "42 USC 1983(b)"; before it, the folder of the snapshot if it is not the current one

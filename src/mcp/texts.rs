@@ -83,6 +83,14 @@ struct Found<'b> {
     page_size: u32,
     total: u32,
     corrected_query: Option<Text<'b>>,
+    #[serde(default)]
+    not_here: Vec<NotHere<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
+struct NotHere<'b> {
+    message: Text<'b>,
 }
 
 #[derive(Deserialize)]
@@ -97,13 +105,16 @@ struct Hit<'b> {
 }
 
 fn search(found: Found<'_>) -> Told {
-    let Found { results, page, page_size, total, corrected_query } = found;
+    let Found { results, page, page_size, total, corrected_query, not_here } = found;
     let mut told = Told::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
             told.text,
             "Searched for \"{corrected}\", because words were misspelt; exact=true searches for them as typed."
         );
+    }
+    for NotHere { message } in &not_here {
+        let _ = writeln!(told.text, "Not here: {message}.");
     }
     let _ = match results.len() {
         0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
@@ -182,6 +193,7 @@ struct Note<'b> {
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct Provenance<'b> {
     source_url: Option<Text<'b>>,
+    official_url: Option<Text<'b>>,
     publisher: Option<Text<'b>>,
     current_through: Option<Text<'b>>,
 }
@@ -197,9 +209,9 @@ fn node_text(node: &Node<'_>) -> Told {
     for (name, text) in others.filter(|(_, text)| !text.is_empty()) {
         let _ = writeln!(out, "\n## {name}\n{text}");
     }
-    let Provenance { source_url, publisher, current_through } = provenance;
+    let Provenance { source_url, official_url, publisher, current_through } = provenance;
     let through = current_through.as_ref().map(|date| format!("current through {date}"));
-    let source = [publisher.as_deref(), through.as_deref(), source_url.as_deref()];
+    let source = [publisher.as_deref(), through.as_deref(), official_url.as_deref().or(source_url.as_deref())];
     let source: Vec<&str> = source.into_iter().flatten().collect();
     if !source.is_empty() {
         let _ = writeln!(out, "\nSource: {}", source.join("; "));
@@ -381,15 +393,37 @@ struct Jurisdiction<'b> {
     node_count: u32,
     placeholder: bool,
     gis_status: Text<'b>,
+    #[serde(default)]
+    code_bodies: Vec<CoveredBody<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
+struct CoveredBody<'b> {
+    name: Text<'b>,
+    parts: Parts<'b>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
+struct Parts<'b> {
+    level: Option<Text<'b>>,
+    missing: Option<Vec<Text<'b>>>,
 }
 
 fn coverage(coverage: Coverage<'_>) -> Told {
     let Coverage { total_jurisdictions, total_nodes, jurisdictions } = coverage;
     let mut text = format!("{total_nodes} nodes of {total_jurisdictions} jurisdictions:\n");
-    for Jurisdiction { short_code, name, node_count, placeholder, gis_status } in &jurisdictions {
+    for Jurisdiction { short_code, name, node_count, placeholder, gis_status, code_bodies } in &jurisdictions {
         let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
         let zoning = if &**gis_status == "published" { ", zoning layer" } else { "" };
         let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
+        for CoveredBody { name, parts: Parts { level, missing } } in code_bodies {
+            if let (Some(level), Some(missing @ [_, ..])) = (level, missing.as_deref()) {
+                let missing = missing.iter().map(|number| &**number).collect::<Vec<_>>().join(", ");
+                let _ = writeln!(text, "  - {name}: not here are {level}s {missing}");
+            }
+        }
     }
     Told { text, links: Vec::new() }
 }

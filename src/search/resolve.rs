@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::citation::{
-    Body, Citation, CitationKey, Cited, Coverage, Holdings, Home, Inventory, Locator, NamedContainer, ParseError,
-    RANGE_MAX, Resolution,
+    Body, Citation, CitationKey, Cited, Container, Coverage, Grammar, Holdings, Home, Inventory, Level, Locator,
+    NamedContainer, NumberedContainer, ParseError, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
+use hornbook_corpus::contents::PrintedWithin;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
@@ -18,10 +19,14 @@ use serde::Serialize;
 
 use super::engine::Engine;
 use super::error::SearchError;
+use super::parts::{Absence, BodyParts, message_of_part};
 use containers::ContainerIndex;
 
 /// The most candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
+
+/// The most citations of a query that are explained where they name nothing.
+const ELSEWHERE_MAX: usize = 4;
 
 /// Whose laws acts of Congress are.
 const FEDERAL: &str = "US";
@@ -39,7 +44,7 @@ pub enum AnswerKind {
     Ambiguous,
     /// The code is in the corpus, but nothing in it has this citation.
     NotHeld,
-    /// The code is not in the corpus.
+    /// The code, or the title of it that the citation is in, is not in the corpus.
     OutsideCoverage,
     /// The jurisdiction is listed, but its law is not in the corpus yet.
     Placeholder,
@@ -65,17 +70,19 @@ impl AnswerKind {
 #[serde(rename_all = "camelCase")]
 pub struct CitationAnswer {
     pub answer: AnswerKind,
-    /// The canonical form, with the subdivision; null if it could not be read.
+    /// The canonical form, with the subdivision; null if it could not be read. Of a shared name: each of its meanings.
     pub citation: Option<String>,
     /// The code that it belongs to.
     pub code_body: Option<String>,
     pub jurisdiction: Option<String>,
     /// The subdivision within the provision, outermost first: `(b)(2)` is `b`, `2`.
     pub subdivision: Vec<String>,
+    /// Whether the notes printed with the provision are cited: `17 U.S.C. § 101 note`.
+    pub notes: bool,
     /// The provision or container, if it is one.
     #[schemars(with = "Option<uuid::Uuid>")]
     pub node_id: Option<NodeId>,
-    /// All that it names, in code order; at most 100.
+    /// All that it names, in code order; at most 100. Of a place within a part or chapter that is not held: that part.
     pub candidates: Vec<CitedNode>,
     /// An explanation for people, with what to do next.
     pub message: String,
@@ -143,59 +150,159 @@ impl Engine {
         cited: Cited,
         nodes: Vec<NodeOrdinal>,
     ) -> Result<CitationAnswer, SearchError> {
-        let snapshot = self.snapshot();
-        let grammar = snapshot.grammar();
-        let body = cited.body().and_then(|body| grammar.body(body));
-        let held_body = nodes.first().and_then(|&node| snapshot.code_body_of(node));
+        let grammar = self.snapshot().grammar();
         let count = nodes.len();
+        let (code_body, jurisdiction) = self.code_of(&cited, &nodes);
         let candidates = nodes.into_iter().take(CANDIDATES_MAX).map(|node| self.cited_node(node));
         let candidates: Vec<CitedNode> = candidates.collect::<Result<_, SearchError>>()?;
-        let code_body = held_body.map(|body| body.name.clone()).or_else(|| body.map(|body| body.name.to_owned()));
-        let jurisdiction = held_body
-            .map(|body| body.jurisdiction.to_string())
-            .or_else(|| body.map(|body| body.jurisdiction.to_owned()));
-        let canonical = match (&cited, candidates.first()) {
-            (Cited::Citation(citation), _) => grammar.format(citation),
-            // The node's own spelling is the canonical one.
-            (Cited::Container(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
-            (Cited::Container(container), None) => grammar.format_container(container),
-            (Cited::ActSection(section), _) => section.to_string(),
-            (Cited::SessionLaw(law), _) => law.to_string(),
-            (Cited::Verbatim, None) => String::new(),
-        };
-        let (code_body, jurisdiction) = match &cited {
-            Cited::SessionLaw(law) => (Some(law.publication().to_owned()), Some(FEDERAL.to_owned())),
-            _ => (code_body, jurisdiction),
-        };
+        let canonical = canonical(grammar, &cited, candidates.first());
         let of = code_body.as_deref().unwrap_or("its code");
         let within = jurisdiction.as_deref().unwrap_or("its jurisdiction");
-        let mut message = message(answer, &canonical, of, within, count);
-        let mut subdivision = Vec::new();
-        match cited {
-            Cited::Citation(citation) => {
-                if self.is_formerly(&grammar.key(&citation))? {
-                    message += "; this is its former citation";
-                }
-                subdivision = citation.subdivisions.into_iter().map(String::from).collect();
-            }
-            Cited::ActSection(section) => {
-                message = format!(
-                    "the table of acts does not say where {of} has {section}; cite the section of the code, or search for its words"
-                );
-            }
-            Cited::SessionLaw(_) | Cited::Container(_) | Cited::Verbatim => {}
-        }
-        let node_id = candidates.first().map(|node| node.node_id).filter(|_| answer == AnswerKind::Resolved);
-        Ok(CitationAnswer {
+        let message = message(answer, &canonical, of, within, count);
+        let plain = CitationAnswer {
             answer,
             citation: Some(canonical),
             code_body,
             jurisdiction,
-            subdivision,
-            node_id,
+            subdivision: Vec::new(),
+            notes: false,
+            node_id: None,
             candidates,
             message,
-        })
+        };
+        let mut explained = self.explained(plain, cited)?;
+        if explained.answer == AnswerKind::Resolved {
+            explained.node_id = explained.candidates.first().map(|node| node.node_id);
+        }
+        Ok(explained)
+    }
+
+    /// The name of the code that something is cited of, and whose law it is.
+    fn code_of(&self, cited: &Cited, nodes: &[NodeOrdinal]) -> (Option<String>, Option<String>) {
+        if let Cited::SessionLaw(law) = cited {
+            return (Some(law.publication().to_owned()), Some(FEDERAL.to_owned()));
+        }
+        let snapshot = self.snapshot();
+        match nodes.first().and_then(|&node| snapshot.code_body_of(node)) {
+            Some(held) => (Some(held.name.clone()), Some(held.jurisdiction.to_string())),
+            None => {
+                let body = cited.body().and_then(|body| snapshot.grammar().body(body));
+                (body.map(|body| body.name.to_owned()), body.map(|body| body.jurisdiction.to_owned()))
+            }
+        }
+    }
+
+    /// An answer with what is known of its reason, and of the place within the provision.
+    fn explained(&self, mut plain: CitationAnswer, cited: Cited) -> Result<CitationAnswer, SearchError> {
+        let snapshot = self.snapshot();
+        if plain.answer == AnswerKind::NotHeld {
+            self.explain_absence(&mut plain, &cited)?;
+        }
+        match cited {
+            Cited::Citation(citation) => {
+                if self.is_formerly(&snapshot.grammar().key(&citation))? {
+                    plain.message += "; this is its former citation";
+                }
+                let is_container = |node: &CitedNode| !snapshot.outline.is_provision(node.node);
+                if !citation.subdivisions.is_empty() && plain.candidates.iter().any(is_container) {
+                    plain.answer = AnswerKind::NotHeld;
+                    plain.message = message_of_subdivision(&plain.candidates, plain.citation.as_deref());
+                }
+                if citation.note && !plain.candidates.is_empty() {
+                    plain.message += "; its notes are cited";
+                }
+                plain.notes = citation.note;
+                plain.subdivision = citation.subdivisions.into_iter().map(String::from).collect();
+            }
+            Cited::ActSection(section) => {
+                plain.message = format!(
+                    "the table of acts does not say where {} has {section}; cite the section of the code, or search for its words",
+                    plain.code_body.as_deref().unwrap_or("its code")
+                );
+            }
+            Cited::Readings(readings) => plain.message = message_of_readings(snapshot.grammar(), &readings),
+            Cited::Container(_) | Cited::Numbered(_) | Cited::SessionLaw(_) | Cited::Verbatim => {}
+        }
+        Ok(plain)
+    }
+
+    /// Says what of the code is here instead.
+    fn explain_absence(&self, plain: &mut CitationAnswer, cited: &Cited) -> Result<(), SearchError> {
+        let citation = plain.citation.clone().unwrap_or_default();
+        if let Cited::Container(container) = cited
+            && let Some(outer) = self.outer_container(container)?
+        {
+            plain.message = message_of_attachment(&outer, &citation);
+            plain.candidates = vec![outer];
+        } else if let Some(absence) = Absence::of(self.snapshot(), self.parts()?, cited) {
+            plain.message = absence.message(&citation);
+            if absence.is_expected() {
+                plain.answer = AnswerKind::OutsideCoverage;
+            }
+        } else if let Some(message) = self.missing_part(cited, &citation)? {
+            plain.message = message;
+        }
+        Ok(())
+    }
+
+    /// The container around another one that is not held, if that is held: part 61 for `14 CFR Part 61, SFAR 73`.
+    fn outer_container(&self, container: &Container) -> Result<Option<CitedNode>, SearchError> {
+        let mut outer = container.clone();
+        outer.levels.pop();
+        let Some(innermost) = outer.levels.last().cloned() else { return Ok(None) };
+        let held = self.container_index()?.find(&NamedContainer { container: outer, innermost });
+        held.first().map(|&node| self.cited_node(node)).transpose()
+    }
+
+    /// Of a title that is here in part: that the part which is cited is not.
+    fn missing_part(&self, cited: &Cited, canonical: &str) -> Result<Option<String>, SearchError> {
+        let grammar = self.snapshot().grammar();
+        let (body, title, number) = match cited {
+            Cited::Citation(Citation { place: Locator::Numbered { unit: Unit::Chapter, .. }, .. }) => return Ok(None),
+            Cited::Citation(citation) => (citation.body, citation.title.as_deref(), citation.number()),
+            Cited::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
+            _ => return Ok(None),
+        };
+        let (Some(title), Some(number), Some(level)) = (title, number, Level::of_unit(Unit::Part)) else {
+            return Ok(None);
+        };
+        if !grammar.has_joined_numbers(body) {
+            return Ok(None);
+        }
+        let part = number.split(['.', '-', ':']).next().unwrap_or(number);
+        let here = self.container_index()?.numbers_within(body, title, level);
+        if here.is_empty() || here.iter().any(|other| other == part) {
+            return Ok(None);
+        }
+        let name = grammar.body(body).map_or("code", |body| body.name);
+        Ok(Some(message_of_part(canonical, title, part, name, &here)))
+    }
+
+    /// The parts of every code body, in the order of the catalogue.
+    pub fn parts(&self) -> Result<&[BodyParts], SearchError> {
+        if let Some(parts) = self.resolve_tables.parts.get() {
+            return Ok(parts);
+        }
+        let bodies = self.snapshot().catalogue.code_bodies.iter();
+        let parts = bodies.map(|body| BodyParts::of(self.snapshot(), body)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.resolve_tables.parts.get_or_init(|| parts))
+    }
+
+    /// What a query cites that is not in the corpus, with the reason of each.
+    pub fn cited_elsewhere(&self, query: &str) -> Result<Vec<CitationAnswer>, SearchError> {
+        let is_here = |answer: &CitationAnswer| !answer.candidates.is_empty() || answer.citation.is_none();
+        let mut answers = Vec::new();
+        for (_, citation) in self.snapshot().grammar().find_in(query).take(ELSEWHERE_MAX) {
+            let resolution = self.snapshot().grammar().resolve_one(citation, &Held(self))?;
+            answers.push(self.answer(resolution)?);
+        }
+        if answers.is_empty() && query.bytes().any(|byte| byte.is_ascii_digit()) {
+            // `RCW 59.18` and rules by name are read only where nothing else is written.
+            answers = self.resolve(query)?;
+            answers.truncate(ELSEWHERE_MAX);
+        }
+        answers.retain(|answer| !is_here(answer));
+        Ok(answers)
     }
 
     /// Whether a citation is only what provisions were cited as before.
@@ -250,6 +357,7 @@ impl CitationAnswer {
             code_body: None,
             jurisdiction: None,
             subdivision: Vec::new(),
+            notes: false,
             node_id: None,
             candidates: Vec::new(),
             message: error.to_string(),
@@ -275,6 +383,47 @@ fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, c
             format!("{citation} is in {body}; {jurisdiction} is listed, but this corpus does not have its law yet")
         }
         AnswerKind::Malformed => format!("'{citation}' is not a citation"),
+    }
+}
+
+/// Of a pinpoint below a part or chapter that is here without it.
+fn message_of_attachment(outer: &CitedNode, citation: &str) -> String {
+    let outer = &outer.citation;
+    format!(
+        "{outer} is in this corpus, but nothing in it is cited as {citation}; check the number, or read the whole part"
+    )
+}
+
+/// Of a subdivision where only the part or chapter is one node.
+fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String {
+    let around = found.first().map_or("the part", |node| &node.citation);
+    let citation = citation.unwrap_or("the citation");
+    format!(
+        "{around} is in this corpus, but a part or chapter has no subdivisions, as {citation} says; cite a section of it"
+    )
+}
+
+/// Of a name that several codes have.
+fn message_of_readings(grammar: &Grammar, readings: &[Citation]) -> String {
+    format!("this may be {}; write out the name of the code that is meant", either(grammar, readings))
+}
+
+/// `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`
+fn either(grammar: &Grammar, readings: &[Citation]) -> String {
+    readings.iter().map(|citation| grammar.format(citation)).collect::<Vec<_>>().join(" or ")
+}
+
+/// How something is to be cited. A container's own spelling is its canonical one.
+fn canonical(grammar: &Grammar, cited: &Cited, found: Option<&CitedNode>) -> String {
+    match (cited, found) {
+        (Cited::Citation(citation), _) => grammar.format(citation),
+        (Cited::Container(_) | Cited::Numbered(_) | Cited::Verbatim, Some(node)) => node.citation.clone(),
+        (Cited::Container(container), None) => grammar.format_container(container),
+        (Cited::Numbered(numbered), None) => grammar.format_numbered(numbered),
+        (Cited::Readings(readings), _) => either(grammar, readings),
+        (Cited::ActSection(section), _) => section.to_string(),
+        (Cited::SessionLaw(law), _) => law.to_string(),
+        (Cited::Verbatim, None) => String::new(),
     }
 }
 
@@ -327,9 +476,21 @@ impl Inventory for Held<'_> {
         Ok(self.0.container_index()?.find(named))
     }
 
+    fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
+        Ok(self.0.container_index()?.numbered(numbered))
+    }
+
+    fn covers(&self, citation: &Citation) -> Result<bool, SearchError> {
+        let snapshot = self.0.snapshot();
+        let body = snapshot.grammar().body(citation.body);
+        let is_held = body.is_some_and(|body| self.coverage(body) == Coverage::Held);
+        Ok(is_held && Absence::of(snapshot, self.0.parts()?, &Cited::Citation(citation.clone())).is_none())
+    }
+
     fn coverage(&self, body: Body<'_>) -> Coverage {
         let catalogue = &self.0.snapshot().catalogue;
-        if catalogue.code_bodies.iter().any(|held| held.key == body.key) {
+        let key = PrintedWithin::of(body.key).map_or(body.key, |within| within.key);
+        if catalogue.code_bodies.iter().any(|held| held.key == key) {
             return Coverage::Held;
         }
         let listed = catalogue.jurisdictions.iter().find(|listed| listed.short_code.as_str() == body.jurisdiction);

@@ -216,7 +216,7 @@ struct Number {
 fn section(body: BodyRef, title: &str, number: &str, last: Option<&str>) -> Citation {
     let place =
         Locator::Numbered { unit: Unit::Section, number: number.into(), last: last.map(Into::into), wording: None };
-    Citation { body, title: Some(title.into()), appendix: false, place, subdivisions: Vec::new() }
+    Citation { body, title: Some(title.into()), appendix: false, place, subdivisions: Vec::new(), note: false }
 }
 
 /// `502(a)(1)`, `4, 5 and 7A`, `1860D-1`.
@@ -324,7 +324,8 @@ impl Acts {
         for name in names.split(';').chain([full]) {
             // What is said in parentheses of a full name is no part of it.
             let words = fold_name(name.split(" (").next().unwrap_or(name));
-            let taken = self.names.add(Names::ROOT, &words, Name { body, capitals: false, title: None }).err();
+            let taken =
+                self.names.add(Names::ROOT, &words, Name { body, capitals: false, title: None, shared: None }).err();
             assert!(taken.is_none(), "the table of acts gives the name '{name}' twice");
         }
         let name = names.split(';').next().unwrap_or(full);

@@ -1,11 +1,15 @@
 //! Titles, chapters and other parts of a code that hold provisions, by any of their names: `QMC Title 8`, `42 U.S.C. ch. 21,
 //! subch. I`, `article V of title 17 of the Port Arden Municipal Code`.
 
-use super::forms::Forms;
+use super::forms::{Forms, TitleRule};
 use super::grammar::Grammar;
+use super::matching;
 use super::tail;
 use super::text::{END, Text};
-use super::value::BodyRef;
+use super::value::{BodyRef, Citation, Locator, Unit};
+
+/// The code that parts with plain numbers are of.
+const REGULATIONS_KEY: &str = "us/cfr";
 
 /// No container is named by more levels.
 const LEVELS_MAX: usize = 8;
@@ -14,7 +18,7 @@ const LEVELS_MAX: usize = 8;
 const NUMBER_LEN_MAX: usize = 16;
 
 /// What a level is called in full, and how else it is written; the outer levels of most codes first.
-const LEVELS: [&[&str]; 12] = [
+const LEVELS: [&[&str]; 14] = [
     &["title", "tit", "t"],
     &["subtitle", "subtit"],
     &["division", "div"],
@@ -25,11 +29,16 @@ const LEVELS: [&[&str]; 12] = [
     &["article", "art"],
     &["subarticle", "subart"],
     &["appendix", "app"],
+    &["supplement", "supp"],
+    &["SFAR", "sfar"],
     &["subdivision", "subdiv"],
     &["unit"],
 ];
 
 const TITLE: Level = Level(0);
+const PART: Level = Level(3);
+const CHAPTER: Level = Level(5);
+const SFAR: Level = Level(11);
 
 /// What a part of a code is called: title, chapter, article. The outer levels of most codes come first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,6 +47,20 @@ pub struct Level(u8);
 impl Level {
     pub fn name(self) -> &'static str {
         LEVELS.get(usize::from(self.0)).and_then(|words| words.first()).copied().unwrap_or_default()
+    }
+
+    /// Whether it is the outermost, which a titled form names before the section.
+    pub fn is_title(self) -> bool {
+        self == TITLE
+    }
+
+    /// The level that sections are counted in by a citation of a part or chapter.
+    pub fn of_unit(unit: Unit) -> Option<Self> {
+        match unit {
+            Unit::Section => None,
+            Unit::Part => Some(PART),
+            Unit::Chapter => Some(CHAPTER),
+        }
     }
 }
 
@@ -69,15 +92,70 @@ impl Grammar {
     pub fn format_container(&self, container: &Container) -> String {
         let mut text = self.body(container.body).map_or_else(String::new, |body| body.name.to_owned());
         for (level, number) in &container.levels {
-            let (first, rest) = level.name().split_at(1);
             text.push_str(", ");
-            text.push_str(&first.to_ascii_uppercase());
-            text.push_str(rest);
-            text.push(' ');
-            text.push_str(number);
+            text.push_str(&name_of(*level, number));
         }
         text
     }
+
+    /// `RCW 59.18`, `47 C.F.R. pt. 22`
+    pub fn format_numbered(&self, numbered: &NumberedContainer) -> String {
+        let place = Locator::Numbered {
+            unit: numbered.level.map_or(Unit::Section, |level| if level == PART { Unit::Part } else { Unit::Chapter }),
+            number: numbered.number.clone(),
+            last: None,
+            wording: None,
+        };
+        let (body, title) = (numbered.body, numbered.title.clone());
+        self.format(&Citation { body, title, appendix: false, place, subdivisions: Vec::new(), note: false })
+    }
+
+    /// Reads a text that is the name of a code and a number that is too short for a section of it, where sections begin
+    /// with the numbers of their containers: `RCW 59.18`, `47 CFR 22`.
+    pub fn parse_numbered_container(&self, text: &str) -> Option<NumberedContainer> {
+        let folded = Text::new(text);
+        let start = folded.skip_spaces(0);
+        let title = tail::read_title(folded, start);
+        let (name, end) = self.forms.names.longest(folded, title.map_or(start, |(_, end)| folded.skip_spaces(end)))?;
+        let is_of_one = name.shared.is_none() && !(title.is_some() && name.title.is_some());
+        let form = self.forms.row(name.body).filter(|form| form.constitution.is_none() && is_of_one)?;
+        let title = title.map(|(title, _)| title).or(name.title);
+        let is_title_of = |rule: &TitleRule| title.is_some_and(|title| rule.has(title));
+        if form.title.as_ref().is_some_and(|rule| !is_title_of(rule)) {
+            return None;
+        }
+        if !form.has_joined_numbers() || title.is_some() != form.title.is_some() {
+            return None;
+        }
+        let mut pos = folded.skip_comma(end);
+        if let Some((_, Unit::Section, after)) = tail::read_mark(folded, pos) {
+            pos = folded.skip_spaces(after);
+        }
+        let (number, end) = read_number(folded, pos)?;
+        let end = folded.skip_comma(if folded.sign(end) == b'.' { end + 1 } else { end });
+        let is_number = number.starts_with(|first: char| first.is_ascii_digit());
+        let title = title.map(|title| title.to_ascii_uppercase().into());
+        // What sections of the federal regulations begin with is always a part.
+        let level = Some(PART).filter(|_| form.body().key == REGULATIONS_KEY);
+        let named = NumberedContainer { body: name.body, title, number, level };
+        (is_number && folded.sign(end) == END).then_some(named)
+    }
+}
+
+/// `Chapter 21`, `SFAR 73`
+pub(super) fn name_of(level: Level, number: &str) -> String {
+    let (first, rest) = level.name().split_at(1);
+    format!("{}{rest} {number}", first.to_ascii_uppercase())
+}
+
+/// A container by the number that the sections in it begin with: `RCW 59.18`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NumberedContainer {
+    pub body: BodyRef,
+    pub title: Option<Box<str>>,
+    pub number: Box<str>,
+    /// What it is called, if the citation says so: `SDCL ch. 43-32`.
+    pub level: Option<Level>,
 }
 
 /// A container as it was written.
@@ -99,24 +177,32 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
     {
         levels.insert(if is_within { 0 } else { levels.len() }, level);
         pos = text.skip_comma(end);
-        let of = text.word(pos, "of");
+        let of = text.any_word(pos, &["of", "to"]);
         is_within = of.is_some();
         pos = text.skip_spaces(of.unwrap_or(pos));
         pos = text.word(pos, "the").map_or(pos, |end| text.skip_spaces(end));
     }
     let title = tail::read_title(text, pos);
+    if let (None, Some(found)) = (title, part_of_regulations(forms, text, &levels, pos)) {
+        return Some(found);
+    }
     let (name, mut end) = forms.names.longest(text, title.map_or(pos, |(_, end)| text.skip_spaces(end)))?;
-    let form = forms.row(name.body).filter(|form| form.constitution.is_none())?;
+    let is_of_one = name.shared.is_none();
+    let form = forms.row(name.body).filter(|form| form.constitution.is_none() && is_of_one)?;
     if title.is_some() && form.title.is_none() {
         return None;
     }
     let titles = [title.map(|(title, _)| title), name.title];
     levels.splice(0..0, titles.into_iter().flatten().map(|title| (TITLE, title.to_ascii_uppercase().into())));
     pos = text.skip_comma(end);
+    let mut outer = 0;
     while levels.len() < LEVELS_MAX
         && let Some((level, level_end)) = read_level(text, pos)
     {
-        levels.push(level);
+        // `Appendix A to 12 CFR part 1002`: the part is around what was named before it.
+        let place = if is_within { outer } else { levels.len() };
+        levels.insert(place, level);
+        outer += 1;
         end = level_end;
         pos = text.skip_comma(end);
     }
@@ -128,12 +214,43 @@ pub(super) fn container_at(forms: &Forms, text: Text<'_>, start: usize) -> Optio
     is_consistent.then_some((NamedContainer { container, innermost }, end))
 }
 
-/// `Title 8`, `ch. 8.08`, `art. V`.
+/// `Appendix G to Part 91 of title 14`, where no code is named: the parts of the United States Code have Roman numbers or letters,
+/// those of the federal regulations plain ones.
+fn part_of_regulations(
+    forms: &Forms,
+    text: Text<'_>,
+    levels: &[(Level, Box<str>)],
+    pos: usize,
+) -> Option<(NamedContainer, usize)> {
+    let has_plain_part =
+        levels.iter().any(|(level, number)| *level == PART && number.bytes().all(|sign| sign.is_ascii_digit()));
+    let in_title = levels.first().is_some_and(|(level, _)| *level == TITLE);
+    if !has_plain_part || !in_title || forms.names.longest(text, pos).is_some() {
+        return None;
+    }
+    let (body, _) = forms.rows().find(|(_, form)| form.body().key == REGULATIONS_KEY)?;
+    let mut levels = levels.to_vec();
+    let innermost = levels.last()?.clone();
+    levels.sort_unstable();
+    Some((NamedContainer { container: Container { body, levels }, innermost }, matching::trim_end(text, pos)))
+}
+
+/// `Title 8`, `ch. 8.08`, `art. V`, `Special Federal Aviation Regulation No. 73`.
 fn read_level(text: Text<'_>, pos: usize) -> Option<((Level, Box<str>), usize)> {
+    if let Some(after) = text.words(pos, &["special", "federal", "aviation", "regulation"]) {
+        let (number, end) = read_number(text, skip_no(text, after))?;
+        return Some(((SFAR, number), end));
+    }
     let found = (0_u8..).zip(LEVELS).find_map(|(level, words)| Some((Level(level), text.any_word(pos, words)?)));
     let (level, after) = found?;
-    let (number, end) = read_number(text, text.skip_spaces(after))?;
+    let (number, end) = read_number(text, skip_no(text, after))?;
     Some(((level, number), end))
+}
+
+/// Past spaces and `No.`.
+fn skip_no(text: Text<'_>, pos: usize) -> usize {
+    let pos = text.skip_spaces(pos);
+    text.any_word(pos, &["no", "number"]).map_or(pos, |end| text.skip_spaces(end))
 }
 
 /// A number with its letters, dots and dashes, or a letter or Roman number.
@@ -200,6 +317,62 @@ mod tests {
                 assert_eq!(grammar.format_container(&named.container), expected, "{name}");
             }
             assert_eq!(grammar.parse_container(expected), grammar.parse_container(names[0]));
+        }
+    }
+
+    #[test]
+    fn attachments_to_parts_of_regulations_are_named_too() {
+        let grammar = grammar();
+        for (expected, names) in [
+            (
+                "Code of Federal Regulations, Title 14, Part 61, SFAR 73",
+                &[
+                    "14 CFR Part 61, SFAR 73",
+                    "14 C.F.R. pt. 61, Special Federal Aviation Regulation No. 73",
+                    "SFAR No. 73 to part 61 of title 14",
+                ][..],
+            ),
+            (
+                "Code of Federal Regulations, Title 14, Part 91, Appendix G",
+                &["Appendix G to Part 91 of title 14", "14 C.F.R. pt. 91, App. G", "Appendix G to 14 CFR part 91"],
+            ),
+            (
+                "Code of Federal Regulations, Title 12, Part 1026, Supplement I",
+                &[
+                    "12 C.F.R. pt. 1026, Supp. I",
+                    "Supplement I to Part 1026 of Title 12",
+                    "Supp. I to 12 CFR part 1026",
+                ],
+            ),
+        ] {
+            for name in names {
+                let named = grammar.parse_container(name).unwrap_or_else(|| panic!("{name}"));
+                assert_eq!(grammar.format_container(&named.container), expected, "{name}");
+                assert!(named.container.levels.last() == Some(&named.innermost), "{name}: {:?}", named.innermost);
+            }
+        }
+        // The parts of the United States Code have no plain numbers.
+        assert_eq!(grammar.parse_container("part II of title 14"), None);
+    }
+
+    #[test]
+    fn containers_are_named_by_the_numbers_that_their_sections_begin_with() {
+        let grammar = grammar();
+        for (text, key, title, number) in [
+            ("RCW 59.18", "wa/rcw", None, "59.18"),
+            ("RCW § 59.18", "wa/rcw", None, "59.18"),
+            ("47 CFR 22", "us/cfr", Some("47"), "22"),
+            ("SDCL 43-32.", "sd/sdcl", None, "43-32"),
+            ("COMAR 26.08", "md/comar", None, "26.08"),
+            ("Va. Code 13.1", "va/code", None, "13.1"),
+        ] {
+            let named = grammar.parse_numbered_container(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(grammar.body(named.body).unwrap().key, key, "{text}");
+            assert_eq!((named.title.as_deref(), &*named.number), (title, number), "{text}");
+        }
+        // Their sections are numbered without their containers, or there is no such title.
+        for text in ["17 USC 101", "9 V.S.A. 63", "99 CFR 22", "RCW", "RCW 59.18 and more", "U.S. Const. 5", ""] {
+            assert_eq!(grammar.parse_numbered_container(text), None, "{text}");
         }
     }
 

@@ -59,6 +59,9 @@ fn write_citation(text: &mut String, form: &Form, citation: &Citation) {
         }
     }
     write_subdivisions(text, form, citation);
+    if citation.note {
+        text.push_str(" note");
+    }
 }
 
 fn mark<'f>(form: &'f Form, unit: Unit, number: &str, is_range: bool) -> &'f str {

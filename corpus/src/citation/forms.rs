@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::names::{Name, NameTaken, Names, WordClasses, fold_name};
 use super::number::{Rising, Shape};
+use super::shared::{Letters, READINGS_MAX, Reading, SharedName};
 use super::value::{Body, BodyRef};
 use crate::ids::ShortCode;
 
@@ -76,6 +77,14 @@ pub(super) struct TitleRule {
     pub(super) highest: u16,
 }
 
+impl TitleRule {
+    /// Whether the code has titles as high as this one.
+    pub(super) fn has(&self, title: &str) -> bool {
+        let digits = title.bytes().take_while(u8::is_ascii_digit).count();
+        title.get(..digits).and_then(|number| number.parse::<u16>().ok()).is_some_and(|number| number <= self.highest)
+    }
+}
+
 /// Which numbers cite the code in its own provisions when no code is named: `under section 414`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BareNumbers {
@@ -123,6 +132,14 @@ impl Form {
         self.title.is_none() && self.constitution.is_none() && signs > 0
     }
 
+    /// Whether every section's number begins with those of the containers around it and a sign: `59.18.010`, `43-32-1`.
+    pub(super) fn has_joined_numbers(&self) -> bool {
+        let shape = &self.shape;
+        // Of a code that a plan adds, only its provisions say it.
+        let may_be = self.bare == BareNumbers::Always;
+        may_be || shape.dots.0 + shape.dashes.0 + shape.colons.0 + shape.signs_least > 0
+    }
+
     /// Whether a number without a code's name is one of this code when it stands in a provision of it, in this title.
     pub(super) fn is_cited_bare(&self, title: Option<&str>) -> bool {
         match self.bare {
@@ -146,6 +163,8 @@ pub(super) struct Forms {
     rows: Vec<Form>,
     pub(super) names: Names,
     jurisdictions: Vec<Jurisdiction>,
+    /// The readings of each shared name.
+    shared: Vec<(&'static str, Vec<Reading>)>,
 }
 
 #[derive(Clone)]
@@ -166,12 +185,16 @@ impl Forms {
                 classes.add(words.split(' ').map(str::to_owned).collect());
             }
         }
-        let mut forms = Self { rows: Vec::new(), names: Names::new(classes), jurisdictions: Vec::new() };
+        let names = Names::new(classes);
+        let mut forms = Self { rows: Vec::new(), names, jurisdictions: Vec::new(), shared: Vec::new() };
         for line in rows().filter_map(|line| line.strip_prefix("@\t")) {
             forms.add_jurisdiction(line);
         }
-        for line in rows().filter(|line| !line.starts_with(['~', '@'])) {
+        for line in rows().filter(|line| !line.starts_with(['~', '@', '?'])) {
             forms.add_row(line);
+        }
+        for line in rows().filter_map(|line| line.strip_prefix("?\t")) {
+            forms.add_shared(line);
         }
         forms
     }
@@ -182,6 +205,35 @@ impl Forms {
 
     pub(super) fn rows(&self) -> impl Iterator<Item = (BodyRef, &Form)> {
         self.rows.iter().enumerate().map(|(index, form)| (BodyRef(index as u16), form))
+    }
+
+    /// The codes that a shared name may mean.
+    pub(super) fn readings(&self, shared: SharedName) -> &[Reading] {
+        self.shared.get(usize::from(shared.0)).map_or(&[], |(_, readings)| readings)
+    }
+
+    /// `name, body, title, parts, options`: a name that other rows give to other bodies.
+    fn add_shared(&mut self, line: &'static str) {
+        let [name, key, title, parts, options] = fields(line);
+        let body = self.rows().find(|(_, form)| *form.key == *key).map(|(body, _)| body);
+        let body =
+            body.unwrap_or_else(|| panic!("the form table shares '{name}' with '{key}', which it does not have"));
+        let parts = if parts == "-" { Vec::new() } else { parts.split(',').map(part_bounds).collect() };
+        let options = Options::parse(options);
+        let title = Some(title).filter(|title| *title != "-");
+        let reading = Reading { body, title, parts, shape: options.shape, letters: options.letters };
+        if let Some((_, readings)) = self.shared.iter_mut().find(|(known, _)| *known == name) {
+            readings.push(reading);
+            assert!(readings.len() <= READINGS_MAX, "the form table has too many readings of '{name}'");
+            return;
+        }
+        let shared = Some(SharedName(self.shared.len() as u16));
+        self.shared.push((name, vec![reading]));
+        let folded = Name { body, capitals: name.starts_with('!'), title, shared };
+        if let Err(taken) = self.names.add(Names::ROOT, &fold_name(name.trim_start_matches('!')), folded) {
+            let holder = self.row(taken.0).map_or("", |form| &form.key);
+            panic!("the form table shares the name '{name}', which '{holder}' has alone");
+        }
     }
 
     /// `code, spellings, options`: also gives the jurisdiction its constitution.
@@ -271,13 +323,13 @@ impl Forms {
     ) -> Result<(), NameTaken> {
         let capitals = written.starts_with('!');
         let written = written.trim_start_matches('!');
-        self.add_spelling(code, written, Name { body, capitals, title })?;
+        self.add_spelling(code, written, Name { body, capitals, title, shared: None })?;
         // `&` is often left out.
         let without_and = written.replace(" & ", " ").replace(" and ", " ");
         if without_and == written {
             Ok(())
         } else {
-            self.add_spelling(code, &without_and, Name { body, capitals, title })
+            self.add_spelling(code, &without_and, Name { body, capitals, title, shared: None })
         }
     }
 
@@ -397,6 +449,7 @@ struct Options {
     has_appendix: bool,
     bare: BareNumbers,
     subd: bool,
+    letters: Letters,
 }
 
 impl Options {
@@ -414,6 +467,7 @@ impl Options {
             has_appendix: false,
             bare: BareNumbers::Telling,
             subd: false,
+            letters: Letters::Any,
         };
         for option in field.split(' ').filter(|option| *option != "-") {
             options.apply(option);
@@ -444,6 +498,8 @@ impl Options {
             "bare" if value.is_empty() => self.bare = BareNumbers::Always,
             "bare" => self.bare = BareNumbers::InTitles(titles(value)),
             "subd" => self.subd = true,
+            "lower" => self.letters = Letters::Lower,
+            "upper" => self.letters = Letters::Upper,
             _ => panic!("the form table has the unknown option '{option}'"),
         }
     }
@@ -453,6 +509,15 @@ impl Options {
 fn titles(value: &str) -> u64 {
     let runs = value.split(',').map(bounds);
     runs.flat_map(|(first, last)| first..=last).fold(0, |titles, title| titles | 1 << title)
+}
+
+/// `61-199`
+fn part_bounds(value: &str) -> (u16, u16) {
+    let (first, last) = value.split_once('-').unwrap_or((value, value));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) => (first, last),
+        _ => panic!("the form table has the parts '{value}'"),
+    }
 }
 
 fn bounds(value: &str) -> (u8, u8) {

@@ -7,6 +7,7 @@ use super::find::{Citations, Openings};
 use super::forms::{BodyForm, FormError, Forms};
 use super::home::Home;
 use super::matching::{self, Found, Matcher};
+use super::shared::READINGS_MAX;
 use super::text::{END, Text};
 use super::value::{Body, BodyRef, Citation};
 
@@ -40,6 +41,11 @@ pub enum ParseError {
         text: String,
         body: String,
     },
+    /// The name is one of several codes, and the number could be of each.
+    Ambiguous {
+        text: String,
+        readings: Vec<String>,
+    },
     /// A citation, and then something else.
     Trailing {
         citation: String,
@@ -71,6 +77,9 @@ impl fmt::Display for ParseError {
                 f,
                 "cannot read '{text}' as a citation: it names '{body}', but no section, title or chapter of it; check the number"
             ),
+            Self::Ambiguous { text, readings } => {
+                write!(f, "'{text}' may be {}; write out the name of the code that is meant", readings.join(" or "))
+            }
             Self::Trailing { citation, rest } => {
                 write!(f, "read the citation '{citation}', but not the rest: '{rest}'; remove that")
             }
@@ -131,6 +140,16 @@ impl Grammar {
         self.forms.row(body).map(|form| form.body())
     }
 
+    /// Whether the sections of a body are counted anew in each title, which a citation then names: `42 U.S.C. § 1983`.
+    pub fn has_titles(&self, body: BodyRef) -> bool {
+        self.forms.row(body).is_some_and(|form| form.title.is_some())
+    }
+
+    /// Whether the numbers of a body's sections begin with those of the containers around them.
+    pub fn has_joined_numbers(&self, body: BodyRef) -> bool {
+        self.forms.row(body).is_some_and(|form| form.has_joined_numbers())
+    }
+
     /// The body with a key such as `us/usc`.
     pub fn body_with_key(&self, key: &str) -> Option<BodyRef> {
         self.bodies().find(|(_, body)| body.key == key).map(|(reference, _)| reference)
@@ -147,6 +166,33 @@ impl Grammar {
 
     /// Reads a text that is one citation or one list of them, such as `42 U.S.C. §§ 1981, 1983`.
     pub fn parse_list(&self, text: &str) -> Result<Vec<Citation>, ParseError> {
+        match self.parse_reading(text, None) {
+            Err(error @ ParseError::NoNumber { .. }) => match self.readings(text) {
+                readings if readings.len() > 1 => {
+                    let all = readings.iter().map(|list| list.iter().map(|citation| self.format(citation)));
+                    let readings = all.map(|list| list.collect::<Vec<_>>().join(", ")).collect();
+                    Err(ParseError::Ambiguous { text: text.trim().to_owned(), readings })
+                }
+                _ => Err(error),
+            },
+            read => read,
+        }
+    }
+
+    /// What a text may mean that names a code by a name which several codes have; one reading or none of other texts.
+    pub fn readings(&self, text: &str) -> Vec<Vec<Citation>> {
+        let mut readings = Vec::new();
+        for reading in 0..READINGS_MAX {
+            if let Ok(citations) = self.parse_reading(text, Some(reading))
+                && !readings.contains(&citations)
+            {
+                readings.push(citations);
+            }
+        }
+        readings
+    }
+
+    fn parse_reading(&self, text: &str, reading: Option<usize>) -> Result<Vec<Citation>, ParseError> {
         if text.len() > CITATION_LEN_MAX {
             return Err(ParseError::TooLong { bytes: text.len() });
         }
@@ -155,7 +201,8 @@ impl Grammar {
         if folded.sign(start) == END {
             return Err(ParseError::Empty);
         }
-        let Some(Found { items, end }) = self.matcher(folded).at(start) else {
+        let matcher = Matcher { reading, ..self.matcher(folded) };
+        let Some(Found { items, end }) = matcher.at(start).filter(|found| !found.items.is_empty()) else {
             return Err(self.explain_failure(text, folded, start));
         };
         let rest = skip_closing(folded, end);
@@ -178,7 +225,7 @@ impl Grammar {
     }
 
     pub(super) fn matcher<'g, 't>(&'g self, text: Text<'t>) -> Matcher<'g, 't> {
-        Matcher { forms: &self.forms, text, us_code: self.us_code, home: None }
+        Matcher { forms: &self.forms, text, us_code: self.us_code, home: None, reading: None }
     }
 
     fn explain_failure(&self, text: &str, folded: Text<'_>, start: usize) -> ParseError {

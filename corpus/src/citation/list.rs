@@ -21,7 +21,8 @@ impl Grammar {
         let mut parts = Vec::new();
         let mut pos = skip_separators(folded, 0);
         while folded.sign(pos) != END {
-            let citations = self.matcher(folded).at(pos).filter(|found| is_separated(folded, found.end));
+            let citations = self.matcher(folded).at(pos);
+            let citations = citations.filter(|found| !found.items.is_empty() && is_separated(folded, found.end));
             let container = container_at(&self.forms, folded, pos).filter(|&(_, end)| is_separated(folded, end));
             let end = match (citations, container) {
                 // `42 U.S.C. ch. 21, subch. I`: what is read further is what is meant.

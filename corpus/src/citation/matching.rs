@@ -10,11 +10,12 @@ use super::constitution;
 use super::forms::{Form, Forms};
 use super::home::Home;
 use super::number::{Mark, Rising, Shape};
+use super::shared::SharedName;
 use super::tail::{self, Entry, Expected};
 use super::text::{SIGN, Text};
 use super::value::{BodyRef, Citation, Locator, Unit};
 
-/// The citations that begin at one place: one, or several of a list.
+/// The citations that begin at one place: one, several of a list, or none where the code's name is one of several codes.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) items: Vec<(Range<usize>, Citation)>,
@@ -28,12 +29,14 @@ pub(super) struct Target<'t> {
     pub(super) title: Option<&'t str>,
     pub(super) appendix: bool,
     pub(super) strict: bool,
+    /// The name that was read, where other codes have it too; the numbers decide.
+    pub(super) shared: Option<SharedName>,
 }
 
 impl Target<'_> {
     pub(super) fn citation(self, place: Locator, subdivisions: Vec<Box<str>>) -> Citation {
         let title = self.title.map(|title| title.to_ascii_uppercase().into());
-        Citation { body: self.body, title, appendix: self.appendix, place, subdivisions }
+        Citation { body: self.body, title, appendix: self.appendix, place, subdivisions, note: false }
     }
 }
 
@@ -51,6 +54,8 @@ pub(super) struct Matcher<'g, 't> {
     /// The United States Code, which a bare `title 42` means.
     pub(super) us_code: BodyRef,
     pub(super) home: Option<Home<'t>>,
+    /// Which reading of a shared name is taken; without it, the only one that fits.
+    pub(super) reading: Option<usize>,
 }
 
 impl<'g, 't> Matcher<'g, 't> {
@@ -84,7 +89,7 @@ impl<'g, 't> Matcher<'g, 't> {
     fn name(&self, pos: usize) -> Option<(Target<'t>, usize)> {
         let (name, end) = self.forms.names.longest(self.text, pos)?;
         Some((
-            Target { body: name.body, title: name.title, appendix: false, strict: name.capitals },
+            Target { body: name.body, title: name.title, appendix: false, strict: name.capitals, shared: name.shared },
             self.skip_remarks(end),
         ))
     }
@@ -110,14 +115,14 @@ impl<'g, 't> Matcher<'g, 't> {
 
     /// The target in a title, if its body has titles and one this high. `5A` of the United States Code is the appendix of title 5.
     fn with_title(&self, target: Target<'t>, title: &'t str) -> Option<Target<'t>> {
-        let form = self.form(target.body)?;
+        let form = self.form(target.body).filter(|_| target.shared.is_none())?;
         let rule = form.title.as_ref()?;
         if target.title.is_some_and(|named| named != title) {
             return None;
         }
         let digits = title.bytes().take_while(u8::is_ascii_digit).count();
         let number: u16 = title.get(..digits)?.parse().ok()?;
-        if number > rule.highest {
+        if !rule.has(title) {
             return None;
         }
         let is_appendix = form.has_appendix && digits < title.len();
@@ -177,7 +182,7 @@ impl<'g, 't> Matcher<'g, 't> {
             return Some((target, pos));
         }
         let text = self.text;
-        let worded = text.any_word(pos, &["tit", "title", "t", "ch", "chap", "chapter", "c"]);
+        let worded = text.any_word(pos, &["tit", "title", "ti", "t", "ch", "chap", "chapter", "c"]);
         let (title, end) = tail::read_title(text, text.skip_spaces(worded.unwrap_or(pos)))?;
         let next = text.skip_comma(end);
         // Without the word, a section sign or another number tells a title from a section: `Del. Code 6 § 18-201`, `USC 42 1983`.
@@ -192,12 +197,47 @@ impl<'g, 't> Matcher<'g, 't> {
         if mark == Mark::None && self.text.begins_paragraph(pos) {
             return None;
         }
-        let form = self.form(target.body)?;
-        let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
         let strict = mark == Mark::None || (target.strict && unit == Unit::Section);
-        let expected = Expected { strict, ..Expected::of(shape, mark, unit) };
-        let (entries, end) = tail::read_list(self.text, pos, expected)?;
+        let (target, entries, end) = self.list(Target { strict, ..target }, unit, mark, pos, false)?;
         Some(self.found(start, target, unit, entries, end))
+    }
+
+    /// The numbers at `pos` and the code they are of: for a shared name, the one that they fit.
+    fn list(
+        &self,
+        target: Target<'t>,
+        unit: Unit,
+        mark: Mark,
+        pos: usize,
+        alternatives: bool,
+    ) -> Option<(Target<'t>, Vec<Entry>, usize)> {
+        let read = |shape, strict| {
+            let shape = if unit == Unit::Section { shape } else { &CONTAINER };
+            let expected = Expected { strict, alternatives, ..Expected::of(shape, mark, unit) };
+            tail::read_list(self.text, pos, expected)
+        };
+        let Some(shared) = target.shared else {
+            let (entries, end) = read(&self.form(target.body)?.shape, target.strict)?;
+            return Some((target, entries, end));
+        };
+        let readings = self.forms.readings(shared);
+        // In its own provisions, a code is what its name means.
+        let at_home = |home: Home<'_>| readings.iter().position(|reading| reading.body == home.body);
+        let choice = self.reading.or_else(|| at_home(self.home?));
+        let mut fitting = readings.iter().enumerate().filter_map(|(index, reading)| {
+            if choice.is_some_and(|choice| choice != index) {
+                return None;
+            }
+            let (entries, end) = read(&reading.shape, true)?;
+            let target = Target { body: reading.body, title: reading.title, strict: true, shared: None, ..target };
+            entries.iter().all(|entry| reading.takes(entry, unit)).then_some((target, entries, end))
+        });
+        let (only, entries, end) = fitting.next()?;
+        match fitting.next() {
+            None => Some((only, entries, end)),
+            // Read as nothing: the number alone would seem to be one of the code that the text is of.
+            Some((_, _, other_end)) => Some((only, Vec::new(), end.max(other_end))),
+        }
     }
 
     fn found(&self, start: usize, target: Target<'t>, unit: Unit, entries: Vec<Entry>, end: usize) -> Found {
@@ -239,9 +279,7 @@ impl<'g, 't> Matcher<'g, 't> {
         {
             return None;
         }
-        let shape = if unit == Unit::Section { &form.shape } else { &CONTAINER };
-        let expected = Expected { strict: target.strict, alternatives, ..Expected::of(shape, mark, unit) };
-        let (entries, again_end) = tail::read_list(text, list_start, expected)?;
+        let (target, entries, again_end) = self.list(target, unit, mark, list_start, alternatives)?;
         if again_end != list_end {
             return None;
         }
@@ -393,7 +431,7 @@ fn constitutional(
     subdivisions: Vec<Box<str>>,
 ) -> Found {
     let place = Locator::Constitution(parts);
-    let citation = Citation { body: target.body, title: None, appendix: false, place, subdivisions };
+    let citation = Citation { body: target.body, title: None, appendix: false, place, subdivisions, note: false };
     Found { end: range.end, items: vec![(range, citation)] }
 }
 
@@ -404,7 +442,7 @@ fn citation(target: Target<'_>, unit: Unit, entry: Entry) -> Citation {
         last: entry.last.map(|last| last.as_str().into()),
         wording: entry.wording,
     };
-    target.citation(place, entry.subdivisions)
+    Citation { note: entry.note, ..target.citation(place, entry.subdivisions) }
 }
 
 /// Back over the spaces and commas that were skipped in looking for more.

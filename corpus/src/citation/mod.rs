@@ -5,7 +5,8 @@
 //! ([`Grammar::format`]) and makes a [`CitationKey`] of either. It knows no snapshot: [`Holdings`] says what exists.
 //!
 //! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names` (names
-//! of codes), `number` (section numbers and ranges), `matching` (a citation at one position), `home` and `own_code`
+//! of codes), `number` (section numbers and ranges), `shared` (names of more than one
+//! code), `matching` (a citation at one position), `home` and `own_code`
 //! (references to the provision's own code), `acts` (acts by their popular names), then the rest.
 
 mod acts;
@@ -23,16 +24,18 @@ mod names;
 mod number;
 mod own_code;
 mod resolve;
+mod shared;
 mod tail;
 mod text;
 mod value;
 
 pub use acts::{ActSection, Popular, SessionLaw};
-pub use container::{Container, Level, NamedContainer};
+pub use container::{Container, Level, NamedContainer, NumberedContainer};
 pub use find::Citations;
 pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
 pub use home::Home;
 pub use key::CitationKey;
+pub use number::compare as number_order;
 pub use resolve::{ANSWERS_MAX, Cited, Coverage, Holdings, Inventory, RANGE_MAX, Resolution};
 pub use value::{Body, BodyRef, Citation, ConstitutionUnit, Locator, Unit, Wording};

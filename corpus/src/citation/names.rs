@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::shared::SharedName;
 use super::text::{END, Text};
 use super::value::BodyRef;
 
@@ -20,6 +21,8 @@ pub(super) struct Name {
     pub(super) capitals: bool,
     /// The title that the name includes: `I.R.C.` is title 26 of the United States Code.
     pub(super) title: Option<&'static str>,
+    /// Which further codes the name may mean; `body` is then the first of them.
+    pub(super) shared: Option<SharedName>,
 }
 
 #[derive(Clone, Default)]

@@ -393,7 +393,7 @@ fn skip_signs(text: Text<'_>, mut pos: usize) -> usize {
 }
 
 /// The order of a code's numbers: digits by value, letters `a` < `z` < `aa`, a shorter number before one that goes on.
-pub(super) fn compare(a: &str, b: &str) -> Ordering {
+pub fn compare(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {
         let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {

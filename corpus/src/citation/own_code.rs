@@ -13,7 +13,7 @@ impl<'t> Matcher<'_, 't> {
         let home = self.home?;
         let form = self.form(home.body)?;
         let title = home.title.filter(|_| form.title.is_some());
-        let target = Target { body: home.body, title, appendix: false, strict: true };
+        let target = Target { body: home.body, title, appendix: false, strict: true, shared: None };
         let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.belongs_elsewhere(form, longest_end);
         is_own.then_some((target, list_end))
     }
@@ -49,7 +49,7 @@ impl<'t> Matcher<'_, 't> {
         let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
         let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
         let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
+        let target = Target { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
         let items = entries.into_iter().map(|entry| {
             let number = |end: &str| format!("{stem}.{end}").into();
             let place = Locator::Numbered {
@@ -71,14 +71,14 @@ impl<'t> Matcher<'_, 't> {
         let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
         let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
         let is_titled = self.form(home.body)?.title.is_some();
-        let target = Target { body: home.body, title: home.title, appendix: false, strict: false };
+        let target = Target { body: home.body, title: home.title, appendix: false, strict: false, shared: None };
         (is_titled == home.title.is_some()).then_some((target, end))
     }
 
     /// What a title alone means. In a state's own text it may as well be a title of that state's code, so it means nothing there.
     pub(super) fn plain_us_code(&self) -> Option<Target<'t>> {
         let is_federal = |home: Home<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
-        let target = Target { body: self.us_code, title: None, appendix: false, strict: false };
+        let target = Target { body: self.us_code, title: None, appendix: false, strict: false, shared: None };
         self.home.is_none_or(is_federal).then_some(target)
     }
 }

@@ -1,7 +1,7 @@
 //! Resolves the text of a citation to provisions, as a typed answer. [`Holdings`] says which provisions exist.
 
 use super::acts::{ActSection, Popular, SessionLaw};
-use super::container::{Container, NamedContainer};
+use super::container::{Container, Level, NamedContainer, NumberedContainer};
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
 use super::list::Part;
@@ -49,7 +49,13 @@ pub trait Inventory: Holdings {
     /// The containers that are meant by a name, in order.
     fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
+    /// The containers whose sections begin with a number, in order.
+    fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
+
     fn coverage(&self, body: Body<'_>) -> Coverage;
+
+    /// Whether the part of its code that a citation is in is held.
+    fn covers(&self, citation: &Citation) -> Result<bool, Self::Error>;
 }
 
 /// What a text was read as.
@@ -57,6 +63,10 @@ pub trait Inventory: Holdings {
 pub enum Cited {
     Citation(Citation),
     Container(Container),
+    /// A container by the number that its sections begin with.
+    Numbered(NumberedContainer),
+    /// Several codes go by the name that was written, and the number could be of each.
+    Readings(Vec<Citation>),
     /// A section of an act that the table of acts does not list.
     ActSection(ActSection),
     /// A law as it was published, which no code has in that form.
@@ -70,8 +80,9 @@ impl Cited {
         match self {
             Self::Citation(citation) => Some(citation.body),
             Self::Container(container) => Some(container.body),
+            Self::Numbered(numbered) => Some(numbered.body),
             Self::ActSection(section) => Some(section.body),
-            Self::SessionLaw(_) | Self::Verbatim => None,
+            Self::Readings(_) | Self::SessionLaw(_) | Self::Verbatim => None,
         }
     }
 }
@@ -142,11 +153,14 @@ impl Grammar {
     fn resolve_whole<H: Inventory>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
             Ok(citations) => {
-                let all = citations.into_iter().map(|citation| self.resolve_citation(citation, holdings));
+                let all = citations.into_iter().map(|citation| self.resolve_one(citation, holdings));
                 return all.collect::<Result<Vec<_>, H::Error>>().map(Some);
             }
             // No stored citation is empty, and the key of a text without end would cost as much.
             Err(ParseError::Empty | ParseError::TooLong { .. }) => return Ok(None),
+            Err(ParseError::Ambiguous { .. }) => {
+                return self.resolve_readings(self.readings(text), holdings).map(|all| Some(vec![all]));
+            }
             Err(_) => {}
         }
         let held = holdings.provisions(&CitationKey::folded(text))?;
@@ -157,13 +171,50 @@ impl Grammar {
             let held = holdings.containers(&named)?;
             return Ok(Some(vec![self.told(held, Cited::Container(named.container), holdings)]));
         }
+        if let Some(numbered) = self.parse_numbered_container(text) {
+            let held = holdings.numbered_containers(&numbered)?;
+            return Ok(Some(vec![self.told(held, Cited::Numbered(numbered), holdings)]));
+        }
         let Some(popular) = self.parse_popular(text) else { return Ok(None) };
         popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
     }
 
+    /// Of a name that several codes have, what is held decides.
+    fn resolve_readings<H: Inventory>(
+        &self,
+        readings: Vec<Vec<Citation>>,
+        holdings: &H,
+    ) -> Result<Resolution, H::Error> {
+        let mut readings: Vec<Citation> = readings.into_iter().flatten().collect();
+        let mut nodes = Vec::new();
+        let mut bearing = Vec::new();
+        for citation in &readings {
+            let held = self.held(citation, holdings)?;
+            if !held.is_empty() {
+                bearing.push(citation.clone());
+                nodes.extend(held);
+            }
+        }
+        if let [only] = bearing.as_slice() {
+            return self.resolve_one(only.clone(), holdings);
+        }
+        if nodes.is_empty() {
+            let mut covered = Vec::new();
+            for citation in &readings {
+                covered.extend(holdings.covers(citation)?.then(|| citation.clone()));
+            }
+            match covered.as_slice() {
+                [] => {}
+                [only] => return self.resolve_one(only.clone(), holdings),
+                _ => readings = covered,
+            }
+        }
+        Ok(Resolution::Ambiguous { candidates: nodes, cited: Cited::Readings(readings) })
+    }
+
     fn resolve_popular<H: Inventory>(&self, popular: Popular, holdings: &H) -> Result<Resolution, H::Error> {
         match popular {
-            Popular::Citation(citation) => self.resolve_citation(citation, holdings),
+            Popular::Citation(citation) => self.resolve_one(citation, holdings),
             Popular::Unlisted(section) => Ok(self.told(Vec::new(), Cited::ActSection(section), holdings)),
             Popular::SessionLaw(law) => Ok(self.told(Vec::new(), Cited::SessionLaw(law), holdings)),
         }
@@ -181,7 +232,7 @@ impl Grammar {
             match part {
                 Part::Citation(citation) => {
                     before = Some(citation.clone());
-                    all.push(self.resolve_citation(citation, holdings)?);
+                    all.push(self.resolve_one(citation, holdings)?);
                 }
                 Part::Container(named) => {
                     let held = holdings.containers(&named)?;
@@ -192,7 +243,7 @@ impl Grammar {
                     match (continued, self.resolve_whole(text, holdings)?) {
                         (_, Some(mut found)) => all.append(&mut found),
                         (Some(citation), None) => {
-                            all.push(self.resolve_citation(citation.clone(), holdings)?);
+                            all.push(self.resolve_one(citation.clone(), holdings)?);
                             before = Some(citation);
                         }
                         (None, None) => {
@@ -238,20 +289,50 @@ impl Grammar {
         }
     }
 
-    fn resolve_citation<H: Inventory>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
+    /// Resolves one citation.
+    pub fn resolve_one<H: Inventory>(&self, citation: Citation, holdings: &H) -> Result<Resolution, H::Error> {
         let held = self.held(&citation, holdings)?;
-        let is_container =
-            matches!(citation.place, Locator::Numbered { unit: Unit::Chapter | Unit::Part, last: None, .. });
-        if held.is_empty() && is_container {
+        if held.is_empty()
+            && let Some((held, cited)) = self.held_container(&citation, holdings)?
+        {
+            return Ok(self.told(held, cited, holdings));
+        }
+        Ok(self.told(held, Cited::Citation(citation), holdings))
+    }
+
+    /// The container that a citation means which names no provision.
+    fn held_container<H: Inventory>(
+        &self,
+        citation: &Citation,
+        holdings: &H,
+    ) -> Result<Option<(Vec<NodeOrdinal>, Cited)>, H::Error> {
+        let Locator::Numbered { unit, number, last: None, .. } = &citation.place else { return Ok(None) };
+        if citation.appendix || citation.note {
+            return Ok(None);
+        }
+        if *unit != Unit::Section {
+            let container = Citation { subdivisions: Vec::new(), ..citation.clone() };
             // `QMC ch. 8.08` may be how a chapter is cited whose own citation also names its title.
-            if let Some(named) = self.parse_container(&self.format(&citation)) {
+            if let Some(named) = self.parse_container(&self.format(&container)) {
                 let held = holdings.containers(&named)?;
                 if !held.is_empty() {
-                    return Ok(self.told(held, Cited::Container(named.container), holdings));
+                    // With a subdivision it stays what was written, for that has to be said.
+                    let cited = match citation.subdivisions.is_empty() {
+                        true => Cited::Container(named.container),
+                        false => Cited::Citation(citation.clone()),
+                    };
+                    return Ok(Some((held, cited)));
                 }
             }
         }
-        Ok(self.told(held, Cited::Citation(citation), holdings))
+        let (title, level) = (citation.title.clone(), Level::of_unit(*unit));
+        let numbered = NumberedContainer { body: citation.body, title, number: number.clone(), level };
+        let held = holdings.numbered_containers(&numbered)?;
+        let cited = match citation.subdivisions.is_empty() {
+            true => Cited::Numbered(numbered),
+            false => Cited::Citation(citation.clone()),
+        };
+        Ok((!held.is_empty()).then_some((held, cited)))
     }
 
     /// The provisions that a citation means, in order: those that bear it, else those whose range it lies in, else those in its

@@ -19,6 +19,8 @@ pub(super) struct Entry {
     pub(super) last: Option<Number>,
     pub(super) wording: Option<Wording>,
     pub(super) subdivisions: Vec<Box<str>>,
+    /// Whether the notes to the section are cited.
+    pub(super) note: bool,
 }
 
 impl Entry {
@@ -142,7 +144,19 @@ fn read_entry(text: Text<'_>, start: usize, expected: Expected<'_>) -> Option<En
     }
     let mut subdivisions = Vec::new();
     end = read_subdivisions(text, end, expected.shape.capital_is_subdivision, &mut subdivisions);
-    Some(Entry { start, end, first: span.first, last, wording, subdivisions })
+    let note_end = skip_note(text, end).filter(|_| expected.unit == Unit::Section);
+    let (note, end) = (note_end.is_some(), note_end.unwrap_or(end));
+    Some(Entry { start, end, first: span.first, last, wording, subdivisions, note })
+}
+
+/// Past `note` in `17 U.S.C. 101 note`; a word after it would make it a verb.
+fn skip_note(text: Text<'_>, pos: usize) -> Option<usize> {
+    let start = text.skip_spaces(pos);
+    let end = start + "note".len();
+    let found = start > pos && text.slice(start, end).eq_ignore_ascii_case("note") && text.ends_word(end);
+    let next = text.skip_spaces(end);
+    let goes_on = next > end && text.sign(next).is_ascii_alphabetic() && text.any_word(next, &["and", "or"]).is_none();
+    (found && !goes_on).then_some(end)
 }
 
 /// The next number of a list: after `, 5`, `and 7`, `, § 9`. A number that begins another citation (`, 5 U.S.C. § 552`) is refused by

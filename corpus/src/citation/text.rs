@@ -122,6 +122,13 @@ impl<'t> Text<'t> {
         words.iter().find_map(|word| self.word(pos, word))
     }
 
+    /// The end of words that follow each other at `pos`, in any case.
+    pub(super) fn words(self, pos: usize, words: &[&str]) -> Option<usize> {
+        let (first, rest) = words.split_first()?;
+        let end = self.word(pos, first)?;
+        rest.iter().try_fold(end, |end, word| self.word(self.skip_spaces(end), word))
+    }
+
     /// Past digits, at most four of them.
     pub(super) fn digits_end(self, pos: usize) -> usize {
         let bytes = self.0.as_bytes();

@@ -37,6 +37,8 @@ pub struct Citation {
     pub place: Locator,
     /// What follows the section inside the provision, outermost first: `(b)(2)(A)` is `b`, `2`, `A`.
     pub subdivisions: Vec<Box<str>>,
+    /// Whether the notes printed with the section are meant: `17 U.S.C. § 101 note`.
+    pub note: bool,
 }
 
 /// Where in the body (or title) a citation points.

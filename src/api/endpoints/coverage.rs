@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hornbook_corpus::catalogue::Jurisdiction;
-use hornbook_corpus::ids::ShortCode;
+use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use hornbook_corpus::jurisdictions::Level;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,6 +13,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::reply::{Format, Reply};
+use crate::search::BodyParts;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -45,6 +46,18 @@ struct JurisdictionReply<'s> {
     gis_status: &'static str,
     /// `linked`, `pending` or null.
     gis_citation_quality: Option<&'static str>,
+    /// Its own code bodies, and which parts of each are here.
+    code_bodies: Vec<CodeBodyReply<'s>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CodeBodyCoverage")]
+struct CodeBodyReply<'s> {
+    #[schemars(with = "uuid::Uuid")]
+    id: CodeBodyId,
+    name: &'s str,
+    parts: &'s BodyParts,
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
@@ -57,8 +70,9 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
 
 fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
     let catalogue = corpus.catalogue();
+    let parts = corpus.engine().parts()?;
     let jurisdictions: Vec<JurisdictionReply<'_>> =
-        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, jurisdiction)).collect();
+        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, jurisdiction, parts)).collect();
     let reply = Reply::json(&CoverageReply {
         total_jurisdictions: jurisdictions.len(),
         total_nodes: jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
@@ -69,7 +83,10 @@ fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
     Ok(corpus.keep(&corpus.coverage, reply))
 }
 
-fn entry<'s>(corpus: &'s Corpus, jurisdiction: &'s Jurisdiction) -> JurisdictionReply<'s> {
+fn entry<'s>(corpus: &'s Corpus, jurisdiction: &'s Jurisdiction, parts: &'s [BodyParts]) -> JurisdictionReply<'s> {
+    let bodies = corpus.catalogue().code_bodies.iter().zip(parts);
+    let own = bodies.filter(|(body, _)| body.jurisdiction == jurisdiction.short_code);
+    let code_bodies = own.map(|(body, parts)| CodeBodyReply { id: body.id, name: &body.name, parts });
     let layer = gis::published(corpus, &jurisdiction.short_code);
     JurisdictionReply {
         short_code: &jurisdiction.short_code,
@@ -81,5 +98,6 @@ fn entry<'s>(corpus: &'s Corpus, jurisdiction: &'s Jurisdiction) -> Jurisdiction
         parent: jurisdiction.parent.as_ref(),
         gis_status: layer.map_or("none", |layer| layer.status.as_str()),
         gis_citation_quality: layer.map(|layer| layer.citation_quality.as_str()),
+        code_bodies: code_bodies.collect(),
     }
 }

@@ -16,7 +16,8 @@ use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
 use crate::api::reply::Reply;
 use crate::search::{
-    Abandoned, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest, ShownHit, check_query,
+    Abandoned, AnswerKind, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
+    ShownHit, check_query,
 };
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
@@ -52,6 +53,18 @@ pub(in crate::api) struct SearchReply<'s> {
     /// Only if the request says `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
+    /// Only if the query cites law that is not in this corpus: which, and what is here instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_here: Vec<NotHere>,
+}
+
+/// A citation in the query that names nothing in this corpus.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotHere {
+    citation: Option<String>,
+    answer: AnswerKind,
+    /// The reason, and what is here.
+    message: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -142,10 +155,19 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
         mode: request.mode.name(),
         corrected_query: response.corrected_query.as_deref(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
+        not_here: not_here(corpus, request.query)?,
     };
     let paging = Paging { page: request.page, limit: request.limit };
     let pages = Some(paging.pages(response.total as usize));
     Ok(Reply { stages: response.stages.named().collect(), pages, ..Reply::json(&reply)? })
+}
+
+fn not_here(corpus: &Corpus, query: &str) -> Result<Vec<NotHere>, ApiError> {
+    let cited = corpus.engine().cited_elsewhere(query)?;
+    Ok(cited
+        .into_iter()
+        .map(|CitationAnswer { citation, answer, message, .. }| NotHere { citation, answer, message })
+        .collect())
 }
 
 fn item<'s>(hit: &Hit, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, ApiError> {

@@ -6,6 +6,7 @@ use hornbook_corpus::citation::Citation;
 use hornbook_corpus::ids::NodeOrdinal;
 
 use super::containers::ContainerIndex;
+use crate::search::parts::BodyParts;
 
 /// What resolving needs beside the snapshot's files; made when first needed.
 #[derive(Default)]
@@ -13,4 +14,6 @@ pub(in crate::search) struct ResolveTables {
     /// The provisions whose own citation is a range.
     pub(super) ranges: OnceLock<Vec<(Citation, NodeOrdinal)>>,
     pub(super) containers: OnceLock<ContainerIndex>,
+    /// What each code body consists of.
+    pub(super) parts: OnceLock<Vec<BodyParts>>,
 }

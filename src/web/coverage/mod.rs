@@ -66,7 +66,10 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
                         tr { th.place colspan=(columns) scope="rowgroup" { (Letters(&jurisdiction.name)) " " span.count { (jurisdiction.short_code) " · " (jurisdiction.level) } } }
                         @for (place, body) in of(jurisdiction.short_code).into_iter().enumerate() {
                             tr {
-                                th scope="row" { a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) } }
+                                th scope="row" {
+                                    a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) }
+                                    (missing(jurisdiction, body))
+                                }
                                 td.number { (grouped(body.provisions)) }
                                 td { (edition(sources(corpus, body)?)) }
                                 @if has_maps { td { @if place == 0 { (map_of(jurisdiction)) } } }
@@ -77,6 +80,17 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
             }
         }
     })
+}
+
+/// Which parts of a code are not here.
+fn missing(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
+    let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0).map(|covered| &covered.parts);
+    let missing = parts.and_then(|parts| parts.level.zip(parts.missing.as_deref()));
+    html! {
+        @if let Some((level, missing @ [_, ..])) = missing {
+            br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (Letters(&missing.join(", "))) }
+        }
+    }
 }
 
 /// Where the first and the last provision of a code are from.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use uuid::Uuid;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,4 +24,20 @@ pub(super) struct Jurisdiction<'b> {
     pub(super) placeholder: bool,
     pub(super) parent: Option<&'b str>,
     pub(super) gis_citation_quality: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) code_bodies: Vec<CoveredBody<'b>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CoveredBody<'b> {
+    pub(super) id: Uuid,
+    #[serde(borrow)]
+    pub(super) parts: Parts<'b>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Parts<'b> {
+    pub(super) level: Option<&'b str>,
+    #[serde(borrow)]
+    pub(super) missing: Option<Vec<Cow<'b, str>>>,
 }

@@ -6,6 +6,9 @@ use uuid::Uuid;
 
 use super::address::path;
 
+/// The anchor of a page's notes.
+const NOTES: &str = "notes";
+
 #[derive(Deserialize)]
 pub(super) struct Resolution {
     pub(super) answers: Vec<CitationAnswer>,
@@ -15,6 +18,7 @@ pub(super) struct Resolution {
 #[serde(rename_all = "camelCase")]
 pub(in crate::web) struct CitationAnswer {
     pub(in crate::web) subdivision: Vec<String>,
+    pub(in crate::web) notes: bool,
     pub(in crate::web) node_id: Option<Uuid>,
     pub(in crate::web) candidates: Vec<Candidate>,
     pub(in crate::web) message: String,
@@ -38,7 +42,7 @@ impl CitationAnswer {
     /// The page that it leads to, if it is one.
     pub(in crate::web) fn leads_to(&self) -> Option<String> {
         let id = self.node_id?;
-        let anchor = anchor_name(&self.subdivision);
+        let anchor = if self.notes { NOTES.to_owned() } else { anchor_name(&self.subdivision) };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         let is_anchor = !anchor.is_empty() && anchor.bytes().all(is_plain);
         let path = path(&id.to_string());

@@ -1,0 +1,114 @@
+//! What code bodies consist of: the numbers of their titles, from a small table of facts, so that law which a snapshot lacks
+//! can be told from law that does not exist.
+
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+use crate::citation::number_order;
+
+const TABLE: &str = include_str!("contents.tsv");
+
+/// The parts that a code body is numbered in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// `title`
+    pub level: &'static str,
+    /// All of them, in order.
+    pub numbers: Vec<String>,
+}
+
+/// A code that is printed within another one, as the Federal Rules of Civil Procedure are in an appendix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrintedWithin {
+    pub key: &'static str,
+    pub title: &'static str,
+}
+
+struct Table {
+    contents: Vec<(&'static str, Contents)>,
+    within: Vec<(&'static str, PrintedWithin)>,
+}
+
+static ROWS: LazyLock<Table> = LazyLock::new(Table::read);
+
+impl Contents {
+    /// Those of the code body with a key, if they are known.
+    pub fn of(key: &str) -> Option<&'static Self> {
+        ROWS.contents.iter().find(|(known, _)| *known == key).map(|(_, contents)| contents)
+    }
+}
+
+impl PrintedWithin {
+    /// Where the code with a key is printed.
+    pub fn of(key: &str) -> Option<Self> {
+        ROWS.within.iter().find(|(known, _)| *known == key).map(|&(_, within)| within)
+    }
+}
+
+/// The order of numbers such as `5`, `5A`, `8.01`, `10`.
+pub fn in_order(a: &str, b: &str) -> Ordering {
+    number_order(a, b).then_with(|| a.cmp(b))
+}
+
+impl Table {
+    /// The table is part of the program, so an error in it is a bug and panics.
+    fn read() -> Self {
+        let mut table = Self { contents: Vec::new(), within: Vec::new() };
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [key, level, numbers] = fields[..] else { panic!("a row of the contents is not three fields: {line}") };
+            match level.strip_prefix('>') {
+                Some(host) => table.within.push((key, PrintedWithin { key: host, title: numbers })),
+                None => {
+                    let mut numbers: Vec<String> = numbers.split(',').flat_map(run).collect();
+                    numbers.sort_by(|a, b| in_order(a, b));
+                    table.contents.push((key, Contents { level, numbers }));
+                }
+            }
+        }
+        table
+    }
+}
+
+/// `1-52` or `8.01`
+fn run(run: &str) -> Vec<String> {
+    let ends = run.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    match ends {
+        Some((first, last)) => (first..=last).map(|number: u16| number.to_string()).collect(),
+        None => vec![run.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::citation::Grammar;
+
+    #[test]
+    fn every_row_is_of_a_known_code_and_names_each_number_once() {
+        let keys = ROWS.contents.iter().map(|(key, _)| *key);
+        let within = ROWS.within.iter().flat_map(|(key, within)| [*key, within.key]);
+        for key in keys.chain(within) {
+            assert!(Grammar::built_in().body_with_key(key).is_some(), "{key}");
+        }
+        for (key, contents) in &ROWS.contents {
+            assert!(contents.numbers.windows(2).all(|pair| pair[0] != pair[1]), "{key}");
+        }
+        for (key, within) in &ROWS.within {
+            let host = Contents::of(within.key).expect("the host is in the table");
+            assert!(host.numbers.iter().any(|number| number == within.title), "{key}");
+        }
+    }
+
+    #[test]
+    fn titles_are_known_in_their_order() {
+        let code = Contents::of("us/usc").unwrap();
+        assert_eq!((code.level, code.numbers.len()), ("title", 57));
+        assert_eq!(code.numbers[3..6], ["4", "5", "5A"]);
+        assert!(!code.numbers.contains(&"53".to_owned()));
+        assert_eq!(Contents::of("us/cfr").unwrap().numbers.len(), 49);
+        assert_eq!(Contents::of("xa/rs"), None);
+        assert_eq!(PrintedWithin::of("us/frcp"), Some(PrintedWithin { key: "us/usc", title: "28A" }));
+        assert_eq!(PrintedWithin::of("us/usc"), None);
+    }
+}

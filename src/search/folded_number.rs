@@ -1,0 +1,40 @@
+//! The numbers of containers and sections as they are compared: in capitals and without leading zeros.
+
+/// What separates the parts of a number.
+pub(super) const SIGNS: [char; 3] = ['.', '-', ':'];
+
+/// A number in capitals without the zeros that some publishers put before it: `26.08.02` is `26.8.2`.
+pub(super) fn fold(number: &str) -> Box<str> {
+    let mut folded = String::with_capacity(number.len());
+    for piece in number.split_inclusive(SIGNS) {
+        let zeros = piece.bytes().take_while(|byte| *byte == b'0').count();
+        let digits = piece.bytes().nth(zeros).is_some_and(|byte| byte.is_ascii_digit());
+        folded.push_str(&piece[if digits { zeros } else { zeros.saturating_sub(1) }..].to_ascii_uppercase());
+    }
+    folded.into()
+}
+
+/// Whether a number goes on after another and a sign.
+pub(super) fn follows(number: &str, outer: &str) -> bool {
+    number.strip_prefix(outer).is_some_and(|rest| rest.starts_with(SIGNS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_without_leading_zeros() {
+        for (written, expected) in
+            [("26.08.02", "26.8.2"), ("43-03", "43-3"), ("0", "0"), ("7a", "7A"), ("10.50", "10.50"), ("00A", "0A")]
+        {
+            assert_eq!(&*fold(written), expected);
+        }
+    }
+
+    #[test]
+    fn a_number_follows_another_after_a_sign() {
+        assert!(follows("43-32-1", "43-32") && follows("13.1-345", "13.1"));
+        assert!(!follows("43-321", "43-32") && !follows("43-32", "43-32"));
+    }
+}

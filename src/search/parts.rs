@@ -1,0 +1,307 @@
+//! What code bodies consist of and what of it a snapshot has: titles, or whatever a code is divided into first.
+//!
+//! The numbers that a code should have are known from a table of facts or from the list of contents that a source
+//! brings along. Where neither says it, only what is here is known.
+
+use hornbook_corpus::catalogue::CodeBody;
+use hornbook_corpus::citation::{Citation, Cited, Grammar, Locator};
+use hornbook_corpus::contents::{Contents, PrintedWithin, in_order};
+use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::snapshot::Snapshot;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::folded_number::{fold, follows};
+
+/// The most runs of numbers in a sentence.
+const RUNS_SHOWN_MAX: usize = 40;
+
+/// The outermost division of a code, as far as a snapshot knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CodeBodyParts")]
+pub struct BodyParts {
+    /// What the parts are called, such as `title`; null if the code has none.
+    pub level: Option<&'static str>,
+    /// The numbers of all parts that the code has, in order; null if that is not known.
+    pub expected: Option<Vec<String>>,
+    /// The numbers of those with law in this corpus, in order.
+    pub loaded: Vec<String>,
+    /// The numbers of those without; null if it is not known which there are.
+    pub missing: Option<Vec<String>>,
+    /// Whether the numbers of sections begin with those of the parts: `59.18.010` is in title 59.
+    #[serde(skip)]
+    begins_sections: bool,
+}
+
+impl BodyParts {
+    pub(super) fn of(snapshot: &Snapshot, body: &CodeBody) -> Result<Self, NodesError> {
+        let known = Contents::of(&body.key);
+        let mut found = Found { level: known.map(|contents| contents.level), ..Found::default() };
+        found.read(snapshot, body.nodes)?;
+        let Found { level, mut loaded, mut listed, begins_sections } = found;
+        sort(&mut loaded);
+        sort(&mut listed);
+        listed.retain(|number| !loaded.contains(number));
+        let is_known = known.is_some() || !listed.is_empty();
+        let expected = is_known.then(|| {
+            let table = known.map(|contents| contents.numbers.clone()).unwrap_or_default();
+            let mut all = [table, loaded.clone(), listed].concat();
+            sort(&mut all);
+            all
+        });
+        let is_missing = |number: &&String| !loaded.contains(number);
+        let missing = expected.as_ref().map(|all| all.iter().filter(is_missing).cloned().collect());
+        Ok(Self { level, expected, loaded, missing, begins_sections })
+    }
+
+    /// Which part a citation is in: a title that is named, or the beginning of the number.
+    fn part_of(&self, grammar: &Grammar, cited: &Cited) -> Option<String> {
+        let (body, title, number) = match cited {
+            Cited::Citation(citation) => {
+                let appendix = if citation.appendix { "A" } else { "" };
+                let title = citation.title.as_ref().map(|title| format!("{title}{appendix}"));
+                (citation.body, title, first_number(citation).map(str::to_owned))
+            }
+            Cited::Numbered(numbered) => {
+                let title = numbered.title.as_ref().map(ToString::to_string);
+                (numbered.body, title, Some(numbered.number.to_string()))
+            }
+            Cited::Container(container) => {
+                let level = self.level?;
+                let part = container.levels.iter().find(|(own, _)| own.name() == level)?;
+                return Some(part.1.to_string());
+            }
+            _ => return None,
+        };
+        match grammar.has_titles(body) {
+            true => title.filter(|_| self.level == Some("title")),
+            false if self.begins_sections => self.beginning_of(&number?.to_ascii_uppercase()),
+            false => None,
+        }
+    }
+
+    /// The known part that a number begins with, or what a part of such a number would be.
+    fn beginning_of(&self, number: &str) -> Option<String> {
+        let all = self.expected.iter().flatten().chain(&self.loaded);
+        let folded = fold(number);
+        let begins = |part: &&String| begins_with(&folded, &fold(part));
+        let known = all.filter(begins).max_by_key(|part| part.len());
+        let unknown =
+            || number.split_once('-').or_else(|| number.split_once(['.', ':'])).map(|(part, _)| part.to_owned());
+        known.cloned().or_else(unknown)
+    }
+
+    /// `it has titles 1, 3-5A and 9`
+    pub(super) fn loaded_in_words(&self) -> String {
+        let level = self.level.unwrap_or("part");
+        match self.loaded.as_slice() {
+            [] => format!("it has no {level} of it"),
+            [only] => format!("it has {level} {only}"),
+            all => format!("it has {level}s {}", runs(all, self.expected.as_deref())),
+        }
+    }
+}
+
+/// Law that is cited and is in a part of its code that a snapshot does not have.
+pub(super) struct Absence<'p> {
+    part: String,
+    parts: &'p BodyParts,
+    body: &'p CodeBody,
+}
+
+impl<'p> Absence<'p> {
+    /// Whether what is cited is in such a part.
+    pub(super) fn of(snapshot: &'p Snapshot, all: &'p [BodyParts], cited: &Cited) -> Option<Self> {
+        let grammar = snapshot.grammar();
+        let own = grammar.body(cited.body()?)?;
+        let within = PrintedWithin::of(own.key);
+        let key = within.map_or(own.key, |within| within.key);
+        let place = snapshot.catalogue.code_bodies.iter().position(|body| body.key == key)?;
+        let (parts, body) = (all.get(place)?, snapshot.catalogue.code_bodies.get(place)?);
+        let part = match within {
+            Some(within) => within.title.to_owned(),
+            None => parts.part_of(grammar, cited)?,
+        };
+        let is_here = parts.loaded.iter().any(|number| number.eq_ignore_ascii_case(&part));
+        (!is_here && parts.level.is_some()).then_some(Self { part, parts, body })
+    }
+
+    /// Whether the code has such a part, as far as that is known.
+    pub(super) fn is_expected(&self) -> bool {
+        self.parts.expected.iter().flatten().any(|number| number.eq_ignore_ascii_case(&self.part))
+    }
+
+    pub(super) fn message(&self, citation: &str) -> String {
+        let (part, loaded) = (named(self.parts, &self.part, self.body), self.parts.loaded_in_words());
+        match self.is_expected() {
+            true => format!("{part} is not in this copy, so {citation} is not; {loaded}"),
+            false => format!(
+                "this copy has no {part}, so nothing in it is cited as {citation}; {loaded}; check the number, or search \
+                 for its words"
+            ),
+        }
+    }
+}
+
+/// Says that a part of a title is not here, and which are: codes such as the federal regulations are loaded by parts.
+pub(super) fn message_of_part(citation: &str, title: &str, part: &str, body: &str, here: &[String]) -> String {
+    format!(
+        "this copy has no part {part} of title {title} of the {body}, so nothing in it is cited as {citation}; of that title \
+         it has parts {}; check the number, or search for its words",
+        runs(here, None)
+    )
+}
+
+/// `title 42 of the United States Code`, `the appendix to title 28 of the United States Code`
+fn named(parts: &BodyParts, part: &str, body: &CodeBody) -> String {
+    let level = parts.level.unwrap_or("part");
+    let host = part.strip_suffix('A').filter(|_| body.key == UNITED_STATES_CODE);
+    let part = match host {
+        Some(title) => format!("the appendix to {level} {title}"),
+        None => format!("{level} {part}"),
+    };
+    format!("{part} of the {}", body.name.trim_start_matches("The "))
+}
+
+/// Titles such as `28A` are the appendices of others there.
+const UNITED_STATES_CODE: &str = "us/usc";
+
+/// The number of a citation, or the first of a range.
+fn first_number(citation: &Citation) -> Option<&str> {
+    match &citation.place {
+        Locator::Numbered { number, .. } => Some(number),
+        Locator::Constitution(_) => None,
+    }
+}
+
+/// The parts that are found in a tree.
+#[derive(Default)]
+struct Found {
+    level: Option<&'static str>,
+    /// With law, and without.
+    loaded: Vec<String>,
+    listed: Vec<String>,
+    begins_sections: bool,
+}
+
+impl Found {
+    fn read(&mut self, snapshot: &Snapshot, nodes: OrdinalRange) -> Result<(), NodesError> {
+        for node in snapshot.outline.top_level(nodes) {
+            self.read_container(snapshot, node)?;
+        }
+        Ok(())
+    }
+
+    fn read_container(&mut self, snapshot: &Snapshot, node: NodeOrdinal) -> Result<(), NodesError> {
+        if snapshot.outline.is_provision(node) {
+            return Ok(());
+        }
+        let named = snapshot.grammar().parse_container(snapshot.cards.get(node)?.citation);
+        let levels = named.map(|named| named.container.levels).unwrap_or_default();
+        let level = self.level.or_else(|| levels.first().map(|(level, _)| level.name()));
+        if let Some((_, number)) = levels.iter().find(|(own, _)| Some(own.name()) == level) {
+            self.level = level;
+            let first = inside(snapshot, node).find(|&inner| snapshot.outline.is_provision(inner));
+            match first {
+                Some(first) => {
+                    let citation = snapshot.grammar().parse(snapshot.cards.get(first)?.citation);
+                    let own = citation.as_ref().ok().and_then(first_number).unwrap_or_default();
+                    self.begins_sections |= begins_with(&fold(own), &fold(number));
+                    self.loaded.push(number.to_string());
+                }
+                None => self.listed.push(number.to_string()),
+            }
+            return Ok(());
+        }
+        for inner in snapshot.outline.children(node) {
+            self.read_container(snapshot, inner)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a number is that of a part, or one within it.
+fn begins_with(number: &str, part: &str) -> bool {
+    number == part || follows(number, part)
+}
+
+fn inside(snapshot: &Snapshot, node: NodeOrdinal) -> impl Iterator<Item = NodeOrdinal> {
+    (node.0 + 1..snapshot.outline.subtree(node).end).map(NodeOrdinal)
+}
+
+fn sort(numbers: &mut Vec<String>) {
+    numbers.sort_by(|a, b| in_order(a, b));
+    numbers.dedup();
+}
+
+/// `1, 3-5, 9`: runs of three or more that have nothing between them.
+fn runs(numbers: &[String], all: Option<&[String]>) -> String {
+    let value = |number: &String| number.parse::<u32>().ok();
+    let follows = |last: &String, number: &String| match (value(last), value(number), all) {
+        (Some(last), Some(number), _) => last + 1 == number,
+        // `5A` after `5`, if the code has nothing between them.
+        (_, _, Some(all)) => all.windows(2).any(|pair| pair[0] == *last && pair[1] == *number),
+        _ => false,
+    };
+    let mut runs: Vec<(&String, &String, usize)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last, count)) if follows(last, number) => {
+                *last = number;
+                *count += 1;
+            }
+            _ => runs.push((number, number, 1)),
+        }
+    }
+    let more = runs.len().saturating_sub(RUNS_SHOWN_MAX);
+    let shown = runs.iter().take(RUNS_SHOWN_MAX).map(|(first, last, count)| match count {
+        1 => (*first).clone(),
+        2 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
+    });
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text += &format!(" and {more} more");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(all: &[&str]) -> Vec<String> {
+        all.iter().map(|number| (*number).to_owned()).collect()
+    }
+
+    #[test]
+    fn parts_that_follow_each_other_are_shown_as_runs() {
+        assert_eq!(runs(&numbers(&["1", "3", "4", "5", "5A", "9"]), None), "1, 3-5, 5A, 9");
+        let all = numbers(&["1", "2", "3", "4", "5", "5A", "6", "7", "8", "9"]);
+        assert_eq!(runs(&numbers(&["1", "3", "4", "5", "5A", "9"]), Some(&all)), "1, 3-5A, 9");
+        assert_eq!(runs(&numbers(&["1", "2", "51", "52", "54"]), None), "1, 2, 51, 52, 54");
+    }
+
+    #[test]
+    fn a_number_is_in_the_known_part_that_it_begins_with() {
+        let parts = BodyParts {
+            level: Some("title"),
+            expected: Some(numbers(&["8.1A", "8.2", "8.2A", "13.1"])),
+            loaded: numbers(&["13.1"]),
+            missing: None,
+            begins_sections: true,
+        };
+        for (number, expected) in [
+            ("13.1-345", Some("13.1")),
+            ("8.2A-101", Some("8.2A")),
+            ("8.2-101", Some("8.2")),
+            ("99.9-1", Some("99.9")),
+            ("13.1", Some("13.1")),
+            ("187", None),
+        ] {
+            assert_eq!(parts.beginning_of(number).as_deref(), expected, "{number}");
+        }
+        assert_eq!(parts.loaded_in_words(), "it has title 13.1");
+    }
+}
