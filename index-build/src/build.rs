@@ -459,6 +459,7 @@ impl Context<'_> {
             retrieved: source.provenance.retrieved.clone(),
             license: source.planned.license.clone(),
             url: source.provenance.url.clone(),
+            provision_url: source.planned.provision_url.clone(),
             content_hash: source.content_hash.clone(),
         });
         sources.collect()

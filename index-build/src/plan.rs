@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use hornbook_corpus::catalogue::mistake_in_provision_url;
 use hornbook_corpus::embed::Embedder;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::jurisdictions::Level;
@@ -89,6 +90,9 @@ pub struct PlannedSource {
     pub license: String,
     #[serde(default)]
     pub url: Option<String>,
+    /// The address of a provision at its publisher: `https://law.example/title-{title}/section-{number}`.
+    #[serde(default)]
+    pub provision_url: Option<String>,
     /// Given to every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -193,6 +197,9 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
             return Err(format!("{at}: {field} = '{date}' is not a date; write it as 2026-01-31"));
         }
     }
+    if let Some(mistake) = source.provision_url.as_deref().and_then(mistake_in_provision_url) {
+        return Err(format!("{at}: provision_url cannot be used: {mistake}"));
+    }
     source.format.check_options(&source.options).map_err(|what| format!("{at}: {what}"))?;
     if !source.format.is_law() {
         return match source.zoning {
@@ -258,6 +265,10 @@ url = "u"
                 .contains("not a jurisdiction code")
         );
         assert!(message("name = ").starts_with("plan.toml:1"));
+        let address = |template: &str| format!("{SOURCE}provision_url = '{template}'\n");
+        assert!(Plan::parse(&address("https://law.example/{number}"), Path::new("plan.toml")).is_ok());
+        assert!(message(&address("https://law.example/")).contains("must contain {number}"));
+        assert!(message(&address("law.example/{number}")).contains("begins with https://"));
         let encoder = |space: &str, sha256: &str| {
             format!("{SOURCE}[encoder]\nspace = '{space}'\nfolder = 'm'\nquery_table = 'q'\nsha256 = '{sha256}'\n")
         };

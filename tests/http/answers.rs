@@ -111,7 +111,17 @@ fn a_node_is_whole_in_three_forms_and_free_where_it_is_known() {
     assert_eq!(node["breadcrumb"][0], "Arden Revised Statutes");
     assert_eq!(
         fields(&node["provenance"]),
-        ["contentHash", "currentThrough", "edition", "license", "publisher", "retrievedAt", "snapshot", "sourceUrl"]
+        [
+            "contentHash",
+            "currentThrough",
+            "edition",
+            "license",
+            "officialUrl",
+            "publisher",
+            "retrievedAt",
+            "snapshot",
+            "sourceUrl"
+        ]
     );
     let next = client.json(&format!("/api/v1/node/{}", node["next"]["id"].as_str().unwrap()));
     assert_eq!(next["previous"]["id"], node["id"]);
@@ -292,6 +302,11 @@ fn coverage_counts_what_is_held_and_lists_what_is_not() {
     assert_eq!((&port["gisStatus"], &port["gisCitationQuality"]), (&"published".into(), &"linked".into()));
     assert_eq!(port["parent"], "XA");
     assert_eq!((&entry("VA")["placeholder"], &entry("VA")["gisStatus"]), (&true.into(), &"none".into()));
+    let parts = &port["codeBodies"][0]["parts"];
+    assert_eq!(fields(parts), ["expected", "level", "loaded", "missing"]);
+    assert_eq!((&parts["level"], &parts["expected"]), (&"title".into(), &Value::Null));
+    assert!(parts["loaded"].as_array().unwrap().contains(&"17".into()), "{parts}");
+    assert_eq!(entry("VA")["codeBodies"], json!([]));
 }
 
 #[test]

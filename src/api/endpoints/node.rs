@@ -89,7 +89,10 @@ struct WordingReply<'s> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Provenance<'s> {
+    /// The address that the text was read from, which may be that of a copy.
     pub(super) source_url: Option<String>,
+    /// The address of the provision at its publisher, if that has one for each.
+    pub(super) official_url: Option<String>,
     publisher: Option<&'s str>,
     edition: Option<&'s str>,
     current_through: Option<String>,
@@ -104,7 +107,7 @@ pub(super) struct Provenance<'s> {
 /// older one must get the new one. The version is told before anything is written, so it cannot be a hash of that.
 const fn edition(format: Format) -> u32 {
     match format {
-        Format::Json | Format::Markdown | Format::Text => 1,
+        Format::Json | Format::Markdown | Format::Text => 2,
     }
 }
 
@@ -221,9 +224,16 @@ impl<'s> NodeReply<'s> {
 
     /// Publisher, edition, address and hash, as far as they are known.
     fn origin(&self) -> String {
-        let Provenance { publisher, edition, current_through, source_url, content_hash, .. } = &self.provenance;
+        let Provenance { publisher, edition, current_through, source_url, official_url, content_hash, .. } =
+            &self.provenance;
         let through = current_through.as_ref().map(|date| format!("current through {date}"));
-        let known = [publisher.map(str::to_owned), edition.map(str::to_owned), through, source_url.clone()];
+        let known = [
+            publisher.map(str::to_owned),
+            edition.map(str::to_owned),
+            through,
+            official_url.clone(),
+            source_url.clone(),
+        ];
         let known: Vec<String> = known.into_iter().flatten().chain([content_hash.clone()]).collect();
         known.join("; ")
     }
@@ -255,8 +265,10 @@ fn wordings<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<WordingRe
 fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
     let source: Option<&Source> = corpus.catalogue().sources.get(usize::from(record.source));
     let through = record.current_through.clone();
+    let own_citation = corpus.snapshot().grammar().parse(&record.citation).ok();
     Provenance {
         source_url: record.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
+        official_url: source.zip(own_citation).and_then(|(source, citation)| source.official_url(&citation)),
         publisher: source.map(|source| source.publisher.as_str()),
         edition: source.map(|source| source.edition.as_str()),
         current_through: through.or_else(|| source.and_then(|source| source.current_through.clone())),
@@ -313,6 +325,7 @@ mod tests {
             references: NodeReferences::default(),
             provenance: Provenance {
                 source_url: dated("https://example.org"),
+                official_url: dated("https://example.org/1"),
                 publisher: Some("Publisher"),
                 edition: Some("2021"),
                 current_through: dated("2021-06-30"),
@@ -340,7 +353,7 @@ mod tests {
         let now = written
             .each_ref()
             .map(|(format, written)| (format.name(), edition(*format), hex::encode(&Sha256::digest(written)[..8])));
-        let then = [("json", 1, "4a682f27d624aec7"), ("md", 1, "4fbbacb883ba74d6"), ("txt", 1, "05163e82fc07b386")];
+        let then = [("json", 2, "6ad109adb9eec8c7"), ("md", 2, "9eba978f8e7407ff"), ("txt", 2, "77ee0d627978d2c0")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

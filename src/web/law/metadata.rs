@@ -54,7 +54,7 @@ fn legislation(provision: &Provision<'_>, base_url: &str, address: &str) -> Valu
         "legislationJurisdiction": provision.jurisdiction,
         "inLanguage": "en",
         "isPartOf": part_of,
-        "isBasedOn": provision.provenance.source_url.as_deref().filter(|url| is_web(url)),
+        "isBasedOn": based_on(provision),
         "license": provision.provenance.license.as_deref(),
         "version": provision.provenance.edition.as_deref(),
         "legislationDateVersion": provision.effective_from,
@@ -71,4 +71,9 @@ fn shortened(text: &str) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
+}
+/// The provision at its publisher, or where it was read.
+fn based_on<'p>(provision: &'p Provision<'_>) -> Option<&'p str> {
+    let provenance = &provision.provenance;
+    provenance.official_url.as_deref().or(provenance.source_url.as_deref()).filter(|url| is_web(url))
 }

@@ -93,7 +93,7 @@ impl<'p> Setting<'p> {
         html! {
             @if !notes.is_empty() {
                 section.notes {
-                    h2 { "Notes of the publisher" }
+                    h2 #notes { "Notes of the publisher" }
                     @for (Note { topic, text }, place) in notes {
                         // The title of the notes after it.
                         @if text.is_empty() { h3 { (Letters(topic)) } } @else {
@@ -153,6 +153,7 @@ impl<'p> Setting<'p> {
             ("Retrieved", &provenance.retrieved_at),
             ("License", &provenance.license),
         ];
+        let addresses = [("Official source", &provenance.official_url), ("Read from", &provenance.source_url)];
         html! {
             section.provenance aria-labelledby="provenance" {
                 h2 #provenance { "Where this text is from" }
@@ -160,12 +161,14 @@ impl<'p> Setting<'p> {
                     @for (name, value) in rows {
                         @if let Some(value) = value { dt { (name) } dd { (Letters(value)) } }
                     }
-                    @if let Some(url) = &provenance.source_url {
-                        dt { "Source" }
-                        dd {
-                            @match is_web(url) {
-                                true => { a href=(url) rel="external noreferrer" { (Letters(url)) } }
-                                false => { (Letters(url)) }
+                    @for (name, url) in addresses {
+                        @if let Some(url) = url {
+                            dt { (name) }
+                            dd {
+                                @match is_web(url) {
+                                    true => { a href=(url) rel="external noreferrer" { (Letters(url)) } }
+                                    false => { (Letters(url)) }
+                                }
                             }
                         }
                     }

@@ -97,6 +97,8 @@ pub(super) struct Provenance<'b> {
     #[serde(borrow)]
     pub(super) source_url: Option<Cow<'b, str>>,
     #[serde(borrow)]
+    pub(super) official_url: Option<Cow<'b, str>>,
+    #[serde(borrow)]
     pub(super) publisher: Option<Cow<'b, str>>,
     #[serde(borrow)]
     pub(super) edition: Option<Cow<'b, str>>,
