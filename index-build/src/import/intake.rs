@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use hornbook_corpus::texts::TEXT_BYTES_MAX;
+
 use crate::content::{Content, NewNode};
 use crate::effect::Effect;
 use crate::gather::Gatherer;
@@ -21,6 +23,16 @@ pub struct Intake<'a> {
 
 impl Intake<'_> {
     pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
+        if let Some(bytes) = too_long(&node.content) {
+            // Kept out of the gatherer: no step behind it expects such a text.
+            let what = format!(
+                "'{}' has a text of {bytes} bytes, and {TEXT_BYTES_MAX} is the most; check whether the file is damaged, \
+                 or divide the provision",
+                node.key
+            );
+            self.mistakes.add(&node.position, what);
+            return if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) };
+        }
         if let Some(what) = layout_mistake(&node.content) {
             // A reader would cut the text in the wrong places.
             self.mistakes.add(&node.position, format!("'{}' was set wrongly: {what}; please report this", node.key));
@@ -62,6 +74,14 @@ impl Intake<'_> {
         mistakes.into_iter().for_each(|what| self.mistakes.add(position, what));
         if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }
     }
+}
+
+/// The length of the first text of a node, or of a wording of it, that is longer than a snapshot holds.
+fn too_long(content: &Content) -> Option<usize> {
+    let own = [Some(&content.heading), content.text.as_ref(), content.source_credit.as_ref()];
+    let notes = content.notes.iter().flat_map(|note| [&note.topic, &note.text]);
+    let mut lengths = own.into_iter().flatten().chain(notes).map(String::len);
+    lengths.find(|length| *length > TEXT_BYTES_MAX).or_else(|| content.wordings.iter().find_map(too_long))
 }
 
 /// What is wrong with how an importer set the texts of a node.

@@ -1,6 +1,7 @@
 //! The builder from outside: one program of tests over whole snapshots.
 
 mod acts_real;
+mod bounds;
 mod cfr;
 mod cfr_real;
 mod common;

@@ -3,7 +3,7 @@
 //! Enumerated units become lines with their depth and label; a unit without words before its first subunit shares that
 //! one's line, `(a)(1)`. Headings run into their line as marks. Footnotes become notes, with a mark where their sign stood.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
@@ -23,6 +23,10 @@ pub(super) struct Setter<'a, 'd> {
     pub(super) credits: Vec<String>,
     /// Where each footnote is among the notes.
     footnotes: HashMap<&'a str, usize>,
+    /// Footnotes that have their place among the notes, but not their text: those that other footnotes cite wait here,
+    /// so that a chain of them needs no stack.
+    waiting: VecDeque<(usize, Node<'a, 'd>)>,
+    is_in_footnote: bool,
     /// The node that is set, and the footnotes in it, once somebody asked for one that does not follow its sign.
     root: Node<'a, 'd>,
     all_footnotes: Option<HashMap<&'a str, Node<'a, 'd>>>,
@@ -69,6 +73,8 @@ impl<'a, 'd> Setter<'a, 'd> {
             notes: Vec::new(),
             credits: Vec::new(),
             footnotes: HashMap::new(),
+            waiting: VecDeque::new(),
+            is_in_footnote: false,
             root,
             all_footnotes: None,
         }
@@ -348,21 +354,31 @@ impl<'a, 'd> Setter<'a, 'd> {
         all.get(id).copied()
     }
 
+    /// The place of a footnote among the notes. It is set now, or after the footnote that cites it.
     fn take_footnote(&mut self, node: Node<'a, 'd>) -> usize {
+        let place = self.notes.len();
+        self.notes.push(ContentNote { topic: FOOTNOTE.to_owned(), ..ContentNote::default() });
         if let Some(id) = node.attribute("id") {
-            // Before it is set: a note that refers to itself ends here.
-            self.footnotes.insert(id, self.notes.len());
+            self.footnotes.insert(id, place);
         }
+        self.waiting.push_back((place, node));
+        if !self.is_in_footnote {
+            self.is_in_footnote = true;
+            while let Some((place, node)) = self.waiting.pop_front() {
+                self.set_footnote(place, node);
+            }
+            self.is_in_footnote = false;
+        }
+        place
+    }
+
+    fn set_footnote(&mut self, place: usize, node: Node<'a, 'd>) {
         let (text, layout) = self.apart(|setter| {
             let body = node.children().filter(|child| !child.has_tag_name("num"));
             body.for_each(|child| setter.child(child, Depth::OUTERMOST));
         });
-        let place = self.notes.len();
-        self.notes.push(ContentNote { topic: FOOTNOTE.to_owned(), text, layout });
-        if let Some(id) = node.attribute("id") {
-            self.footnotes.insert(id, place);
-        }
-        place
+        let note = &mut self.notes[place];
+        (note.text, note.layout) = (text, layout);
     }
 
     pub(super) fn builder(&mut self) -> &mut TextBuilder {
