@@ -1,7 +1,11 @@
 //! Identifiers such as `/us/usc/t24/s3...5`, and the numbers of sections that have none.
 //!
+//! Documents of 2013 and 2014 write `/us/usc/t24/s3 to 5` and `/us/usc/t24/s1, 2`, later ones `/us/usc/t24/s3...5` and
+//! `/us/usc/t24/s1 /us/usc/t24/s2`: both are the same section and have the same key.
+//!
 //! Keys made here agree with those that `provisions-jsonl` makes, so that ids survive the change of a source's format.
 
+use crate::import::ranges::numbers_after;
 use crate::import::slug::slug;
 
 /// The levels of a hierarchy, each with how keys and identifiers shorten it.
@@ -29,9 +33,29 @@ pub(super) fn container_part(level: &str, number: Option<&str>, heading: &str) -
     if part.is_empty() { "x".to_owned() } else { part }
 }
 
-/// `t24/s3...5` for `/us/usc/t24/s3...5`: what comes after jurisdiction and code.
-pub(super) fn key_of(identifier: &str) -> Option<String> {
-    let rest = identifier.strip_prefix('/')?.splitn(3, '/').nth(2)?;
+/// The identifiers in an attribute, one for each number or range of numbers, in the later form.
+fn identifiers(attribute: &str) -> Vec<String> {
+    let attribute = attribute.trim();
+    let (above, own) = attribute.rsplit_once('/').unwrap_or(("", attribute));
+    // In the later form a list ends with an identifier of its own.
+    if !own.contains([' ', ',']) {
+        return attribute.split_whitespace().map(str::to_owned).collect();
+    }
+    let level = &own[..own.len() - own.trim_start_matches(|c: char| c.is_ascii_lowercase()).len()];
+    let numbers = own[level.len()..].split(',').map(range).filter(|number| !number.is_empty());
+    numbers.map(|number| format!("{above}/{level}{number}")).collect()
+}
+
+/// `3...5` for `3 to 5`, without spaces.
+fn range(number: &str) -> String {
+    number.trim().replace(" to ", "...").replace(' ', "")
+}
+
+/// `t24/s3...5` for `/us/usc/t24/s3...5`: what comes after jurisdiction and code, of the first of several identifiers.
+pub(super) fn key_of(attribute: &str) -> Option<String> {
+    let identifiers = identifiers(attribute);
+    let rest = identifiers.first()?;
+    let rest = rest.strip_prefix('/')?.splitn(3, '/').nth(2)?;
     let parts: Vec<String> = rest.split('/').map(slug).filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join("/"))
 }
@@ -46,21 +70,29 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// From identifiers with spaces between them.
-    pub(super) fn of_identifiers(identifiers: &str) -> Option<Self> {
-        let numbers = identifiers.split_whitespace().filter_map(|one| one.rsplit('/').next()?.strip_prefix('s'));
-        Self::of(numbers.map(str::to_owned))
+    /// From the identifiers of a section.
+    pub(super) fn of_identifiers(attribute: &str) -> Option<Self> {
+        let identifiers = identifiers(attribute);
+        Self::of(identifiers.iter().filter_map(|one| one.rsplit('/').next()?.strip_prefix('s')).map(str::to_owned))
     }
 
     /// From the value of a `num`: `2 to 15`, `11, 12`, `8A`.
     pub(super) fn of_value(value: &str) -> Option<Self> {
-        let numbers = value.split(',').map(|part| part.trim().replace(" to ", "...")).filter(|part| !part.is_empty());
-        Self::of(numbers.map(|number| number.replace(' ', "")))
+        Self::of(value.split(',').map(range).filter(|number| !number.is_empty()))
     }
 
     fn of(mut numbers: impl Iterator<Item = String>) -> Option<Self> {
         let first = numbers.next()?;
-        Some(Self { first, others: numbers.collect() })
+        Some(Self { first, others: numbers.flat_map(one_by_one).collect() })
+    }
+}
+
+/// The numbers of a further range. A search looks into ranges where they are the citation of a provision, and further
+/// numbers are parallel citations.
+fn one_by_one(number: String) -> Vec<String> {
+    match number.split_once("...") {
+        Some((first, last)) => std::iter::once(first.to_owned()).chain(numbers_after(first, last)).collect(),
+        None => vec![number],
     }
 }
 
@@ -78,6 +110,22 @@ mod tests {
         assert_eq!((numbers.first.as_str(), numbers.others), ("1", vec!["2".to_owned()]));
         assert_eq!(Numbers::of_identifiers("/us/usc/t24/s3...5").unwrap().first, "3...5");
         assert_eq!(Numbers::of_identifiers("/us/usc/t24"), None);
+    }
+
+    #[test]
+    fn identifiers_of_earlier_documents_are_those_of_later_ones() {
+        for (earlier, later) in [
+            ("/us/usc/t24/s1, 2", "/us/usc/t24/s1 /us/usc/t24/s2"),
+            ("/us/usc/t24/s3 to 5", "/us/usc/t24/s3...5"),
+            ("/us/usc/t12/s226a, 226b", "/us/usc/t12/s226a /us/usc/t12/s226b"),
+            ("/us/usc/t48/s46–1 to 46–3", "/us/usc/t48/s46–1...46–3"),
+            ("/us/usc/t24/ch1 to 3", "/us/usc/t24/ch1...3"),
+        ] {
+            assert_eq!(key_of(earlier), key_of(later), "{earlier}");
+            assert_eq!(Numbers::of_identifiers(earlier), Numbers::of_identifiers(later), "{earlier}");
+        }
+        let several = Numbers::of_identifiers("/us/usc/t30/s451 to 460, 471 to 473, 480").unwrap();
+        assert_eq!((several.first.as_str(), several.others.join(" ")), ("451...460", "471 472 473 480".to_owned()));
     }
 
     #[test]

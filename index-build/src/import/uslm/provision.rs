@@ -146,7 +146,7 @@ impl Name {
         let (Some(title), Some(numbers)) = (&place.title, numbers_of(node)) else {
             return Self::by_heading(reading, place, "section", heading);
         };
-        let identifier = node.attribute("identifier").and_then(|all| key_of(all.split_whitespace().next()?));
+        let identifier = node.attribute("identifier").and_then(key_of);
         let own = slug(&numbers.first);
         let key = match (identifier, &place.act) {
             (Some(key), _) => key,
