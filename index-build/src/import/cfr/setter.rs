@@ -164,15 +164,23 @@ fn end_of_run_in_heading(run: &mut Run) -> Option<usize> {
     let (_, start, end) = run.marks[at];
     let heading = run.text[start..end].trim_end();
     let after = run.text[end..].trim_start();
-    let is_heading = heading.ends_with(['.', '—', ':']) || after.starts_with(['.', '—']);
-    if !is_heading {
-        return None;
-    }
-    run.marks[at].0 = MarkKind::RunInHeading;
+    let is_marked = heading.ends_with(['.', '—', ':']) || after.starts_with(['.', '—']);
     let rest = after.trim_start_matches(['.', '—', '–', ' ']);
     let cut = run.text.len() - rest.len();
     let begins_series = ["(1)", "(i)", "(a)", "(A)"].iter().any(|first| rest.starts_with(first));
+    // `(j) Age limitation for certain operations (1) Age limitation.`: nothing but the label of the first paragraph below
+    // ends the heading (14 C.F.R. § 61.3).
+    let ends_at_label = || label_end > 0 && begins_series && is_label(rest);
+    if !is_marked && !ends_at_label() {
+        return None;
+    }
+    run.marks[at].0 = MarkKind::RunInHeading;
     begins_series.then_some(cut)
+}
+
+/// Whether a text begins with a label, and not with a reference such as `(1) of this section`.
+fn is_label(text: &str) -> bool {
+    infer(&[Paragraph::from(text)], &Scheme::cfr()).iter().any(|place| place.label_bytes > 0)
 }
 
 /// The end of the labels in parentheses that a text begins with.
