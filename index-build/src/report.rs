@@ -39,6 +39,8 @@ pub enum WarningKind {
     UnknownStatus,
     /// An element of a document that the importer does not know, with words in it.
     UnknownElement,
+    /// A document that another one includes, and that the plan says is not among the files.
+    AbsentDocument,
     /// Dates in the wrong order.
     Dates,
     /// A remark about the time in which a wording is law that is not wholly understood.
@@ -79,6 +81,7 @@ impl WarningKind {
             Self::UnknownStatus => "words that should say what became of a provision are unknown",
             Self::UnknownElement => "elements are unknown",
             Self::UncertainValidity => "wordings are law at times that their sources state in words not understood",
+            Self::AbsentDocument => "documents are included, but not among the files",
             Self::Dates => "dates are in the wrong order",
             Self::Misplaced => "provisions stood in the wrong place",
             Self::JunkEntry => "entries are no provisions, or have another name than their number",

@@ -5,12 +5,12 @@
 
 use roxmltree::{Document as Tree, Node};
 
-use crate::import::cfr::elements::{Elements, run_of};
+use crate::import::cfr::elements::{Elements, VOCABULARY, run_of};
 use crate::import::cfr::names::{Level, Numbers};
 use crate::import::cfr::place::{Container, Place, Reading};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
-use crate::import::xml;
+use crate::import::{unknown, xml};
 use crate::report::WarningKind;
 
 /// Parses one volume.
@@ -31,13 +31,28 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         return refuse("the volume does not say its title: TITLEHD and TITLENUM are missing");
     };
     let mut reading = Reading::new(document, target);
-    let elements = Elements::default();
-    let container = Container { level: Level::Title, number: None, heading: &heading, elements };
+    let (mut elements, mut below) = (Elements::default(), Vec::new());
+    // What is printed around the law stands beside the title.
+    let own = root.children().filter(|child| !is_around_law(*child));
+    elements.parts(own, &mut |elements, child| match child.tag_name().name() {
+        "TITLE" => elements.parts(child.children().filter(|child| !is_around_law(*child)), &mut |elements, child| {
+            if is_law(child.tag_name().name()) { below.push(child) } else { elements.child(child) }
+        }),
+        name if is_law(name) => below.push(child),
+        _ => elements.child(child),
+    });
+    let is_whole = below.is_empty();
+    let container = Container { level: Level::Title, number: None, heading: &heading, elements, is_whole };
     let place = reading.enter(&Place::default(), container, root);
-    for title in root.children().filter(|node| node.tag_name().name() == "TITLE") {
-        title.children().filter(Node::is_element).for_each(|child| read(&mut reading, child, &place));
-    }
-    reading.parsed
+    below.into_iter().for_each(|child| read(&mut reading, child, &place));
+    let mut parsed = reading.parsed;
+    unknown::warn(root, &VOCABULARY, document, &mut parsed);
+    parsed
+}
+
+/// Front and back matter, running heads, and the title's own heading.
+fn is_around_law(node: Node<'_, '_>) -> bool {
+    (VOCABULARY.is_left_out)(node) || matches!(node.tag_name().name(), "TITLEHD" | "TITLENUM")
 }
 
 /// `Title 47—Telecommunication`
@@ -59,16 +74,21 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
         "SUBJGRP" => Level::Group,
         "SECTION" => return section(reading, node, place),
         "APPENDIX" => return appendix(reading, node, place),
-        // The contents of a volume, and what a container says of itself.
         _ => return,
     };
     let mut elements = Elements::new(node, None);
-    let heading = heading_of(node, level, &elements);
+    let head = head_of(node);
+    let heading = heading_of(node, head, level, &elements);
     let (below, own): (Vec<_>, Vec<_>) =
-        node.children().filter(Node::is_element).partition(|child| is_law(child.tag_name().name()));
-    own.iter().filter(|child| !is_heading(**child)).for_each(|child| elements.child(*child));
+        node.children().filter(|child| Some(*child) != head).partition(|child| is_law(child.tag_name().name()));
+    let is_whole = below.is_empty();
+    elements.parts(own.into_iter(), &mut |elements, child| match child.tag_name().name() {
+        // It is about something else in the container.
+        "RESERVED" if !is_whole => elements.paragraph(child),
+        _ => elements.child(child),
+    });
     let misplaced = std::mem::take(&mut elements.misplaced);
-    let inner = reading.enter(place, Container { level, number: None, heading: &heading, elements }, node);
+    let inner = reading.enter(place, Container { level, number: None, heading: &heading, elements, is_whole }, node);
     below.into_iter().for_each(|child| read(reading, child, &inner));
     put_back(reading, misplaced, &inner);
 }
@@ -77,20 +97,20 @@ fn is_law(name: &str) -> bool {
     matches!(name, "SUBTITLE" | "CHAPTER" | "SUBCHAP" | "PART" | "SUBPART" | "SUBJGRP" | "SECTION" | "APPENDIX")
 }
 
-/// A heading, or what stands for it where nothing else does.
-fn is_heading(node: Node<'_, '_>) -> bool {
-    matches!(node.tag_name().name(), "HD" | "RESERVED")
+/// The heading of a container, or the remark that it is reserved where it has no other.
+fn head_of<'a>(node: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
+    let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
+    direct("HD").or_else(|| direct("RESERVED"))
 }
 
 /// A chapter is headed in its table of contents only; a reserved container by a remark.
-fn heading_of(node: Node<'_, '_>, level: Level, elements: &Elements<'_, '_>) -> String {
+fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: Level, elements: &Elements<'_, '_>) -> String {
     let direct = |name: &'static str| node.children().find(move |child| child.tag_name().name() == name);
     let in_contents = || {
         let contents = direct("TOC")?.children().find(|child| child.tag_name().name() == "TOCHD")?;
         contents.children().find(|child| child.tag_name().name() == "HD")
     };
-    let heading = direct("HD").or_else(|| direct("RESERVED"));
-    let heading = heading.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
+    let heading = head.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
     let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
     // Said where a chapter runs over several volumes.
     match heading.to_ascii_lowercase().strip_suffix("(continued)") {
@@ -100,14 +120,14 @@ fn heading_of(node: Node<'_, '_>, level: Level, elements: &Elements<'_, '_>) -> 
 }
 
 fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
-    let (mut label, mut heading, mut rest) = (None, None, Vec::new());
-    for child in node.children().filter(Node::is_element) {
+    let (mut label, mut heading, mut is_reserved, mut rest) = (None, None, false, Vec::new());
+    for child in node.children() {
         match child.tag_name().name() {
             "SECTNO" if label.is_none() => label = Some(run_of(child, &[]).text),
             "SUBJECT" if heading.is_none() => heading = Some(child),
             "RESERVED" if heading.is_none() => {
                 heading = Some(child);
-                rest.push(child);
+                is_reserved = true;
             }
             _ => rest.push(child),
         }
@@ -115,7 +135,8 @@ fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let label = label.unwrap_or_default();
     let mut elements = Elements::new(node, Numbers::of(&label).map(|numbers| numbers.first));
     let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
-    rest.into_iter().for_each(|child| elements.child(child));
+    elements.is_reserved = is_reserved;
+    elements.parts(rest.into_iter(), &mut Elements::child);
     let misplaced = std::mem::take(&mut elements.misplaced);
     reading.section(place, &label, &heading, elements.into_text(label.clone()), node);
     put_back(reading, misplaced, place);
@@ -125,8 +146,7 @@ fn appendix<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let first = node.children().find(|child| child.tag_name().name() == "HD");
     let heading = first.map(|heading| run_of(heading, &[]).text).unwrap_or_default();
     let mut elements = Elements::new(node, None);
-    let rest = node.children().filter(|child| child.is_element() && Some(*child) != first);
-    rest.for_each(|child| elements.child(child));
+    elements.parts(node.children().filter(|child| Some(*child) != first), &mut Elements::child);
     let misplaced = std::mem::take(&mut elements.misplaced);
     let short = node.children().find(|child| child.tag_name().name() == "EAR");
     let reference = short.map(|short| run_of(short, &[]).text).unwrap_or_default();

@@ -2,11 +2,12 @@
 
 use roxmltree::{Document as Tree, Node};
 
-use crate::import::cfr::elements::Elements;
+use crate::import::cfr::elements::{Elements, VOCABULARY};
 use crate::import::cfr::names::{Level, Numbers};
 use crate::import::cfr::place::{Container, Place, Reading};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
+use crate::import::unknown::{self, has_words};
 use crate::import::xml;
 
 /// Parses one title, or a part of one.
@@ -29,7 +30,22 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     for division in siblings.filter(|node| is_division(*node)) {
         read(&mut reading, division, &Place::default());
     }
-    reading.parsed
+    let mut words = Vec::new();
+    outside(root, &mut words);
+    reading.outside(words);
+    let mut parsed = reading.parsed;
+    unknown::warn(root, &VOCABULARY, document, &mut parsed);
+    parsed
+}
+
+/// What has words around the divisions, and is no data about the file.
+fn outside<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
+    for child in node.children().filter(|child| !is_division(*child) && !(VOCABULARY.is_left_out)(*child)) {
+        match child.descendants().any(is_division) {
+            true => outside(child, found),
+            false => found.extend(Some(child).filter(|child| has_words(*child))),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +80,7 @@ fn is_division(node: Node<'_, '_>) -> bool {
 }
 
 fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
-    let head = node.children().find(|child| child.tag_name().name() == "HEAD");
-    let heading = head.map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
+    let heading = head_of(node).map(|head| Elements::new(node, None).run(head).text).unwrap_or_default();
     // A kind that is not known has divisions within it, or is read like an appendix.
     let kind = level_of(node).unwrap_or_else(|| match node.children().any(is_division) {
         true => Kind::Container(Level::Group),
@@ -78,7 +93,8 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
             let number = number.filter(|number| !number.is_empty()).map(|number| number.replace(['–', '—'], "-"));
             // Volumes are a matter of printing.
             let heading = heading.split("--Volume").next().unwrap_or(&heading).trim_end();
-            let container = Container { level, number: number.as_deref(), heading, elements };
+            let is_whole = !node.children().any(is_division);
+            let container = Container { level, number: number.as_deref(), heading, elements, is_whole };
             let below = reading.enter(place, container, node);
             for child in node.children().filter(|child| is_division(*child)) {
                 read(reading, child, &below);
@@ -100,10 +116,14 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
 
 fn elements_of<'a>(node: Node<'a, 'a>, number: Option<String>) -> Elements<'a, 'a> {
     let mut elements = Elements::new(node, number);
-    let is_content =
-        |child: &Node<'_, '_>| child.is_element() && !is_division(*child) && child.tag_name().name() != "HEAD";
-    node.children().filter(is_content).for_each(|child| elements.child(child));
+    let head = head_of(node);
+    let own = node.children().filter(|child| !is_division(*child) && Some(*child) != head);
+    elements.parts(own, &mut Elements::child);
     elements
+}
+
+fn head_of<'a>(node: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
+    node.children().find(|child| child.tag_name().name() == "HEAD")
 }
 
 fn reference_of(node: Node<'_, '_>) -> String {

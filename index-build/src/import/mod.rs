@@ -31,6 +31,7 @@ pub mod state_json;
 mod table_spans;
 pub mod target;
 pub mod text_builder;
+mod unknown;
 pub mod uslm;
 pub mod xml;
 pub mod zoning;

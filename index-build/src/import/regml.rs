@@ -15,6 +15,7 @@ use crate::import::document::{Document, Parsed};
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
+use crate::import::unknown::{self, Vocabulary, is_words};
 use crate::import::xml;
 
 /// Parses one part.
@@ -46,11 +47,63 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     let place = enter(&mut reading, &Place::default(), Level::Title, &title, &heading, root);
     let heading = format!("PART {label}—{}", facts("title"));
     let place = enter(&mut reading, &place, Level::Part, label, &heading, part);
-    child(part, "content")
-        .into_iter()
-        .flat_map(|content| content.children())
-        .for_each(|node| read(&mut reading, node, &place, label));
-    reading.parsed
+    let mut own = TextBuilder::default();
+    let beside = root.children().filter(|node| *node != part && !is_left_out(*node));
+    beside.for_each(|node| loose(&mut own, node, 0));
+    for node in part.children().filter(|node| !is_left_out(*node)) {
+        match node.tag_name().name() {
+            "content" => below(&mut reading, node, &place, label),
+            _ => loose(&mut own, node, 0),
+        }
+    }
+    introduce(&mut reading, &place, own, part);
+    let mut parsed = reading.parsed;
+    unknown::warn(root, &VOCABULARY, document, &mut parsed);
+    parsed
+}
+
+const VOCABULARY: Vocabulary = Vocabulary {
+    names: "altText appendix appendixLetter appendixSection appendixSubject appendixTitle callout cell column \
+    columnHeaderRow content dash date def em footnote graphic header interpParagraph interpSection \
+    interpTitle interpretations label line paragraph part ref regLetter regulation reserved row section \
+    sectionNum sectionSubject sub subject subpart subpartLetter subpartTitle sup table text thumbUrl \
+    title url variable",
+    is_left_out,
+};
+
+/// What is about the rulemaking, or repeats headings.
+fn is_left_out(node: Node<'_, '_>) -> bool {
+    matches!(node.tag_name().name(), "analysis" | "fdsys" | "preamble" | "tableOfContents")
+}
+
+/// What a container holds. Words in no section or appendix are its own text.
+fn below(reading: &mut Reading<'_>, content: Node<'_, '_>, place: &Place, part: &str) {
+    let mut own = TextBuilder::default();
+    for node in content.children().filter(|node| !is_left_out(*node)) {
+        match node.tag_name().name() {
+            "subpart" | "section" | "appendix" | "interpretations" => read(reading, node, place, part),
+            _ => loose(&mut own, node, 0),
+        }
+    }
+    introduce(reading, place, own, content);
+}
+
+fn introduce(reading: &mut Reading<'_>, place: &Place, own: TextBuilder, node: Node<'_, '_>) {
+    if !own.is_empty() {
+        let (text, layout) = own.finish();
+        reading.introduction(place, None, Text { text, layout, ..Text::default() }, node);
+    }
+}
+
+/// Words right in an element that has paragraphs, and elements that are not known: a paragraph each.
+fn loose(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
+    if is_words(node) {
+        builder.paragraph(depth);
+        builder.push(node.text().unwrap_or_default());
+        builder.end_line();
+    } else if node.is_element() {
+        line(builder, LineKind::Paragraph, node, depth);
+    }
 }
 
 fn enter(
@@ -61,7 +114,8 @@ fn enter(
     heading: &str,
     node: Node<'_, '_>,
 ) -> Place {
-    reading.enter(place, Container { level, number: Some(number), heading, elements: Elements::default() }, node)
+    let elements = Elements::default();
+    reading.enter(place, Container { level, number: Some(number), heading, elements, is_whole: false }, node)
 }
 
 fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str) {
@@ -72,8 +126,16 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
             let heading = heading("title");
             let letter = node.attribute("subpartLetter").filter(|_| !heading.is_empty());
             let inner = letter.map(|letter| enter(reading, place, Level::Subpart, letter, &heading, node));
-            let content = child(node, "content").into_iter().flat_map(|content| content.children());
-            content.for_each(|node| read(reading, node, inner.as_ref().unwrap_or(place), part));
+            let inner = inner.as_ref().unwrap_or(place);
+            let mut own = TextBuilder::default();
+            for node in node.children().filter(|node| !is_left_out(*node)) {
+                match node.tag_name().name() {
+                    "content" => below(reading, node, inner, part),
+                    "title" => {}
+                    _ => loose(&mut own, node, 0),
+                }
+            }
+            introduce(reading, inner, own, node);
         }
         "section" => {
             let heading = heading("subject");
@@ -86,16 +148,27 @@ fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place, part: &str
         "interpretations" => {
             let heading = heading("title");
             let inner = supplement(reading, place, &heading, node);
-            for section in node.children().filter(|child| child.tag_name().name() == "interpSection") {
-                let heading = child(section, "title").map(words_of).unwrap_or_default();
-                let label = section.attribute("label").unwrap_or_default();
-                let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
-                let comment = Comment { label, number: number.as_deref(), heading: &heading };
-                reading.interpretation(&inner, &comment, text_of(section), section);
+            let mut own = TextBuilder::default();
+            for node in node.children().filter(|node| !is_left_out(*node)) {
+                match node.tag_name().name() {
+                    "interpSection" => comments(reading, node, &inner, part),
+                    "title" => {}
+                    _ => loose(&mut own, node, 0),
+                }
             }
+            introduce(reading, &inner, own, node);
         }
         _ => {}
     }
+}
+
+/// The official interpretations of one section or appendix.
+fn comments(reading: &mut Reading<'_>, section: Node<'_, '_>, place: &Place, part: &str) {
+    let heading = child(section, "title").map(words_of).unwrap_or_default();
+    let label = section.attribute("label").unwrap_or_default();
+    let number = section.attribute("sectionNum").map(|number| format!("§ {part}.{number}"));
+    let comment = Comment { label, number: number.as_deref(), heading: &heading };
+    reading.interpretation(place, &comment, text_of(section), section);
 }
 
 /// The supplement that interpretations stand in. Those of appendices have a heading of their own within it.
@@ -106,7 +179,7 @@ fn supplement(reading: &mut Reading<'_>, place: &Place, heading: &str, node: Nod
     }
     let around = enter(reading, place, Level::Supplement, "I", "Supplement I", node);
     let elements = Elements::default();
-    reading.enter(&around, Container { level: Level::Group, number: None, heading, elements }, node)
+    reading.enter(&around, Container { level: Level::Group, number: None, heading, elements, is_whole: false }, node)
 }
 
 fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
@@ -121,19 +194,25 @@ fn words_of(node: Node<'_, '_>) -> String {
 fn text_of(node: Node<'_, '_>) -> Text {
     let mut builder = TextBuilder::default();
     let mut is_reserved = false;
-    for part in node.children().filter(Node::is_element) {
+    for part in node.children().filter(|part| !is_left_out(*part)) {
         match part.tag_name().name() {
             "paragraph" | "interpParagraph" => paragraph(&mut builder, part, 0),
-            "reserved" => is_reserved = true,
+            "reserved" => {
+                is_reserved = true;
+                loose(&mut builder, part, 0);
+            }
             "appendixSection" => {
-                for part in part.children().filter(Node::is_element) {
+                for part in part.children() {
                     match part.tag_name().name() {
                         "subject" => line(&mut builder, LineKind::Heading, part, 0),
-                        _ => paragraph(&mut builder, part, 0),
+                        "paragraph" => paragraph(&mut builder, part, 0),
+                        _ => loose(&mut builder, part, 0),
                     }
                 }
             }
-            _ => {}
+            // The heading of the provision.
+            "subject" | "title" | "appendixTitle" => {}
+            _ => loose(&mut builder, part, 0),
         }
     }
     let (text, layout) = builder.finish();
@@ -169,7 +248,9 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
         match part.tag_name().name() {
             "content" => inline(builder, part, inner),
             "paragraph" | "interpParagraph" => paragraph(builder, part, inner),
-            _ => {}
+            "title" => {}
+            _ if is_words(part) => builder.push(part.text().unwrap_or_default()),
+            _ => loose(builder, part, inner),
         }
     }
     builder.end_line();
@@ -234,16 +315,33 @@ fn image_name(node: Node<'_, '_>) -> String {
 
 fn table(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     let mut rows = TableRows::begin(depth, builder);
-    for row in node.descendants() {
-        match row.tag_name().name() {
-            "columnHeaderRow" => rows.begin_line(LineKind::TableHead, builder),
-            "row" => rows.begin_line(LineKind::TableRow, builder),
-            _ => continue,
+    for part in node.descendants().skip(1) {
+        match part.tag_name().name() {
+            "columnHeaderRow" => row(&mut rows, part, LineKind::TableHead, builder),
+            "row" => row(&mut rows, part, LineKind::TableRow, builder),
+            "header" => {}
+            _ if part.parent_element().is_some_and(is_frame) => {
+                rows.begin_line(LineKind::TableNote, builder);
+                builder.push(if part.is_text() { part.text().unwrap_or_default() } else { "" });
+                builder.push(&words_of(part));
+                builder.end_line();
+            }
+            _ => {}
         }
-        for cell in row.children().filter(Node::is_element) {
-            let span = Span::of_html(|name| cell.attribute(name));
-            rows.cell(span, builder, |builder| builder.push(&run_of(cell, &[]).text));
-        }
-        rows.end_row(builder);
     }
+}
+
+/// What holds rows. Elements in a row are its cells.
+fn is_frame(node: Node<'_, '_>) -> bool {
+    matches!(node.tag_name().name(), "header" | "table")
+}
+
+fn row(rows: &mut TableRows, row: Node<'_, '_>, kind: LineKind, builder: &mut TextBuilder) {
+    rows.begin_line(kind, builder);
+    for cell in row.children().filter(|cell| cell.is_element() || is_words(*cell)) {
+        let span = Span::of_html(|name| cell.attribute(name));
+        let words = if cell.is_text() { cell.text().unwrap_or_default().to_owned() } else { words_of(cell) };
+        rows.cell(span, builder, |builder| builder.push(&words));
+    }
+    rows.end_row(builder);
 }

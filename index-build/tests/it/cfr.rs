@@ -72,7 +72,7 @@ fn marked(node: &NewNode, kind: MarkKind) -> Vec<&str> {
     marks.map(|mark| &text[mark.start as usize..(mark.start + mark.length) as usize]).collect()
 }
 
-const ECFR: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
+pub(crate) const ECFR: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <DLPSTEXTCLASS><HEADER><FILEDESC><TITLESTMT><TITLE>Title 9: Arden</TITLE></TITLESTMT></FILEDESC></HEADER>
 <TEXT><BODY><ECFRBRWS><AMDDATE>Jan. 1, 2024</AMDDATE>
 <DIV1 N="9" NODE="9:1" TYPE="TITLE"><HEAD>Title 9—Arden--Volume 1</HEAD>
@@ -166,7 +166,7 @@ fn containers_have_their_notes_and_appendices_belong_to_their_part() {
     assert!(subparts.windows(2).all(|pair| pair[0].sort < pair[1].sort) && subparts[1].sort < appendix.sort);
 }
 
-const ANNUAL: &str = r#"<?xml version="1.0"?>
+pub(crate) const ANNUAL: &str = r#"<?xml version="1.0"?>
 <CFRDOC><AMDDATE>Oct. 1, 2011</AMDDATE><FMTR><TITLEPG><TITLENUM>Title 9</TITLENUM></TITLEPG><EXPLA><P>Not law.</P></EXPLA></FMTR>
 <TITLE><LRH>9 CFR</LRH><CFRTITLE><TITLEHD><HD>Title 9—Arden</HD></TITLEHD></CFRTITLE>
 <CHAPTER><TOC><TOCHD><HD>CHAPTER I—OFFICE (CONTINUED)</HD></TOCHD></TOC>
@@ -247,7 +247,7 @@ fn tables_of_the_annual_edition_are_rows_and_cells() {
     );
 }
 
-const REGML: &str = r#"<?xml version="1.0"?><regulation xmlns="eregs"><fdsys><cfrTitleNum>9</cfrTitleNum><cfrTitleText>Arden</cfrTitleText><title>BANKS</title></fdsys>
+pub(crate) const REGML: &str = r#"<?xml version="1.0"?><regulation xmlns="eregs"><fdsys><cfrTitleNum>9</cfrTitleNum><cfrTitleText>Arden</cfrTitleText><title>BANKS</title></fdsys>
 <preamble><cfr><title>9</title><section>1002</section></cfr></preamble>
 <part label="1002"><tableOfContents><tocSecEntry target="1002-1"><sectionNum>1</sectionNum></tocSecEntry></tableOfContents><content>
 <subpart label="1002-Subpart"><content>
@@ -286,6 +286,54 @@ fn regml_keeps_its_nesting_and_interpretations_are_provisions() {
     assert_eq!(lines(comment), ["0H 1(a) General.", "0P 1. Branches. Too."]);
     assert_eq!(comment.key, "us/cfr/t9/pt1002/suppi/1002-1-interp");
     assert_eq!(parsed.nodes.iter().filter(|node| node.content.level == "subpart").count(), 0);
+}
+
+/// The paragraph that begins 14 C.F.R. § 61.3(j), with a dash behind its heading and without.
+#[test]
+fn a_run_in_heading_ends_at_the_first_label_below_it() {
+    for dash in ["—", ""] {
+        let parsed = electronic(&format!(
+            "<DIV8 N='§ 7.3' TYPE='SECTION'><HEAD>§ 7.3 Age.</HEAD>\
+             <P>(a) A pilot needs a certificate. <I>Note</I> (1) of this section is a reference.</P>\
+             <P>(b) <I>Age limitation for certain operations</I>{dash}(1) <I>Age limitation.</I> No person may serve.</P>\
+             <P>(2) <I>Definitions.</I> In this paragraph:</P><P>(i) One.</P><P>(c) <I>Special purpose.</I> Two.</P></DIV8>"
+        ));
+        let told = lines(by_citation(&parsed, "9 C.F.R. § 7.3"));
+        assert_eq!(
+            told[1..],
+            [
+                format!("0P (b) Age limitation for certain operations{dash}"),
+                "1P (1) Age limitation. No person may serve.".to_owned(),
+                "1P (2) Definitions. In this paragraph:".to_owned(),
+                "2P (i) One.".to_owned(),
+                "0P (c) Special purpose. Two.".to_owned(),
+            ]
+        );
+    }
+}
+
+/// Paragraphs, a table with its footnote and an extract right below a part and a subpart.
+#[test]
+fn text_right_below_a_container_is_its_first_provision() {
+    let parsed = electronic(
+        "<AUTH><HED>Authority:</HED><PSPACE>9 U.S.C. 1.</PSPACE></AUTH><P>(a) This part is about ponds.<SU>1</SU><FTREF/></P>\
+         <FTNT><P><SU>1</SU> And pools.</P></FTNT><TABLE><TR><TD>Pond</TD><TD>3</TD></TR></TABLE>\
+         <DIV6 N='A' TYPE='SUBPART'><HEAD>Subpart A—Frogs</HEAD><EXTRACT><P>Frogs croak.</P></EXTRACT></DIV6>\
+         <DIV8 N='§ 7.1' TYPE='SECTION'><HEAD>§ 7.1 Ponds.</HEAD><P>Wet.</P></DIV8>",
+    );
+    let part = parsed.nodes.iter().find(|node| node.content.level == "part").unwrap();
+    let topics: Vec<&str> = part.content.notes.iter().map(|note| note.topic.as_str()).collect();
+    assert_eq!((topics, &part.content.text), (vec!["Authority"], &None));
+    let ponds = by_citation(&parsed, "9 C.F.R. pt. 7, introductory text");
+    assert_eq!(lines(ponds), ["0P (a) This part is about ponds.", "1R Pond\t3"]);
+    assert_eq!((ponds.parent, ponds.key.as_str()), (Some(part.handle), "us/cfr/t9/pt7/introduction"));
+    assert_eq!(ponds.content.notes[0].text, "And pools.");
+    assert_eq!(ponds.content.layout.marks.iter().map(|mark| mark.target).collect::<Vec<_>>(), [0]);
+    assert!(ponds.sort < by_citation(&parsed, "9 C.F.R. § 7.1").sort);
+    // A subpart that has nothing else.
+    let frogs = by_citation(&parsed, "9 C.F.R. pt. 7, subpt. A, text");
+    assert_eq!((lines(frogs), frogs.content.heading.as_str()), (vec!["0B Frogs croak.".to_owned()], "Subpart A—Frogs"));
+    assert!(parsed.warnings.is_empty(), "{:?}", parsed.warnings);
 }
 
 /// A part with these sections, in the electronic edition.

@@ -18,6 +18,7 @@ mod mutations;
 mod no_encoder;
 mod open_law;
 mod open_law_golden;
+mod open_law_others;
 mod open_law_references;
 mod open_law_small;
 mod open_law_source;
@@ -32,6 +33,7 @@ mod state_json;
 mod state_json_words;
 mod state_plans;
 mod state_twins;
+mod stray_words;
 mod stripped;
 mod table_spans;
 #[cfg(feature = "encoder")]

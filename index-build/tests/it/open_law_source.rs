@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) code_body: &'static str,
     pub(crate) citation: &'static str,
     pub(crate) options: toml::Table,
+    /// What the path of a document of the code contains.
+    pub(crate) folder: &'static str,
 }
 
 pub(crate) fn district() -> Plan {
@@ -31,6 +33,7 @@ pub(crate) fn district() -> Plan {
         code_body: "Code of the District of Columbia",
         citation: "D.C. Code § {number}",
         options: toml::Table::new(),
+        folder: "",
     }
 }
 
@@ -42,6 +45,44 @@ pub(crate) fn maryland() -> Plan {
         code_body: "Code of Maryland Regulations",
         citation: "COMAR {number}",
         options: toml::Table::from_iter([("joined_numbers".to_owned(), toml::Value::Boolean(true))]),
+        folder: "",
+    }
+}
+
+pub(crate) fn baltimore() -> Plan {
+    Plan {
+        archive: "baltimore-law-xml-2026.tar.zst",
+        lines: "",
+        key: "md-baltimore/code",
+        code_body: "Baltimore City Code",
+        citation: "Balt. City Code § {number}",
+        options: toml::Table::new(),
+        folder: "/code/",
+    }
+}
+
+pub(crate) fn san_mateo() -> Plan {
+    Plan {
+        archive: "san-mateo-law-xml-2026.tar.zst",
+        lines: "",
+        key: "ca-san-mateo/code",
+        code_body: "San Mateo Municipal Code",
+        citation: "San Mateo Mun. Code § {number}",
+        // The publisher's repository has the zoning title elsewhere.
+        options: toml::Table::from_iter([("absent".to_owned(), toml::Value::from(vec!["code/27.xml"]))]),
+        folder: "/code/",
+    }
+}
+
+pub(crate) fn turtle_mountain() -> Plan {
+    Plan {
+        archive: "turtle-mountain-law-xml-2025.tar.zst",
+        lines: "",
+        key: "turtle-mountain/code",
+        code_body: "Turtle Mountain Tribal Code",
+        citation: "Turtle Mountain Tribal Code § {number}",
+        options: toml::Table::new(),
+        folder: "/code/",
     }
 }
 

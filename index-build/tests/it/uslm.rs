@@ -14,9 +14,9 @@ use hornbook_index_build::report::Warnings;
 
 use crate::common::{Numbers, build_at, target};
 
-const TITLE: &str = include_str!("uslm/title.xml");
+pub(crate) const TITLE: &str = include_str!("uslm/title.xml");
 const APPENDIX: &str = include_str!("uslm/appendix.xml");
-const REGULATIONS: &str = include_str!("uslm/regulations.xml");
+pub(crate) const REGULATIONS: &str = include_str!("uslm/regulations.xml");
 
 pub(crate) fn parse(bytes: impl Into<Vec<u8>>) -> Parsed {
     let document = Document { place: "usc.zip!t.xml".into(), bytes: bytes.into() };
@@ -333,11 +333,30 @@ fn unknown_statuses_and_elements_are_warned_of() {
     assert_eq!(
         warned,
         [
-            "<poem> is not known between containers; its words are left out",
             "the status 'forgotten' is unknown; treated as in force",
             "'90 U.S.C. § 2' is in force but has no text",
+            "<poem> is not known; its words are kept as text",
         ]
     );
+    let poem = content(&parsed, "us/usc/t90/ch1/introduction");
+    assert_eq!(poem.citation, "United States Code, Title 90, Chapter 1, introductory text");
+    assert_eq!(poem.text.as_deref(), Some("A word."));
+}
+
+/// The titles of 2013 write ranges and lists within one identifier.
+#[test]
+fn earlier_documents_have_the_keys_and_citations_of_later_ones() {
+    let earlier = TITLE
+        .replace("/us/usc/t90/s3...5", "/us/usc/t90/s3 to 5")
+        .replace("/us/usc/t90/s6 /us/usc/t90/s7", "/us/usc/t90/s6, 7");
+    assert_ne!(earlier, TITLE);
+    let names = |parsed: &Parsed| -> Vec<(String, String, Vec<String>)> {
+        let nodes = parsed.nodes.iter();
+        nodes.map(|n| (n.key.clone(), n.content.citation.clone(), n.content.parallel_citations.clone())).collect()
+    };
+    let (earlier, later) = (names(&parse(earlier)), names(&parse(TITLE)));
+    assert_eq!(earlier, later);
+    assert!(later.iter().any(|(_, _, parallel)| parallel == &["90 U.S.C. § 7"]));
 }
 
 #[test]

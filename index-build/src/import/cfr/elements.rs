@@ -9,6 +9,44 @@ use super::setter::{Footnote, Setter, Text};
 use super::tables;
 use crate::content::ContentNote;
 use crate::import::labels::Scheme;
+use crate::import::unknown::Vocabulary;
+
+/// The elements of the electronic and the annual edition, as their guides and files have them.
+pub(crate) const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out };
+
+const NAMES: &str = "AC APPENDIX APPRO AUTH B BCAP BODY BOXHD BOXTXT BR CAPTION CFRDOC CHAPTER CHED CITA COL COLGROUP \
+    CROSSREF DIV DIV1 DIV2 DIV3 DIV4 DIV5 DIV6 DIV7 DIV8 DIV9 DLPSTEXTCLASS E ECFR ECFRBRWS EDNOTE \
+    EFFDNOT EFFDNOTP EFTNT ENT EXAMPLE EXAMPLES EXTRACT FL-2 FNC FNP FP FP-1 FP-2 FP-3 FP-DASH FP1 FP1-2 \
+    FP2 FP2-2 FP2-3 FP3 FP4 FR FRP FRP0 FTNT FTREF GID GPH GPOTABLE HALFDASH HD HD1 HD2 HD3 HD4 HD5 HD6 \
+    HD8 HEAD HED HED1 I IMG LDRFIG LDRWK LI MATH MID NOTE NOTES NPAR OL P P-1 P-2 P-3 P-DASH P1 P2 P2-3 \
+    P4-5 P6-7 P8-9 PARAUTH PART PRTPAGE PSPACE Q RESERVED REVTXT ROW SCOL2 SECAUTH SECTION SECTNO SOURCE \
+    STARS SU SUBCHAP SUBJECT SUBJECT1 SUBJECT2 SUBJECT3 SUBJGRP SUBPART SUBTITLE TABLE TBODY TCAP TD \
+    TEXT TEXTCLASS TFOOT TH THEAD THED TITLE TITLEHD TITLENUM TNOTE TR TTITLE UL XREF a b br caption \
+    center col colgroup div em h1 h2 h3 h4 hr i img li ol p span strong sub sup table tbody td tfoot th \
+    thead tr u ul";
+
+/// What is printed around the law and repeats it, or is about the book or the file.
+fn is_left_out(node: Node<'_, '_>) -> bool {
+    matches!(
+        node.tag_name().name(),
+        "ALPHLIST"
+            | "AMDDATE"
+            | "BMTR"
+            | "CFRTITLE"
+            | "CFRTOC"
+            | "CONTENTS"
+            | "EAR"
+            | "FAIDS"
+            | "FMTR"
+            | "HEADER"
+            | "LRH"
+            | "LSA"
+            | "RRH"
+            | "SECHD"
+            | "TOC"
+            | "XREFTITLE"
+    )
+}
 
 /// What stands in a provision or right below a container, by what it is.
 #[derive(Debug, Default)]
@@ -48,8 +86,50 @@ impl<'a, 'd> Elements<'a, 'd> {
         Text { text, layout, credit, notes: self.notes, is_reserved: self.is_reserved, reference }
     }
 
+    /// What stands right below a container as text, with the footnotes of that text; the other notes stay.
+    pub(crate) fn take_text(&mut self) -> Option<Text> {
+        let (text, mut layout) = self.finish();
+        if text.is_empty() {
+            return None;
+        }
+        let mut is_taken = vec![false; self.notes.len()];
+        take_footnotes(&layout, &self.notes, &mut is_taken);
+        let places = places_apart(&is_taken);
+        renumber(&mut layout, &places);
+        let (mut taken, mut kept) = (Vec::new(), Vec::new());
+        for (mut note, is_taken) in std::mem::take(&mut self.notes).into_iter().zip(is_taken) {
+            renumber(&mut note.layout, &places);
+            if is_taken { taken.push(note) } else { kept.push(note) }
+        }
+        self.notes = kept;
+        Some(Text { text, layout, notes: taken, ..Text::default() })
+    }
+
     pub(crate) fn run(&self, node: Node<'_, '_>) -> Run {
         run_of(node, &self.signs)
+    }
+
+    /// Everything in an element: each block by itself, and words that are in no block as a paragraph.
+    pub(crate) fn contents(&mut self, node: Node<'a, 'd>, each: &mut dyn FnMut(&mut Self, Node<'a, 'd>)) {
+        self.parts(node.children(), each);
+    }
+
+    /// The same for some of the children of an element.
+    pub(crate) fn parts(
+        &mut self,
+        parts: impl Iterator<Item = Node<'a, 'd>>,
+        each: &mut dyn FnMut(&mut Self, Node<'a, 'd>),
+    ) {
+        let mut loose = Run::default();
+        for part in parts.filter(|part| part.is_text() || part.is_element()) {
+            if part.is_text() || is_inline(part.tag_name().name()) {
+                fill_part(&mut loose, part, &self.signs, Apart::Elsewhere);
+                continue;
+            }
+            self.text.paragraph(std::mem::take(&mut loose));
+            each(self, part);
+        }
+        self.text.paragraph(loose);
     }
 
     pub(crate) fn child(&mut self, node: Node<'a, 'd>) {
@@ -57,19 +137,20 @@ impl<'a, 'd> Elements<'a, 'd> {
             // What is repeated for the printed page: running heads, page numbers, tables of contents.
             "EAR" | "PRTPAGE" | "CONTENTS" | "CFRTOC" | "TOC" | "FTREF" | "SECHD" | "XREFTITLE" => {}
             "P" | "PSPACE" | "FP" | "FRP" => self.paragraph(node),
-            "HD" | "HED" | "HD1" | "HD2" | "HD3" | "HD4" | "HD5" | "HD6" => {
+            "HD" | "HEAD" | "HED" | "HD1" | "HD2" | "HD3" | "HD4" | "HD5" | "HD6" => {
                 let run = self.run(node);
                 self.text.push(LineKind::Heading, run);
+                self.blocks_in(node);
             }
-            "EXTRACT" => node.children().filter(Node::is_element).for_each(|child| self.block(child)),
+            "EXTRACT" => self.contents(node, &mut Self::block),
             "EXAMPLE" | "EXAMPLES" | "NOTE" | "NOTES" => self.example(node),
             "GPOTABLE" => {
                 let signs = self.signs.clone();
-                tables::gpo(node, &mut self.text, &mut |cell| run_of(cell, &signs));
+                tables::gpo(node, &mut self.text, &mut |cell| cell_of(cell, &signs, Apart::Inline));
             }
             "TABLE" | "table" => {
                 let signs = self.signs.clone();
-                tables::html(node, &mut self.text, &mut |cell| run_of(cell, &signs));
+                tables::html(node, &mut self.text, &mut |cell| cell_of(cell, &signs, Apart::InlineButTables));
             }
             "GPH" | "MATH" | "GID" | "MID" => {
                 let run = self.run(node);
@@ -87,7 +168,7 @@ impl<'a, 'd> Elements<'a, 'd> {
             }
             "FTNT" => self.footnote(node),
             "CITA" => self.credits.push(self.run(node).text),
-            "RESERVED" => self.is_reserved = true,
+            "RESERVED" => self.reserved(node),
             // The authority of a section is a SECAUTH: this one is an example that the section gives.
             "AUTH" if self.number.is_some() => self.example(node),
             "AUTH" | "SECAUTH" => self.note(node, "Authority"),
@@ -99,21 +180,33 @@ impl<'a, 'd> Elements<'a, 'd> {
             "REVTXT" => self.revised(node),
             name if name.starts_with("FP") => self.paragraph(node),
             _ if node.children().any(|child| is_block(child.tag_name().name())) => {
-                node.children().filter(Node::is_element).for_each(|child| self.child(child));
+                self.contents(node, &mut Self::child);
             }
             _ => self.paragraph(node),
         }
     }
 
     /// A paragraph, and then what stands in it as a block of its own.
-    fn paragraph(&mut self, node: Node<'a, 'd>) {
+    pub(crate) fn paragraph(&mut self, node: Node<'a, 'd>) {
         let run = self.run(node);
         self.text.paragraph(run);
         self.blocks_in(node);
     }
 
     fn blocks_in(&mut self, node: Node<'a, 'd>) {
-        node.children().filter(|child| is_apart(child.tag_name().name())).for_each(|child| self.child(child));
+        for child in node.children().filter(Node::is_element) {
+            if is_apart(child.tag_name().name()) { self.child(child) } else { self.blocks_in(child) }
+        }
+    }
+
+    /// `[Reserved]`, which is a status; whatever more it says is text.
+    fn reserved(&mut self, node: Node<'a, 'd>) {
+        self.is_reserved = true;
+        let run = self.run(node);
+        let says = run.text.trim_matches(|c: char| !c.is_alphanumeric());
+        if !says.is_empty() && !says.eq_ignore_ascii_case("reserved") {
+            self.text.paragraph(run);
+        }
     }
 
     /// A paragraph of an extract.
@@ -133,34 +226,31 @@ impl<'a, 'd> Elements<'a, 'd> {
 
     /// `Example 1.` or `Note:` and its paragraphs. The heading runs into the first.
     fn example(&mut self, node: Node<'a, 'd>) {
-        let mut heading: Option<Run> = None;
-        for child in node.children().filter(Node::is_element) {
-            match child.tag_name().name() {
-                "HD" | "HED" => {
-                    let mut run = Run::default();
-                    let words = self.run(child);
-                    run.marked(MarkKind::RunInHeading, |run| run.push(&words.text));
-                    heading = Some(run);
-                }
-                "P" | "PSPACE" | "FP" => {
-                    let mut run = heading.take().unwrap_or_default();
-                    run.append(self.run(child));
-                    self.text.push(LineKind::Block, run);
-                    self.blocks_in(child);
-                }
-                _ => self.child(child),
+        let mut heading = Run::default();
+        self.contents(node, &mut |elements, child| match child.tag_name().name() {
+            "HD" | "HED" => {
+                // A heading without words of its own is a line.
+                elements.text.push(LineKind::Block, std::mem::take(&mut heading));
+                let words = elements.run(child);
+                heading.marked(MarkKind::RunInHeading, |run| run.push(&words.text));
             }
-        }
-        if let Some(heading) = heading {
-            self.text.push(LineKind::Block, heading);
-        }
+            "P" | "PSPACE" | "FP" => {
+                let mut run = std::mem::take(&mut heading);
+                run.append(elements.run(child));
+                elements.text.push(LineKind::Block, run);
+                elements.blocks_in(child);
+            }
+            _ => elements.child(child),
+        });
+        self.text.push(LineKind::Block, heading);
     }
 
     fn footnote(&mut self, node: Node<'a, 'd>) {
         let sign = sign_of(node);
         let mut inner = Self::new(node, self.number.clone());
-        for (place, child) in node.children().filter(Node::is_element).enumerate() {
-            if place == 0 && child.tag_name().name() == "P" {
+        let first = node.first_element_child().filter(|first| first.tag_name().name() == "P");
+        inner.contents(node, &mut |inner, child| {
+            if Some(child) == first {
                 let run = inner.run(child);
                 let signed = !sign.is_empty() && run.text.starts_with(&sign);
                 let words = if signed { run.split(sign.len()).1 } else { run };
@@ -169,7 +259,7 @@ impl<'a, 'd> Elements<'a, 'd> {
             } else {
                 inner.child(child);
             }
-        }
+        });
         self.footnotes.push((sign, self.notes.len()));
         self.take_note("Footnote".to_owned(), inner);
     }
@@ -177,17 +267,12 @@ impl<'a, 'd> Elements<'a, 'd> {
     fn note(&mut self, node: Node<'a, 'd>, topic: &str) {
         let mut inner = Self::new(node, self.number.clone());
         let mut named = None;
-        for child in node.children().filter(Node::is_element) {
-            match child.tag_name().name() {
-                "HD" | "HED" if named.is_none() => {
-                    named = Some(self.run(child).text.trim_end_matches([':', '.', ' ']).to_owned());
-                }
-                _ => inner.child(child),
+        inner.contents(node, &mut |inner, child| match child.tag_name().name() {
+            "HD" | "HED" if named.is_none() => {
+                named = Some(inner.run(child).text.trim_end_matches([':', '.', ' ']).to_owned());
             }
-        }
-        if node.children().all(|child| !child.is_element()) {
-            inner.paragraph(node);
-        }
+            _ => inner.child(child),
+        });
         self.take_note(named.filter(|name| !name.is_empty()).unwrap_or(topic.to_owned()), inner);
     }
 
@@ -203,39 +288,91 @@ impl<'a, 'd> Elements<'a, 'd> {
 
     /// The wording that a section will have. Sections and parts that follow it were put here by a missing end tag.
     fn revised(&mut self, node: Node<'a, 'd>) {
-        for (place, child) in node.children().filter(Node::is_element).enumerate() {
-            match child.tag_name().name() {
-                "SECTION" => {
-                    let number = child
-                        .children()
-                        .find(|part| part.tag_name().name() == "SECTNO")
-                        .map(|part| self.run(part).text);
-                    let number = number.and_then(|label| Numbers::of(&label)).map(|numbers| numbers.first);
-                    let is_wording = number.is_some() && number == self.number;
-                    if is_wording || (place == 0 && self.number.is_none()) {
-                        self.wording(child);
-                    } else {
-                        self.misplaced.push(child);
-                    }
+        let first = node.first_element_child();
+        self.contents(node, &mut |elements, child| match child.tag_name().name() {
+            "SECTION" => {
+                let number = child
+                    .children()
+                    .find(|part| part.tag_name().name() == "SECTNO")
+                    .map(|part| elements.run(part).text);
+                let number = number.and_then(|label| Numbers::of(&label)).map(|numbers| numbers.first);
+                let is_wording = number.is_some() && number == elements.number;
+                if is_wording || (Some(child) == first && elements.number.is_none()) {
+                    elements.wording(child);
+                } else {
+                    elements.misplaced.push(child);
                 }
-                "PART" | "SUBPART" | "SUBJGRP" | "SUBCHAP" | "CHAPTER" | "APPENDIX" => self.misplaced.push(child),
-                _ => self.block(child),
             }
+            name if is_hierarchy(name) && Some(child) == first && quotes_removed_law(node) => elements.quoted(child),
+            name if is_hierarchy(name) => elements.misplaced.push(child),
+            _ => elements.block(child),
+        });
+    }
+
+    /// Containers and sections that a note prints although they are law no more: its text, with their headings.
+    fn quoted(&mut self, node: Node<'a, 'd>) {
+        let own_credits = self.credits.len();
+        self.contents(node, &mut |elements, child| match child.tag_name().name() {
+            "SECTION" => elements.wording(child),
+            name if is_hierarchy(name) => elements.quoted(child),
+            _ => elements.child(child),
+        });
+        for credit in self.credits.split_off(own_credits) {
+            self.text.push(LineKind::Block, Run::of_words(&credit));
         }
     }
 
     fn wording(&mut self, section: Node<'a, 'd>) {
         let mut heading = Run::default();
-        for child in section.children().filter(Node::is_element) {
-            match child.tag_name().name() {
-                "SECTNO" | "SUBJECT" => heading.append(self.run(child)),
-                _ => {
-                    self.text.push(LineKind::Heading, std::mem::take(&mut heading));
-                    self.child(child);
-                }
+        self.contents(section, &mut |elements, child| match child.tag_name().name() {
+            "SECTNO" | "SUBJECT" => heading.append(elements.run(child)),
+            _ => {
+                elements.text.push(LineKind::Heading, std::mem::take(&mut heading));
+                elements.child(child);
+            }
+        });
+        self.text.push(LineKind::Heading, heading);
+    }
+}
+
+fn is_hierarchy(name: &str) -> bool {
+    matches!(name, "PART" | "SUBPART" | "SUBJGRP" | "SUBCHAP" | "CHAPTER" | "APPENDIX")
+}
+
+/// Whether a note introduces its revised text as law that was removed (the note to 47 C.F.R. § 61.136 of 2011).
+fn quotes_removed_law(revised: Node<'_, '_>) -> bool {
+    let before = revised.prev_siblings().skip(1).find(Node::is_element);
+    let words = before.map(|before| run_of(before, &[]).text).unwrap_or_default();
+    words.contains("the removed ") && words.ends_with("set forth as follows:")
+}
+
+/// Marks the footnotes that a text refers to, and those that they refer to.
+fn take_footnotes(layout: &Layout, notes: &[ContentNote], is_taken: &mut [bool]) {
+    let mut open: Vec<&Layout> = vec![layout];
+    while let Some(layout) = open.pop() {
+        for mark in layout.marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
+            let note = mark.target as usize;
+            if !std::mem::replace(&mut is_taken[note], true) {
+                open.push(&notes[note].layout);
             }
         }
-        self.text.push(LineKind::Heading, heading);
+    }
+}
+
+/// Where each note will be among those that are taken, or among those that stay.
+fn places_apart(is_taken: &[bool]) -> Vec<u32> {
+    let mut counts = [0, 0];
+    let mut next = |is_taken: bool| {
+        let count = &mut counts[usize::from(is_taken)];
+        *count += 1;
+        *count - 1
+    };
+    is_taken.iter().map(|&is_taken| next(is_taken)).collect()
+}
+
+fn renumber(layout: &mut Layout, places: &[u32]) {
+    for mark in layout.marks.iter_mut().filter(|mark| mark.kind() == Some(MarkKind::Footnote)) {
+        mark.target = places[mark.target as usize];
     }
 }
 
@@ -284,57 +421,98 @@ fn is_block(name: &str) -> bool {
         || name.starts_with("FP")
 }
 
+/// Elements that are a part of a line.
+fn is_inline(name: &str) -> bool {
+    matches!(
+        name,
+        "AC" | "B"
+            | "E"
+            | "FR"
+            | "FTREF"
+            | "I"
+            | "PRTPAGE"
+            | "SU"
+            | "a"
+            | "b"
+            | "em"
+            | "i"
+            | "span"
+            | "strong"
+            | "sub"
+            | "sup"
+    )
+}
+
+/// What becomes of an element that stands apart, while words around it are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Apart {
+    /// It is set after them.
+    Elsewhere,
+    /// It belongs to them: a cell has no other place for it.
+    Inline,
+    /// The same, but for tables: their rows follow those of the table around them.
+    InlineButTables,
+}
+
 /// The words of an element with what is marked in them. `signs` are those of the footnotes at hand.
 pub(crate) fn run_of(node: Node<'_, '_>, signs: &[String]) -> Run {
     let mut run = Run::default();
-    fill(&mut run, node, signs);
+    fill(&mut run, node, signs, Apart::Elsewhere);
     run
 }
 
-fn fill(run: &mut Run, node: Node<'_, '_>, signs: &[String]) {
-    for child in node.children() {
-        if child.is_text() {
-            run.push(child.text().unwrap_or_default());
-            continue;
-        }
-        match child.tag_name().name() {
-            _ if !child.is_element() => {}
-            "PRTPAGE" | "FTREF" => {}
-            "SU" => {
-                let sign = run_of(child, &[]).text;
-                if signs.contains(&sign) && is_before_reference(child) {
-                    run.footnote(&sign);
-                } else {
-                    run.marked(MarkKind::Superscript, |run| fill(run, child, signs));
-                }
-            }
-            "I" => run.marked(MarkKind::Emphasis, |run| fill(run, child, signs)),
-            "B" => run.marked(MarkKind::Strong, |run| fill(run, child, signs)),
-            "E" => match emphasis(child.attribute("T").unwrap_or_default()) {
-                Some(kind) => run.marked(kind, |run| fill(run, child, signs)),
-                None => fill(run, child, signs),
-            },
-            "FR" => {
-                // A mixed number: 8 and a half is printed without a space, but must not read 81/2.
-                if run.text.ends_with(|c: char| c.is_ascii_digit()) {
-                    run.space();
-                }
-                fill(run, child, signs);
-            }
-            name if is_apart(name) => run.space(),
-            "LI" | "BR" | "br" | "HED" | "GID" | "MID" => {
-                run.space();
-                fill(run, child, signs);
-                run.space();
-            }
-            name if is_block(name) => {
-                run.space();
-                fill(run, child, signs);
-                run.space();
-            }
-            _ => fill(run, child, signs),
-        }
+/// The words of a cell.
+fn cell_of(node: Node<'_, '_>, signs: &[String], apart: Apart) -> Run {
+    let mut run = Run::default();
+    fill(&mut run, node, signs, apart);
+    run
+}
+
+fn fill(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: Apart) {
+    node.children().for_each(|child| fill_part(run, child, signs, apart));
+}
+
+fn fill_part(run: &mut Run, child: Node<'_, '_>, signs: &[String], apart: Apart) {
+    if child.is_text() {
+        return run.push(child.text().unwrap_or_default());
     }
+    match child.tag_name().name() {
+        _ if !child.is_element() => {}
+        "PRTPAGE" | "FTREF" => {}
+        "SU" => {
+            let sign = run_of(child, &[]).text;
+            if signs.contains(&sign) && is_before_reference(child) {
+                run.footnote(&sign);
+            } else {
+                run.marked(MarkKind::Superscript, |run| fill(run, child, signs, apart));
+            }
+        }
+        "I" => run.marked(MarkKind::Emphasis, |run| fill(run, child, signs, apart)),
+        "B" => run.marked(MarkKind::Strong, |run| fill(run, child, signs, apart)),
+        "E" => match emphasis(child.attribute("T").unwrap_or_default()) {
+            Some(kind) => run.marked(kind, |run| fill(run, child, signs, apart)),
+            None => fill(run, child, signs, apart),
+        },
+        "FR" => {
+            // A mixed number: 8 and a half is printed without a space, but must not read 81/2.
+            if run.text.ends_with(|c: char| c.is_ascii_digit()) {
+                run.space();
+            }
+            fill(run, child, signs, apart);
+        }
+        "TABLE" | "table" if apart == Apart::InlineButTables => run.space(),
+        name if is_apart(name) && apart == Apart::Elsewhere => run.space(),
+        "LI" | "BR" | "br" | "HED" | "GID" | "MID" => in_between(run, child, signs, apart),
+        name if is_block(name) => in_between(run, child, signs, apart),
+        _ => fill(run, child, signs, apart),
+    }
+}
+
+/// Words with room before and after them.
+fn in_between(run: &mut Run, node: Node<'_, '_>, signs: &[String], apart: Apart) {
+    run.space();
+    fill(run, node, signs, apart);
+    run.space();
 }
 
 /// Typefaces of the Government Publishing Office.

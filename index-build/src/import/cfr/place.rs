@@ -9,7 +9,7 @@ use super::effect::effect_of;
 use super::elements::Elements;
 use super::names::{self, Attachment, Level, Numbers};
 use super::setter::Text;
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::slug::slug;
 use crate::import::target::Target;
@@ -72,7 +72,7 @@ impl<'r> Reading<'r> {
 
     /// Goes into a container: makes its node, unless this document had it before. Containers at its level or below are left.
     pub(crate) fn enter(&mut self, place: &Place, container: Container<'_>, node: Node<'_, '_>) -> Place {
-        let Container { level, number, heading, elements } = container;
+        let Container { level, number, heading, mut elements, is_whole } = container;
         let above = place.above.iter().position(|above| above.level >= level).unwrap_or(place.above.len());
         let mut place = Place { above: place.above[..above].to_vec() };
         let parent = place.above.last();
@@ -93,7 +93,12 @@ impl<'r> Reading<'r> {
         let handle = Handle::new(self.target.key, &format!("container\n{key}"));
         let parent = parent.map(|above| above.handle);
         place.above.push(Above { level, number: number.clone(), key: key.clone(), citation: citation.clone(), handle });
+        let own_text = elements.take_text();
         if !self.keys.insert(key.clone()) {
+            self.continued(handle, elements);
+            if let Some(text) = own_text {
+                self.introduction(&place, is_whole.then_some(heading), text, node);
+            }
             return place;
         }
         let title = place.title();
@@ -126,7 +131,76 @@ impl<'r> Reading<'r> {
             ..Content::default()
         };
         self.parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat: OnRepeat::Share, content, position });
+        if let Some(text) = own_text {
+            self.introduction(&place, is_whole.then_some(heading), text, node);
+        }
         place
+    }
+
+    /// Keeps words that stand outside of all containers as a note of the first one.
+    pub(crate) fn outside<'a>(&mut self, words: Vec<Node<'a, 'a>>) {
+        let mut elements = Elements::default();
+        elements.parts(words.into_iter(), &mut Elements::child);
+        if let (Some(text), Some(first)) = (elements.take_text(), self.parsed.nodes.first_mut()) {
+            let note = ContentNote { topic: "Text".to_owned(), text: text.text, layout: text.layout };
+            first.content.notes.push(note);
+        }
+    }
+
+    /// Gives the notes of a container that the document has a second time to its node.
+    fn continued(&mut self, handle: Handle, elements: Elements<'_, '_>) {
+        let Some(first) = self.parsed.nodes.iter_mut().find(|node| node.handle == handle) else { return };
+        let credit = elements.credit();
+        let own = &mut first.content;
+        for mut note in elements.notes {
+            if !own.notes.iter().any(|known| (&known.topic, &known.text) == (&note.topic, &note.text)) {
+                note.layout.count_footnotes_from(own.notes.len());
+                own.notes.push(note);
+            }
+        }
+        own.source_credit =
+            own.source_credit.take().into_iter().chain(credit).reduce(|first, more| first + " " + &more);
+    }
+
+    /// Adds the text right below a container, which is law like that of a section: its first provision. Where the container
+    /// has nothing else, it is its whole text and has its heading.
+    pub(crate) fn introduction(&mut self, place: &Place, whole: Option<&str>, text: Text, node: Node<'_, '_>) {
+        let Some(above) = place.above.last() else { return };
+        let (key, citation) = match above.level {
+            Level::Part | Level::Subpart => self.names_of_part(place, above.level),
+            _ => (above.key.clone(), above.citation.clone()),
+        };
+        let (name, heading) = match whole {
+            Some(heading) => ("text", heading),
+            None => ("introductory text", "Introductory text"),
+        };
+        let named = Named {
+            key: format!("{key}/introduction"),
+            citation: format!("{citation}, {name}"),
+            level: "text",
+            ..Named::default()
+        };
+        self.provision(Some(above.handle), named, heading, text, node);
+    }
+
+    /// Key and citation of the part around, or of the subpart.
+    fn names_of_part(&self, place: &Place, level: Level) -> (String, String) {
+        let title = place.title();
+        let subpart = place.number(Level::Subpart).filter(|_| level == Level::Subpart);
+        match (place.number(Level::Part), subpart) {
+            (Some(part), Some(subpart)) => (
+                format!("{}/t{}/pt{}/spt{}", self.target.key, slug(title), slug(part), slug(subpart)),
+                format!("{title} C.F.R. pt. {part}, subpt. {subpart}"),
+            ),
+            (Some(part), None) if level == Level::Part => {
+                (format!("{}/t{}/pt{}", self.target.key, slug(title), slug(part)), format!("{title} C.F.R. pt. {part}"))
+            }
+            _ => {
+                let above = place.above.last();
+                let key = above.map_or(self.target.key, |above| above.key.as_str());
+                (key.to_owned(), above.map_or(self.target.code_body, |above| above.citation.as_str()).to_owned())
+            }
+        }
     }
 
     /// Adds a section. `label` is its number as printed.
@@ -162,22 +236,8 @@ impl<'r> Reading<'r> {
             Some(_) => place.down_to(level),
             None => place.above.as_slice(),
         };
-        let title = place.title();
-        let subpart = place.number(Level::Subpart).filter(|_| level == Level::Subpart);
-        let (key, citation) = match (place.number(Level::Part), subpart) {
-            (Some(part), Some(subpart)) => (
-                format!("{}/t{}/pt{}/spt{}", self.target.key, slug(title), slug(part), slug(subpart)),
-                format!("{title} C.F.R. pt. {part}, subpt. {subpart}"),
-            ),
-            (Some(part), None) => {
-                (format!("{}/t{}/pt{}", self.target.key, slug(title), slug(part)), format!("{title} C.F.R. pt. {part}"))
-            }
-            _ => {
-                let above = around.last();
-                let key = above.map_or(self.target.key, |above| above.key.as_str());
-                (key.to_owned(), above.map_or(self.target.code_body, |above| above.citation.as_str()).to_owned())
-            }
-        };
+        let level = if place.number(Level::Subpart).is_some() { level } else { Level::Part };
+        let (key, citation) = self.names_of_part(place, level);
         let long = called.citation.replacen("App.", "Appendix", 1).replacen("Supp.", "Supplement", 1);
         let parallel = (long != called.citation)
             .then(|| format!("{}, {long}", citation.replace("pt.", "Part").replace("subpt.", "Subpart")));
@@ -261,6 +321,8 @@ pub(crate) struct Container<'c> {
     pub(crate) number: Option<&'c str>,
     pub(crate) heading: &'c str,
     pub(crate) elements: Elements<'c, 'c>,
+    /// It has no section and no container within it.
+    pub(crate) is_whole: bool,
 }
 
 /// The official interpretations of a section, whose number is given, or of something else.

@@ -16,6 +16,12 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    pub(crate) fn of_words(words: &str) -> Self {
+        let mut run = Self::default();
+        run.push(words);
+        run
+    }
+
     pub(crate) fn push(&mut self, words: &str) {
         let Self { text, space, .. } = self;
         // Most runs are one piece of text.

@@ -28,10 +28,26 @@ pub(crate) fn gpo(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) {
                     row.cell(Span { columns: 1 + further, ..Span::ONE }, read(entry));
                 }
                 setter.in_table(LineKind::TableRow, table, row.end());
+                remarks(child, |entry| entry.tag_name().name() == "ENT", table, setter, read);
             }
             "PRTPAGE" => {}
             _ => setter.in_table(LineKind::TableNote, table, vec![Cell::Own(read(child))]),
         }
+    }
+    remarks(node, |child| child.is_element(), table, setter, read);
+}
+
+/// Words right in a part of a table that are in no cell of it: a line each.
+fn remarks(
+    node: Node<'_, '_>,
+    is_read: impl Fn(&Node<'_, '_>) -> bool,
+    table: usize,
+    setter: &mut Setter,
+    read: ReadCell<'_>,
+) {
+    for child in node.children().filter(|child| !is_read(child)) {
+        let run = if child.is_text() { Run::of_words(child.text().unwrap_or_default()) } else { read(child) };
+        setter.in_table(LineKind::TableNote, table, vec![Cell::Own(run)]);
     }
 }
 
@@ -68,6 +84,7 @@ fn boxhead(node: Node<'_, '_>, table: usize, setter: &mut Setter, read: ReadCell
     }
     around.into_iter().for_each(|place| heads[place].end = column + 1);
     let levels = heads.iter().map(|head| head.level + 1).max().unwrap_or(0);
+    remarks(node, |head| head.tag_name().name() == "CHED", table, setter, read);
     for level in 0..levels {
         let mut row: Vec<Cell> = Vec::new();
         for head in heads.iter_mut().filter(|head| head.level <= level) {
@@ -115,21 +132,36 @@ pub(crate) fn html(node: Node<'_, '_>, setter: &mut Setter, read: ReadCell<'_>) 
     let table = setter.begin_table();
     let names = Columns::of(node);
     let mut row = Row::default();
-    for element in node.descendants().filter(Node::is_element) {
+    remarks(node, |child| child.is_element(), table, setter, read);
+    for element in node.descendants().skip(1).filter(Node::is_element) {
         let name = element.tag_name().name().to_ascii_lowercase();
         match name.as_str() {
             "caption" | "title" => setter.in_table(LineKind::TableNote, table, vec![Cell::Own(read(element))]),
-            "thead" | "tbody" | "tfoot" => row.spans.begin_part(),
+            "thead" | "tbody" | "tfoot" => {
+                row.spans.begin_part();
+                remarks(element, |child| child.is_element(), table, setter, read);
+            }
+            "tgroup" | "table" => remarks(element, |child| child.is_element(), table, setter, read),
             "tr" | "row" => {
                 let cells: Vec<Node<'_, '_>> = element.children().filter(is_cell).collect();
                 let is_head = is_in_head(element)
                     || !cells.is_empty() && cells.iter().all(|cell| cell.tag_name().name().eq_ignore_ascii_case("th"));
                 cells.into_iter().for_each(|cell| row.cell(names.span(cell), read(cell)));
                 setter.in_table(if is_head { LineKind::TableHead } else { LineKind::TableRow }, table, row.end());
+                remarks(element, |child| child.is_element(), table, setter, read);
+            }
+            _ if !is_cell(&element) && element.parent_element().is_some_and(is_frame) => {
+                setter.in_table(LineKind::TableNote, table, vec![Cell::Own(read(element))]);
             }
             _ => {}
         }
     }
+}
+
+/// What holds rows or cells and no words.
+fn is_frame(node: Node<'_, '_>) -> bool {
+    let name = node.tag_name().name();
+    ["table", "tgroup", "thead", "tbody", "tfoot", "tr", "row"].iter().any(|frame| name.eq_ignore_ascii_case(frame))
 }
 
 fn is_cell(node: &Node<'_, '_>) -> bool {

@@ -6,19 +6,23 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::notes::Notes;
-use super::source::{Source, elements, holds_sections, name, words, words_of};
+use super::source::{Source, child, elements, holds_sections, name, words, words_of};
 use super::{href, section, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::levels::Label;
+use crate::import::unknown::is_words;
 use crate::includes::Include;
 use crate::naming::NameParts;
 use crate::order::SortKey;
+use crate::report::WarningKind;
 
 const XINCLUDE: &str = "http://www.w3.org/2001/XInclude";
 
 /// The root of a code, which includes its titles.
 pub(super) fn code(source: &mut Source<'_, '_>, root: Node<'_, '_>) {
-    Walk::new(source).children(root, None);
+    let mut walk = Walk::new(source);
+    walk.children(root, None);
+    walk.about(root);
 }
 
 /// A container that is a document of its own.
@@ -55,8 +59,20 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
                 Some("container") => self.container(part, below, SortKey::default()),
                 Some("section") => section::add(self.source, part, below),
                 Some("attachments") => elements(part).for_each(|part| self.attachment(part, own)),
+                Some("attachment") => self.attachment(part, own),
+                // `loose` finds all else.
                 _ => {}
             }
+        }
+    }
+
+    /// What the root says of the code, such as how it is edited. A node before all law has it.
+    fn about(&mut self, root: Node<'_, '_>) {
+        let mut notes = Notes::of(root);
+        let names = elements(root).filter(|part| matches!(name(*part), Some("num" | "prefix")));
+        names.chain(loose(root)).for_each(|words| notes.add("Text", words));
+        if !notes.is_empty() {
+            self.add(root, None, "About this code".to_owned(), "", notes, SortKey::default(), None);
         }
     }
 
@@ -64,8 +80,7 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         let number = words_of(node, "num");
         let heading = heading_of(&words_of(node, "prefix"), &number, &words_of(node, "heading"));
         let mut notes = Notes::of(node);
-        let texts = elements(node).filter(|part| matches!(name(*part), Some("text" | "aftertext" | "para")));
-        texts.for_each(|text| notes.add("Text", text));
+        loose(node).for_each(|words| notes.add("Text", words));
         let reason = words_of(node, "reason");
         let by_reason = status::of_reason(&reason);
         if by_reason.is_none() || reason.contains(' ') {
@@ -93,6 +108,11 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
             return self.source.refuse(node, what);
         }
         match href::resolve(self.source.document.path(), node.attribute("href").unwrap_or_default()) {
+            Ok(path) if self.source.lacks(&path) => {
+                let what =
+                    format!("'{path}' is included here and not in the source, as the plan says; its law is missing");
+                self.source.warn(WarningKind::AbsentDocument, node, what);
+            }
             Ok(path) => {
                 let file = path.rsplit('/').next().unwrap_or_default();
                 self.last_section = file.strip_suffix(".xml").unwrap_or(file).to_owned();
@@ -158,6 +178,22 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
         self.source.parsed.nodes.push(new);
         handle
     }
+}
+
+/// Words right in a container: all that is not read as its names, its notes or what it holds.
+fn loose<'t, 'd: 't>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
+    let is_name = move |part: Node<'t, 'd>| {
+        matches!(name(part), Some("num" | "prefix" | "heading" | "reason"))
+            && child(node, name(part).unwrap_or_default()) == Some(part)
+    };
+    let is_read = move |part: Node<'t, 'd>| match name(part) {
+        None => !is_words(part),
+        Some("annotation" | "annotations" | "attachments" | "container" | "include" | "meta" | "section") => true,
+        Some("subheading" | "toc") => true,
+        Some("attachment") => holds_sections(part),
+        Some(_) => is_name(part),
+    };
+    node.children().filter(move |part| !is_read(*part))
 }
 
 /// `Chapter 1. Advisory Commission on Sentencing.`

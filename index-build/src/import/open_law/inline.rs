@@ -26,9 +26,10 @@ pub(super) fn flow(builder: &mut TextBuilder, element: Node<'_, '_>, setting: Se
         match name {
             "table" => in_between(builder, setting, |builder| table::set(builder, node, setting.depth, cell)),
             "img" => in_between(builder, setting, |builder| image(builder, node, setting.depth)),
-            "h1" | "h3" => block(builder, node, setting, LineKind::Heading),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => block(builder, node, setting, LineKind::Heading),
             "center" => block(builder, node, setting, LineKind::Block),
-            "p" | "text" | "para" | "include" | "container" | "aftertext" => {
+            "p" | "text" | "para" | "include" | "container" | "section" | "aftertext" | "li" | "recital"
+            | "footnote" => {
                 block(builder, node, setting, setting.kind);
             }
             "br" => builder.space(),
@@ -86,7 +87,7 @@ pub(super) fn cell(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) 
         match name(child) {
             None if child.is_text() => builder.push(child.text().unwrap_or_default()),
             None => {}
-            Some("p" | "text" | "table" | "tr" | "td" | "th" | "br" | "center") => {
+            Some("p" | "text" | "para" | "table" | "tr" | "td" | "th" | "br" | "center" | "li" | "caption") => {
                 builder.space();
                 cell(builder, child, depth);
                 builder.space();

@@ -4,14 +4,14 @@ use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
 
 use super::inline::{self, Setting};
-use super::source::{child, elements, name, words, words_of};
+use super::source::{child, name, whole_parts, words, words_of};
 use super::table;
 use crate::import::text_builder::TextBuilder;
 
 /// The text of a section and how it is set.
 pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
     let mut builder = TextBuilder::default();
-    let law = elements(section).filter(|part| !is_remark(section, *part));
+    let law = whole_parts(section).filter(|part| !is_remark(section, *part));
     units(&mut builder, law, Setting { kind: LineKind::Paragraph, depth: 0 }, false);
     builder.finish()
 }
@@ -31,13 +31,13 @@ fn units<'t, 'd: 't>(
 ) {
     for part in parts {
         match name(part) {
-            Some("num" | "prefix" | "heading" | "reason" | "annotations" | "annotation" | "attachments" | "page") => {
-                continue;
-            }
+            // Notes, and what the heading and the status of a section say. A paragraph has no status.
+            Some("annotations" | "annotation" | "attachments" | "page") => continue,
+            Some("num" | "prefix" | "heading" | "reason") if is_name(part) => continue,
             Some("para") => paragraph(builder, part, setting.kind, setting.depth, None),
             Some("include") => {
                 let block = Setting { kind: LineKind::Block, depth: setting.depth + 1 };
-                units(builder, elements(part), block, false);
+                units(builder, whole_parts(part), block, false);
             }
             Some("container" | "section") => quoted(builder, part, setting),
             Some("table") => table::set(builder, part, setting.depth, inline::cell),
@@ -46,11 +46,26 @@ fn units<'t, 'd: 't>(
                 if !fresh {
                     builder.begin(setting.kind, setting.depth, "");
                 }
-                inline::flow(builder, part, setting);
+                match part.is_text() {
+                    true => builder.push(part.text().unwrap_or_default()),
+                    false => inline::flow(builder, part, setting),
+                }
             }
         }
         fresh = false;
     }
+}
+
+/// Whether the unit around is called by an element: the first of its kind. The reason of a section is its status, but that
+/// of a paragraph or of quoted law is text.
+fn is_name(part: Node<'_, '_>) -> bool {
+    let wanted = name(part).unwrap_or_default();
+    let Some(unit) = part.parent_element() else { return false };
+    let is_provision = || {
+        let mut around = unit.ancestors().skip(1);
+        name(unit) == Some("section") && around.all(|node| !matches!(name(node), Some("section" | "para")))
+    };
+    child(unit, wanted) == Some(part) && (wanted != "reason" || is_provision())
 }
 
 fn is_centred(part: Node<'_, '_>) -> bool {
@@ -66,10 +81,10 @@ fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, dept
         Some((outer, at)) => (outer + &own, at),
         None => (own, depth),
     };
-    let first = elements(para).find(|part| !matches!(name(*part), Some("num" | "prefix")));
+    let first = whole_parts(para).find(|part| !matches!(name(*part), Some("num" | "prefix")));
     if let Some(inner) = first.filter(|inner| shares_line(&label, *inner)) {
         paragraph(builder, inner, kind, depth + 1, Some((label, at)));
-        let rest = elements(para).filter(|part| part.range().start > inner.range().start);
+        let rest = whole_parts(para).filter(|part| part.range().start > inner.range().start);
         units_below(builder, rest, kind, depth, false);
         return;
     }
@@ -80,7 +95,7 @@ fn paragraph(builder: &mut TextBuilder, para: Node<'_, '_>, kind: LineKind, dept
         builder.end_mark();
         builder.space();
     }
-    units_below(builder, elements(para), kind, depth, true);
+    units_below(builder, whole_parts(para), kind, depth, true);
 }
 
 /// Whether the first paragraph within another one shares its line: `(a)(1)`.
@@ -101,10 +116,8 @@ fn units_below<'t, 'd: 't>(
     mut fresh: bool,
 ) {
     for part in parts {
-        if matches!(name(part), Some("num" | "prefix" | "heading")) {
-            continue;
-        }
         match name(part) {
+            Some("num" | "prefix" | "heading") if is_name(part) => continue,
             Some("para") => paragraph(builder, part, kind, depth + 1, None),
             _ => units(builder, std::iter::once(part), Setting { kind, depth }, fresh),
         }
@@ -119,5 +132,5 @@ fn quoted(builder: &mut TextBuilder, unit: Node<'_, '_>, setting: Setting) {
         builder.push(&words_of(unit, part));
         builder.space();
     }
-    units(builder, elements(unit), setting, false);
+    units(builder, whole_parts(unit), setting, false);
 }

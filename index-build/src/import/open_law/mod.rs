@@ -23,6 +23,7 @@ use roxmltree::Document as Tree;
 
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
+use crate::import::unknown::{self, Vocabulary};
 use crate::import::xml;
 use source::{Source, name};
 
@@ -43,14 +44,36 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         }
         _ => source.refuse(root, "the outermost element is no document, container or section of the open.law form"),
     }
-    source.parsed
+    let mut parsed = source.parsed;
+    unknown::warn(root, &VOCABULARY, document, &mut parsed);
+    parsed
 }
 
+const VOCABULARY: Vocabulary = Vocabulary {
+    names: "Cite a aftertext annotation annotations attachment attachments b br caption center cite col colgroup \
+    conjunction container document e em fn footnote footnotes h1 h2 h3 h4 h5 h6 heading i img include li \
+    num ol p page para prefix procedural-data reason recital recitals row s section span strong sub \
+    subheading sup table tbody td text tfoot th thead title tr u ul underline",
+    is_left_out: |node| matches!(name(node), None | Some("meta" | "toc")),
+};
+
 /// `joined_numbers = true` says that citations are the numbers of all containers and of the section, joined with dots.
+/// `absent` lists ends of paths of documents that are included, but are not among the files.
 pub fn check_options(options: &toml::Table) -> Result<(), String> {
-    match options.iter().find(|(key, value)| *key != source::JOINED_NUMBERS || !value.is_bool()) {
-        None => Ok(()),
-        Some((key, _)) if key == source::JOINED_NUMBERS => Err(format!("'{key}' must be true or false")),
-        Some((key, _)) => Err(format!("unknown option '{key}'; this format has only '{}'", source::JOINED_NUMBERS)),
+    for (key, value) in options {
+        match key.as_str() {
+            source::JOINED_NUMBERS if !value.is_bool() => return Err(format!("'{key}' must be true or false")),
+            source::ABSENT if !is_list_of_paths(value) => return Err(format!("'{key}' must be a list of paths")),
+            source::JOINED_NUMBERS | source::ABSENT => {}
+            _ => {
+                let known = [source::JOINED_NUMBERS, source::ABSENT].map(|name| format!("'{name}'")).join(" and ");
+                return Err(format!("unknown option '{key}'; this format has {known}"));
+            }
+        }
     }
+    Ok(())
+}
+
+fn is_list_of_paths(value: &toml::Value) -> bool {
+    value.as_array().is_some_and(|paths| paths.iter().all(|path| path.as_str().is_some_and(|path| !path.is_empty())))
 }

@@ -4,7 +4,8 @@ use hornbook_corpus::layout::LineKind;
 use roxmltree::Node;
 
 use super::inline::{self, Setting};
-use super::source::{elements, holds_sections, name, words};
+use super::source::{elements, holds_sections, name, whole_parts, words};
+use super::table;
 use crate::content::ContentNote;
 use crate::import::text_builder::TextBuilder;
 
@@ -16,25 +17,51 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The annotations of a section or container; those within its law are of no section.
+    /// The annotations of a section or container, and those within the law of a section.
     pub(super) fn of(node: Node<'_, '_>) -> Self {
         let mut notes = Self::default();
         for part in elements(node) {
             match name(part) {
-                Some("annotations") => elements(part).for_each(|annotation| notes.annotation(node, annotation)),
+                Some("annotations") => whole_parts(part).for_each(|annotation| notes.annotation(node, annotation)),
                 Some("annotation") => notes.annotation(node, part),
-                Some("attachments") => elements(part).for_each(|attachment| notes.attachment(node, attachment)),
+                Some("attachments") => whole_parts(part).for_each(|attachment| notes.attachment(node, attachment)),
+                Some("num" | "heading") => notes.within(part),
+                _ if name(node) == Some("section") => notes.within(part),
                 _ => {}
             }
         }
         notes
     }
 
+    /// Annotations on a part of the law: of a paragraph, a heading or a quoted section.
+    fn within(&mut self, law: Node<'_, '_>) {
+        for part in elements(law) {
+            match name(part) {
+                Some("annotations") => {
+                    whole_parts(part).for_each(|annotation| self.add(topic_of(annotation), annotation));
+                }
+                Some("annotation") => self.add(topic_of(part), part),
+                Some("attachments") => whole_parts(part).for_each(|attachment| self.attachment(law, attachment)),
+                Some("para" | "include" | "section" | "container" | "num" | "heading") => self.within(part),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.credits.is_empty() && self.notes.iter().all(|(_, builder)| builder.is_empty())
+    }
+
     /// A paragraph of the note on this topic.
     pub(super) fn add(&mut self, topic: &str, node: Node<'_, '_>) {
         let builder = self.on(topic);
         builder.paragraph(0);
-        inline::flow(builder, node, Setting { kind: LineKind::Paragraph, depth: 0 });
+        let setting = Setting { kind: LineKind::Paragraph, depth: 0 };
+        match name(node) {
+            Some("table") => table::set(builder, node, 0, inline::cell),
+            None => builder.push(node.text().unwrap_or_default()),
+            Some(_) => inline::flow(builder, node, setting),
+        }
     }
 
     pub(super) fn add_words(&mut self, topic: &str, words: &str) {
@@ -64,7 +91,7 @@ impl Notes {
                 }
             }
         } else {
-            self.add(annotation.attribute("subtype").unwrap_or(kind), annotation);
+            self.add(topic_of(annotation), annotation);
         }
     }
 
@@ -101,6 +128,10 @@ impl Notes {
         let credit = Some(self.credits.join("; ")).filter(|credit| !credit.is_empty());
         (notes, credit)
     }
+}
+
+fn topic_of<'t>(annotation: Node<'t, '_>) -> &'t str {
+    annotation.attribute("subtype").or(annotation.attribute("type")).unwrap_or("Note")
 }
 
 /// Recent history is in attributes alone, and readers see it written out: the date and the act.

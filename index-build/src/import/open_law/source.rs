@@ -5,10 +5,13 @@ use roxmltree::{Document as Tree, Node};
 use crate::content::Handle;
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
+use crate::import::unknown::is_words;
 use crate::import::xml;
 use crate::report::{SourcePosition, WarningKind};
 
 pub(super) const JOINED_NUMBERS: &str = "joined_numbers";
+/// Ends of paths of documents that are included, but that the publisher's files lack.
+pub(super) const ABSENT: &str = "absent";
 /// Elements for editors are in namespaces such as `https://open.law/schemas/codify`.
 const EDITORS: &str = "/codif";
 
@@ -26,6 +29,13 @@ impl<'s, 'd> Source<'s, 'd> {
 
     pub(super) fn joins_numbers(&self) -> bool {
         self.target.options.get(JOINED_NUMBERS).and_then(toml::Value::as_bool).unwrap_or(false)
+    }
+
+    /// Whether the plan says that the document with this path is not there.
+    pub(super) fn lacks(&self, path: &str) -> bool {
+        let absent = self.target.options.get(ABSENT).and_then(toml::Value::as_array);
+        let mut ends = absent.into_iter().flatten().filter_map(toml::Value::as_str);
+        ends.any(|end| path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/')))
     }
 
     pub(super) fn position(&self, node: Node<'_, '_>) -> SourcePosition {
@@ -62,6 +72,11 @@ pub(super) fn name<'d>(node: Node<'_, 'd>) -> Option<&'d str> {
 /// Elements of the law within a node.
 pub(super) fn elements<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
     node.children().filter(|child| name(*child).is_some())
+}
+
+/// Elements of the law within a node, and words that are in none of them.
+pub(super) fn whole_parts<'t, 'd>(node: Node<'t, 'd>) -> impl Iterator<Item = Node<'t, 'd>> {
+    node.children().filter(|child| name(*child).is_some() || is_words(*child))
 }
 
 pub(super) fn child<'t, 'd>(node: Node<'t, 'd>, wanted: &str) -> Option<Node<'t, 'd>> {

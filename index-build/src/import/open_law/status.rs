@@ -10,6 +10,9 @@ pub(super) fn of_reason(reason: &str) -> Option<Status> {
         ("not fund", Status::Reserved),
         ("applicable", Status::Reserved),
         ("not applicable", Status::Reserved),
+        // A section of a model code that a city did not enact.
+        ("not adopted", Status::Reserved),
+        ("informational", Status::Reserved),
         ("transferred", Status::Transferred),
         ("recodified", Status::Transferred),
         ("repealed", Status::Repealed),
@@ -53,6 +56,8 @@ mod tests {
             ("Chapter repealed effective June 16, 1997", Some(Status::Repealed)),
             ("VACANT", Some(Status::Reserved)),
             ("Not Fundeded", Some(Status::Reserved)),
+            ("Informational.  Not Adopted", Some(Status::Reserved)),
+            ("As in IBC", None),
             ("Applicable October 1, 2025", Some(Status::Reserved)),
             ("Expired", Some(Status::Expired)),
             ("Commissioner", None),

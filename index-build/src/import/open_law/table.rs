@@ -6,6 +6,7 @@ use roxmltree::Node;
 use super::source::{elements, name};
 use crate::import::table_spans::{Columns, TableRows};
 use crate::import::text_builder::TextBuilder;
+use crate::import::unknown::is_words;
 
 /// Adds the words of a cell to the line at hand, which lies at this depth.
 type SetCell = fn(&mut TextBuilder, Node<'_, '_>, usize);
@@ -25,8 +26,9 @@ struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     fn set_all(&mut self, builder: &mut TextBuilder, node: Node<'a, '_>, kind: Option<LineKind>) {
-        for part in elements(node) {
+        for part in node.children() {
             match name(part) {
+                None => self.words(builder, part),
                 Some("thead") => self.set_part(builder, part, Some(LineKind::TableHead)),
                 Some("tbody") => self.set_part(builder, part, kind),
                 Some("tfoot") => self.set_part(builder, part, Some(LineKind::TableNote)),
@@ -59,5 +61,14 @@ impl<'a> Setting<'a> {
             self.rows.cell(self.columns.span(node), builder, |builder| cell(builder, node, depth));
         }
         self.rows.end_row(builder);
+        row.children().for_each(|part| self.words(builder, part));
+    }
+
+    /// Words that are in no cell: a line.
+    fn words(&mut self, builder: &mut TextBuilder, node: Node<'_, '_>) {
+        if is_words(node) {
+            self.rows.begin_line(LineKind::TableNote, builder);
+            builder.push(node.text().unwrap_or_default());
+        }
     }
 }

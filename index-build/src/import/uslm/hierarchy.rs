@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::identifier::{container_part, key_of};
@@ -10,9 +11,10 @@ use super::provision;
 use super::reading::{Place, Reading, by_place, status_of};
 use super::scheme::{Scheme, TitleNumber, name_of_rules};
 use super::setting::Setter;
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
+use crate::import::unknown::has_words;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
@@ -38,7 +40,44 @@ pub(super) fn read(document: &Document, target: Target<'_>, scheme: Scheme, root
         rules: None,
     };
     reading.below(root, &top);
+    let words = loose(root);
+    match reading.parsed.nodes.first_mut() {
+        Some(first) if !words.is_empty() => {
+            let (text, layout) = Setter::new(root).set(&words);
+            first.content.notes.push(ContentNote { topic: "Text".to_owned(), text, layout });
+        }
+        None if !words.is_empty() => {
+            let position = reading.position(root);
+            reading.parsed.refuse(position, "there are words, but no title and no section that they could belong to");
+        }
+        _ => {}
+    }
     reading.parsed
+}
+
+/// What repeats another part of the document, or is about the printed book.
+pub(super) fn is_left_out(node: Node<'_, '_>) -> bool {
+    Role::of(node) == Role::Left
+}
+
+/// Words right below a container: everything in it that is no part of the hierarchy and is not read with its names and
+/// notes.
+fn loose<'a, 'd>(container: Node<'a, 'd>) -> Vec<Node<'a, 'd>> {
+    let mut found = Vec::new();
+    let (mut has_number, mut has_heading) = (false, false);
+    for child in container.children() {
+        let is_first = |seen: &mut bool| !std::mem::replace(seen, true);
+        match (Role::of(child), child.tag_name().name()) {
+            (Role::Passage, _) => found.extend(loose(child)),
+            (Role::Own, "num") if is_first(&mut has_number) => {}
+            (Role::Own, "heading") if is_first(&mut has_heading) => {}
+            (Role::Unknown, _) | (Role::Own, "num" | "heading") => {
+                found.extend(Some(child).filter(|_| has_words(child)));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The date in `<dcterms:created>2024-12-18T07:56:31</dcterms:created>`.
@@ -59,6 +98,7 @@ enum Role {
     Passage,
     /// Repeats another part, or is about the printed book.
     Left,
+    /// Text, and elements that have no place in a hierarchy.
     Unknown,
 }
 
@@ -102,18 +142,9 @@ impl Reading<'_> {
                     self.parsed.nodes.push(provision);
                 }
                 Role::Passage => self.below(child, place),
-                Role::Own | Role::Left => {}
-                Role::Unknown => self.pass_over(child),
+                // `loose` finds what is unknown, for the node that it is right below.
+                Role::Own | Role::Left | Role::Unknown => {}
             }
-        }
-    }
-
-    fn pass_over(&mut self, node: Node<'_, '_>) {
-        let has_words = node.descendants().any(|inner| inner.text().is_some_and(|text| !text.trim().is_empty()));
-        if has_words {
-            let position = self.position(node);
-            let what = format!("<{}> is not known between containers; its words are left out", node.tag_name().name());
-            self.parsed.warn(WarningKind::UnknownElement, position, what);
         }
     }
 
@@ -143,7 +174,7 @@ impl Reading<'_> {
         let handle = Handle::new(self.target.key, &format!("container\n{key}"));
         for note in node.children().filter(Node::is_element) {
             match note.tag_name().name() {
-                "notes" => note.children().filter(Node::is_element).for_each(|note| setter.note(note)),
+                "notes" => note.children().filter(|note| has_words(*note)).for_each(|note| setter.note(note)),
                 "note" | "authority" | "source" | "editorialNote" | "crossHeading" => setter.note(note),
                 "sourceCredit" => {
                     let credit = setter.plain(note);
@@ -179,7 +210,41 @@ impl Reading<'_> {
         });
         below.handle = Some(handle);
         below.key = key;
+        self.introduction(node, &below);
         self.below(node, &below);
+    }
+
+    /// Law right below a container is its first provision.
+    fn introduction(&mut self, node: Node<'_, '_>, place: &Place) {
+        let words = loose(node);
+        let Some(&first) = words.first() else { return };
+        let mut setter = Setter::new(node);
+        let (text, layout) = setter.set(&words);
+        let mut tags = self.target.tags.to_vec();
+        tags.sort_unstable();
+        let position = self.position(first);
+        self.parsed.nodes.push(NewNode {
+            handle: self.handle(first),
+            parent: place.handle,
+            key: format!("{}/introduction", place.key),
+            sort: SortKey::default(),
+            on_repeat: OnRepeat::Reconcile,
+            content: Content {
+                citation: place.citation_of("introductory text"),
+                heading: "Introductory text".to_owned(),
+                level: "text".to_owned(),
+                status: Some(Status::InForce),
+                text: Some(text),
+                layout,
+                notes: setter.notes,
+                source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
+                tags,
+                reference: node.attribute("identifier").unwrap_or_default().to_owned(),
+                source: self.target.source,
+                ..Content::default()
+            },
+            position,
+        });
     }
 
     /// A title sorts by its number, what an appendix holds by its place in it, all else as its first provision.

@@ -20,6 +20,7 @@ use roxmltree::Document as Tree;
 
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
+use crate::import::unknown::{self, Vocabulary};
 use crate::import::xml;
 use scheme::Scheme;
 
@@ -37,5 +38,23 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         );
         return Parsed::refused(document.position(xml::line_of(tree, root)), what);
     };
-    hierarchy::read(document, target, scheme, root)
+    let mut parsed = hierarchy::read(document, target, scheme, root);
+    unknown::warn(root, &VOCABULARY, document, &mut parsed);
+    parsed
 }
+
+const VOCABULARY: Vocabulary = Vocabulary { names: NAMES, is_left_out: hierarchy::is_left_out };
+
+/// The elements of USLM 1 by its schema, and those that the volumes of regulations have besides.
+const NAMES: &str = "a action affiliation amendingFormula amendment appendix approved article authority b bill block br \
+    caption center cfrDoc changeNote chapeau chapter checkBox citationNote clause col colgroup colspec \
+    column compiledAct content continuation courtRule courtRules crossHeading date def del designator \
+    division docNumber docPublicationName docReleasePoint docTitle document editionNote editorialNote em \
+    enactingFormula entry explanationNote figure fillIn footnote groupItem header heading headingItem i \
+    img inline ins instruction item label lawDoc layout level longTitle made main marker meta name note \
+    notes num organizationNote p paragraph part preamble preliminary property proviso quotedContent \
+    quotedText recital ref referenceItem reorganizationPlan reorganizationPlans resolution role row \
+    schedule section set shortTitle signature signatureDate signatures source sourceCredit span spanspec \
+    statement statute statutoryNote strong sub subarticle subchapter subclause subdivision subheading \
+    subitem subject subparagraph subpart subsection subsubitem subtitle sup table target tbody td term \
+    text tfoot tgroup th thead title toc tocItem tr uscDoc";

@@ -12,6 +12,7 @@ use super::setting::{Depth, Setter, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
 use crate::effect::Effect;
 use crate::import::slug::slug;
+use crate::import::unknown::has_words;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
@@ -100,7 +101,7 @@ impl<'a, 'd> Parts<'a, 'd> {
             match child.tag_name().name() {
                 "num" if parts.num.is_none() => parts.num = Some(child),
                 "heading" if parts.heading.is_none() => parts.heading = Some(child),
-                "notes" => parts.notes.extend(child.children().filter(Node::is_element)),
+                "notes" => parts.notes.extend(child.children().filter(|note| has_words(*note))),
                 "note" if !is_footnote(child) => parts.notes.push(child),
                 "authority" | "editorialNote" => parts.notes.push(child),
                 "sourceCredit" | "source" => parts.credits.push(child),

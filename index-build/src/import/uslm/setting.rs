@@ -14,6 +14,14 @@ use crate::import::text_builder::TextBuilder;
 /// The topic of notes that a sign in the text refers to.
 pub(super) const FOOTNOTE: &str = "Footnote";
 
+/// Headings over groups of notes.
+const GROUPS_OF_NOTES: [&str; 4] = [
+    "Editorial Notes",
+    "Statutory Notes and Related Subsidiaries",
+    "Executive Documents",
+    "Court Rules and Judicial Documents",
+];
+
 /// The texts of one node as they are set, one at a time, and the notes found on the way.
 pub(super) struct Setter<'a, 'd> {
     text: Text,
@@ -88,6 +96,11 @@ impl<'a, 'd> Setter<'a, 'd> {
         self.flush_label();
         self.is_in_cell = was_in_cell;
         std::mem::replace(&mut self.text, outer).builder.finish()
+    }
+
+    /// Sets several elements as one text.
+    pub(super) fn set(&mut self, nodes: &[Node<'a, 'd>]) -> (String, Layout) {
+        self.apart(|setter| nodes.iter().for_each(|&node| setter.child(node, Depth::OUTERMOST)))
     }
 
     /// The words of an element in one line, without layout: a heading, a number, a source credit.
@@ -295,12 +308,15 @@ impl<'a, 'd> Setter<'a, 'd> {
     pub(super) fn note(&mut self, node: Node<'a, 'd>) {
         let heading = node.children().find(|child| child.has_tag_name("heading"));
         let topic = heading.map(|heading| self.plain(heading)).filter(|topic| !topic.is_empty());
-        let (text, layout) = self.apart(|setter| {
-            let body = node.children().filter(|&child| Some(child) != heading);
-            body.for_each(|child| setter.child(child, Depth::OUTERMOST));
-        });
+        let body: Vec<_> = match node.is_text() {
+            true => vec![node],
+            false => node.children().filter(|&child| Some(child) != heading).collect(),
+        };
+        let (text, layout) = self.set(&body);
         // `Editorial Notes` above the notes that are: the kinds of those say it.
-        let is_cross_heading = node.attribute("role") == Some("crossHeading") && text.is_empty();
+        let is_cross_heading = node.attribute("role") == Some("crossHeading")
+            && text.is_empty()
+            && topic.as_deref().is_some_and(|topic| GROUPS_OF_NOTES.contains(&topic));
         let topic = topic.map_or_else(|| kind_of_note(node), |topic| topic.trim_end_matches(':').to_owned());
         let has_words = !text.is_empty() || heading.is_some();
         if has_words && !is_cross_heading {
@@ -311,7 +327,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     /// A note that stands in the text under a heading of its own.
     pub(super) fn note_under(&mut self, heading: Node<'a, 'd>, body: &[Node<'a, 'd>]) {
         let topic = self.plain(heading);
-        let (text, layout) = self.apart(|setter| body.iter().for_each(|&child| setter.child(child, Depth::OUTERMOST)));
+        let (text, layout) = self.set(body);
         self.notes.push(ContentNote { topic, text, layout });
     }
 
@@ -420,7 +436,7 @@ fn indent_of(class: &str) -> usize {
 /// `Removal description` for the topic `removalDescription`; the name of the element where no topic is given.
 fn kind_of_note(node: Node<'_, '_>) -> String {
     let name = match node.tag_name().name() {
-        "note" | "notes" => node.attribute("topic").unwrap_or("note"),
+        "" | "note" | "notes" => node.attribute("topic").unwrap_or("note"),
         other => other,
     };
     let mut words = String::with_capacity(name.len() + 4);

@@ -5,6 +5,7 @@ use roxmltree::Node;
 
 use super::setting::{Depth, Setter};
 use crate::import::table_spans::{Columns, Spans};
+use crate::import::unknown::{has_words, is_words};
 
 impl<'a, 'd> Setter<'a, 'd> {
     pub(super) fn table(&mut self, node: Node<'a, 'd>, depth: usize) {
@@ -28,7 +29,7 @@ impl<'a, 'd> Setter<'a, 'd> {
     }
 
     fn rows(&mut self, node: Node<'a, 'd>, kind: LineKind, rows: &mut Rows<'a>) {
-        for child in node.children().filter(Node::is_element) {
+        for child in node.children().filter(|child| child.is_element() || is_words(*child)) {
             match child.tag_name().name() {
                 "thead" => self.part(child, LineKind::TableHead, rows),
                 "tbody" => self.part(child, LineKind::TableRow, rows),
@@ -36,14 +37,17 @@ impl<'a, 'd> Setter<'a, 'd> {
                 "tgroup" => self.rows(child, kind, rows),
                 "tr" | "row" => self.table_row(child, kind, rows),
                 // Widths, lines and names.
-                "col" | "colgroup" | "colspec" | "spanspec" => {}
-                _ => {
-                    self.begin_row(LineKind::TableNote, rows);
-                    self.children(child, Depth::OUTERMOST);
-                    self.end_row();
-                }
+                "col" | "colgroup" | "colspec" | "spanspec" if !has_words(child) => {}
+                _ => self.remark(child, rows),
             }
         }
+    }
+
+    /// Words in a table that are in no cell of it: a line.
+    fn remark(&mut self, node: Node<'a, 'd>, rows: &mut Rows<'a>) {
+        self.begin_row(LineKind::TableNote, rows);
+        self.child(node, Depth::OUTERMOST);
+        self.end_row();
     }
 
     fn part(&mut self, node: Node<'a, 'd>, kind: LineKind, rows: &mut Rows<'a>) {
@@ -60,6 +64,7 @@ impl<'a, 'd> Setter<'a, 'd> {
             kind => kind,
         };
         self.cells(cells(row), kind, rows);
+        row.children().filter(|part| !is_cell(*part) && has_words(*part)).for_each(|part| self.remark(part, rows));
     }
 
     fn cells(&mut self, cells: impl Iterator<Item = Node<'a, 'd>>, kind: LineKind, rows: &mut Rows<'a>) {
@@ -88,9 +93,16 @@ impl<'a, 'd> Setter<'a, 'd> {
     /// A layout of USLM: a head and items, each of columns.
     pub(super) fn columns(&mut self, node: Node<'a, 'd>, depth: usize) {
         let Some(mut rows) = self.begin_table(node, depth) else { return };
-        for row in node.children().filter(Node::is_element) {
+        for row in node.children() {
+            if is_words(row) {
+                self.remark(row, &mut rows);
+            }
+            if !row.is_element() {
+                continue;
+            }
             let kind = if row.has_tag_name("header") { LineKind::TableHead } else { LineKind::TableRow };
             self.cells(row.children().filter(Node::is_element), kind, &mut rows);
+            row.children().filter(|part| is_words(*part)).for_each(|part| self.remark(part, &mut rows));
         }
     }
 }
@@ -105,5 +117,9 @@ struct Rows<'a> {
 }
 
 fn cells<'a, 'd>(row: Node<'a, 'd>) -> impl Iterator<Item = Node<'a, 'd>> {
-    row.children().filter(|cell| ["td", "th", "entry"].iter().any(|name| cell.has_tag_name(*name)))
+    row.children().filter(|cell| is_cell(*cell))
+}
+
+fn is_cell(node: Node<'_, '_>) -> bool {
+    ["td", "th", "entry"].iter().any(|name| node.has_tag_name(*name))
 }

@@ -1,0 +1,89 @@
+//! One rule for elements that an importer of XML does not know: their words are kept as text where they stand, and each
+//! kind is a warning, once in a file, with the line of the first and how many there are.
+//!
+//! Importers set what they do not know like plain text. This module only looks for it, apart from them, so that no
+//! importer can forget the warning.
+
+use std::collections::{BTreeMap, HashSet};
+
+use roxmltree::Node;
+
+use crate::import::document::{Document, Parsed};
+use crate::report::WarningKind;
+
+/// What an importer knows.
+pub(crate) struct Vocabulary {
+    /// Names of elements, with spaces between them.
+    pub(crate) names: &'static str,
+    /// Parts that are no law by a named reason, such as tables of contents: nothing within them is looked at.
+    pub(crate) is_left_out: fn(Node<'_, '_>) -> bool,
+}
+
+/// The first element of a kind, and how many there are.
+struct Found {
+    start: usize,
+    count: usize,
+}
+
+/// Warns of every kind of element that has words and is not known.
+pub(crate) fn warn(root: Node<'_, '_>, vocabulary: &Vocabulary, document: &Document, parsed: &mut Parsed) {
+    let known: HashSet<&str> = vocabulary.names.split_whitespace().collect();
+    let mut found = BTreeMap::new();
+    look(root, &known, vocabulary.is_left_out, &mut found);
+    for (name, Found { start, count }) in found {
+        let position = document.position(root.document().text_pos_at(start).row);
+        let times = if count == 1 { String::new() } else { format!(" ({count} in this file)") };
+        let what = format!("<{name}> is not known; its words are kept as text{times}");
+        parsed.warn(WarningKind::UnknownElement, position, what);
+    }
+}
+
+fn look<'a>(
+    node: Node<'a, '_>,
+    known: &HashSet<&str>,
+    is_left_out: fn(Node<'_, '_>) -> bool,
+    found: &mut BTreeMap<&'a str, Found>,
+) {
+    for child in node.children().filter(|child| child.is_element() && !is_left_out(*child)) {
+        let name = child.tag_name().name();
+        if !known.contains(name) && has_words(child) {
+            found.entry(name).or_insert(Found { start: child.range().start, count: 0 }).count += 1;
+        }
+        look(child, known, is_left_out, found);
+    }
+}
+
+/// Whether there are words anywhere within an element.
+pub(crate) fn has_words(node: Node<'_, '_>) -> bool {
+    node.descendants().any(is_words)
+}
+
+/// Whether a node is text with words.
+pub(crate) fn is_words(node: Node<'_, '_>) -> bool {
+    node.is_text() && node.text().is_some_and(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::xml;
+
+    #[test]
+    fn each_kind_with_words_is_named_once_with_its_first_line() {
+        let vocabulary = Vocabulary { names: "a b toc", is_left_out: |node| node.tag_name().name() == "toc" };
+        let text =
+            "<a>\n<b>x</b><empty><b/></empty><toc><odd>y</odd></toc>\n<odd>z</odd><odd><b>z</b></odd><new>w</new></a>";
+        let document = Document { place: "x.xml".into(), bytes: text.into() };
+        let tree = xml::parse(&document).unwrap();
+        let mut parsed = Parsed::default();
+        warn(tree.root_element(), &vocabulary, &document, &mut parsed);
+        let told: Vec<String> = parsed.warnings.iter().map(|(_, place, what)| format!("{place}: {what}")).collect();
+        assert_eq!(
+            told,
+            [
+                "x.xml:3: <new> is not known; its words are kept as text",
+                "x.xml:3: <odd> is not known; its words are kept as text (2 in this file)"
+            ]
+        );
+    }
+}

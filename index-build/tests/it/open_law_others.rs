@@ -1,0 +1,56 @@
+//! Codes of two cities and a tribe, which publish in the form of the District of Columbia: the real files, where they are
+//! at hand.
+
+use std::collections::BTreeMap;
+
+use hornbook_corpus::outline::Status;
+use hornbook_index_build::import::document::Document;
+
+use crate::open_law_source::{Node, Plan, baltimore, corpora, documents, import, san_mateo, turtle_mountain};
+
+/// The code of a publisher, without its ordinances and registers; None, said aloud, where the files are not there.
+fn code(plan: &Plan) -> Option<Vec<Document>> {
+    let all = documents(&corpora()?.join(plan.archive));
+    Some(all.into_iter().filter(|document| document.path().contains(plan.folder)).collect())
+}
+
+fn statuses(nodes: &[Node]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for node in nodes.iter().filter(|node| node.is_provision()) {
+        *counts.entry(node.content.status.unwrap_or(Status::InForce).as_str()).or_default() += 1;
+    }
+    counts
+}
+
+/// Two of the 1,773 section elements of San Mateo, and four of the 6,117 of Baltimore, are quoted in another section.
+#[test]
+fn the_codes_of_san_mateo_and_turtle_mountain_are_read_whole() {
+    for (plan, sections) in [(san_mateo(), 1_771), (turtle_mountain(), 3_753)] {
+        let Some(documents) = code(&plan) else { return };
+        let (nodes, warnings) = import(&documents, &plan).unwrap();
+        let (kept, counts) = warnings.into_parts();
+        println!("{}: {:?} {counts:?}", plan.code_body, statuses(&nodes));
+        kept.iter().take(40).for_each(|warning| println!("{warning}"));
+        assert_eq!(nodes.iter().filter(|node| node.is_provision()).count(), sections, "{}", plan.code_body);
+    }
+}
+
+/// Its sections count anew in each article, which no template of a citation can say yet: the parser alone is tested.
+#[test]
+fn the_code_of_baltimore_is_parsed_without_a_mistake() {
+    let plan = baltimore();
+    let Some(documents) = code(&plan) else { return };
+    let parsed =
+        documents.iter().map(|document| hornbook_index_build::import::open_law::parse(document, plan.target()));
+    let (mut provisions, mut warnings) = (0, BTreeMap::new());
+    for parsed in parsed {
+        assert!(parsed.mistakes.is_empty(), "{:?}", parsed.mistakes);
+        provisions += parsed.nodes.iter().filter(|node| node.content.text.is_some()).count();
+        for (kind, position, what) in parsed.warnings {
+            *warnings.entry(kind).or_insert(0) += 1;
+            println!("{position}: {what}");
+        }
+    }
+    println!("{provisions} provisions, {warnings:?}");
+    assert_eq!(provisions, 6_113);
+}
