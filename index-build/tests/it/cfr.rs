@@ -359,6 +359,35 @@ fn signs_mean_their_own_footnotes_and_labels_count_anew_below_headings() {
     assert_eq!(signs.map(|mark| mark.target).collect::<Vec<_>>(), [0, 1]);
 }
 
+/// A note that prints the section as it will be has a wording; one that prints a paragraph of it has none.
+#[test]
+fn a_revised_text_of_the_whole_section_is_its_next_wording() {
+    let volume = |revised: &str| {
+        let text = format!(
+            "<CFRDOC><TITLE><CFRTITLE><TITLEHD><HD>Title 9—Arden</HD></TITLEHD></CFRTITLE><PART><HD>PART 8—RIVERS</HD>\
+             <SECTION><SECTNO>§ 8.1</SECTNO><SUBJECT>Rivers.</SUBJECT><P>Rivers run.</P><CITA>[70 FR 1, Jan. 3, 2005]</CITA>\
+             <EFFDNOT><HD>Effective Date Note:</HD><P>At 76 FR 5, Sept. 13, 2011, § 8.1 was revised, effective Oct. 13, 2011. \
+             For the convenience of the user, the revised text is set forth as follows:</P>\
+             <REVTXT><SECTION><SECTNO>§ 8.1</SECTNO><SUBJECT>Streams.</SUBJECT>{revised}</SECTION></REVTXT></EFFDNOT>\
+             </SECTION></PART></TITLE></CFRDOC>"
+        );
+        parsed(cfr_annual::parse, &text)
+    };
+    let whole = volume("<P>(a) Streams run.</P><P>(b) Some stop.</P>");
+    let rivers = &by_citation(&whole, "9 C.F.R. § 8.1").content;
+    assert_eq!((rivers.effect.to.as_deref(), rivers.effect.then), (Some("2011-10-13"), None));
+    let [streams] = rivers.wordings.as_slice() else { panic!("{:?}", rivers.wordings) };
+    assert_eq!((streams.heading.as_str(), streams.effect.from.as_deref()), ("Streams.", Some("2011-10-13")));
+    assert_eq!(streams.text.as_deref(), Some("(a) Streams run.\n(b) Some stop."));
+    assert!(!rivers.notes[0].text.contains("Streams run") && whole.warnings.is_empty());
+
+    let part = volume("<STARS/><P>(b) Some stop.</P>");
+    let rivers = &by_citation(&part, "9 C.F.R. § 8.1").content;
+    assert_eq!((rivers.effect.to.as_deref(), rivers.effect.then), (Some("2011-10-13"), Some(Status::Uncertain)));
+    assert!(rivers.wordings.is_empty() && rivers.notes[0].text.contains("(b) Some stop."));
+    assert_eq!(part.warnings.iter().map(|(kind, ..)| *kind).collect::<Vec<_>>(), [WarningKind::UncertainValidity]);
+}
+
 #[test]
 fn reserved_sections_say_so_by_an_element_and_groups_of_one_heading_are_two() {
     let group = |number: &str| {

@@ -217,10 +217,33 @@ fn a_permanent_wording_joins_the_section_in_its_own_title() {
         (wording.text.as_deref(), wording.effect.remark.as_deref()),
         (Some("Nine feet."), Some("Permanent wording"))
     );
-    assert_eq!(wording.notes[0].topic, "History (Permanent wording)");
+    // It is whole, with its own credit and no date: it is law where the other one is not.
+    assert_eq!((wording.source_credit.as_deref(), wording.effect.uncertain), (Some("1901"), false));
     // Without another section it is the provision.
     let alone = nodes.iter().find(|node| node.key == "xa/code/s7").unwrap();
     assert_eq!((alone.content.citation.as_str(), alone.depth), ("Arden Code § 7", 2));
+}
+
+/// As in D.C. Code §§ 42-851.11 and 8-403 (2024): behind the heading and before it.
+#[test]
+fn remarks_of_editors_are_notes_and_say_until_when_a_wording_is_law() {
+    let remark =
+        "<text>*NOTE: This section was created by temporary legislation that will expire on November 21, 2024.*</text>";
+    for text in [
+        format!("<num>1-101</num><heading>Width.</heading>{remark}<text>Ten feet.</text>"),
+        format!("<num>1-101</num>{remark}<heading>Width.</heading><text>Ten feet.</text>"),
+    ] {
+        let section = section(&text);
+        assert_eq!(section.content.text.as_deref(), Some("Ten feet."));
+        assert!(section.notes().next().unwrap().text.starts_with("*NOTE: This section was created"));
+        let effect = &section.content.effect;
+        assert_eq!((effect.to.as_deref(), effect.then), (Some("2024-11-21"), Some(Status::Expired)));
+    }
+    let coming = section(
+        "<num>1-101</num><heading>Width.</heading><reason>Applicable October 1, 2025</reason><text>Ten.</text>",
+    );
+    assert_eq!(coming.content.status, Some(Status::InForce));
+    assert_eq!(coming.content.effect.from.as_deref(), Some("2025-10-01"));
 }
 
 #[test]

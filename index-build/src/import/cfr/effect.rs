@@ -1,10 +1,16 @@
 //! Since when a section has its present wording, or until when, where its source credit or an effective date note says so in
 //! a regular form. Notes that wait for an approval, or except some paragraphs, have no date.
+//!
+//! A note may print the text that will be law from a day on. If it is that of the whole section, it is a wording of its
+//! own. If it is that of some paragraphs, nobody has the section as it is from that day on, and its validity is uncertain.
+
+use hornbook_corpus::outline::Status;
 
 use crate::effect::{Effect, date_in};
 use crate::import::options::Pattern;
 
-use super::setter::Text;
+use super::setter::{Coming, Text};
+use crate::content::{Content, ContentNote};
 
 pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     let credit = text.credit.as_deref().unwrap_or_default();
@@ -28,16 +34,38 @@ pub(super) fn effect_of(number: &str, text: &Text) -> Effect {
     let date = date_in(&found["date"]);
     match found.name("more") {
         // The text is that of before, and the note has the new one.
-        Some(_) if !credit.contains(&page) => Effect { to: date, ..Effect::default() },
+        Some(_) if !credit.contains(&page) => {
+            let then = Some(Status::Uncertain).filter(|_| text.coming.is_none());
+            Effect { to: date, then, ..Effect::default() }
+        }
         None if last.trim_start().starts_with(&page) => Effect::since(date),
         _ => Effect::default(),
+    }
+}
+
+/// The wording that the section will have, from the day on which the present one ends. Without such a day, its note says
+/// when it will be law.
+pub(super) fn wording(coming: Coming, present: &Effect, notes: &[ContentNote]) -> Content {
+    let effect = match &present.to {
+        Some(day) => Effect::since(Some(day.clone())),
+        None => Effect::unknown(notes.get(coming.note).and_then(|note| note.text.lines().next()).unwrap_or_default()),
+    };
+    let Text { text, layout, credit, notes, .. } = coming.text;
+    Content {
+        heading: coming.heading,
+        status: Some(Status::InForce),
+        text: Some(text),
+        layout,
+        notes,
+        source_credit: credit,
+        effect,
+        ..Content::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::ContentNote;
 
     fn effect(credit: &str, note: &str) -> (Option<String>, Option<String>) {
         let note = ContentNote { topic: "Effective Date Note".into(), text: note.into(), ..ContentNote::default() };

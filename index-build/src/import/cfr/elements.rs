@@ -5,7 +5,7 @@ use roxmltree::Node;
 
 use super::names::Numbers;
 use super::run::Run;
-use super::setter::{Footnote, Setter, Text};
+use super::setter::{Coming, Footnote, Setter, Text};
 use super::tables;
 use crate::content::ContentNote;
 use crate::import::labels::Scheme;
@@ -62,6 +62,8 @@ pub(crate) struct Elements<'a, 'd> {
     pub(crate) misplaced: Vec<Node<'a, 'd>>,
     /// The number of the section that is read: its revised wording in a note is no law yet.
     number: Option<String>,
+    /// That wording, if a note prints the whole of it.
+    coming: Option<Box<Coming>>,
 }
 
 impl<'a, 'd> Elements<'a, 'd> {
@@ -83,7 +85,8 @@ impl<'a, 'd> Elements<'a, 'd> {
     pub(crate) fn into_text(mut self, reference: String) -> Text {
         let (text, layout) = self.finish();
         let credit = self.credit();
-        Text { text, layout, credit, notes: self.notes, is_reserved: self.is_reserved, reference }
+        let Self { notes, is_reserved, coming, .. } = self;
+        Text { text, layout, credit, notes, is_reserved, reference, coming }
     }
 
     /// What stands right below a container as text, with the footnotes of that text; the other notes stay.
@@ -280,6 +283,10 @@ impl<'a, 'd> Elements<'a, 'd> {
     fn take_note(&mut self, topic: String, mut inner: Self) {
         let (text, mut layout) = inner.finish();
         layout.count_footnotes_from(self.notes.len() + 1);
+        if let Some(mut coming) = inner.coming.take() {
+            coming.note = self.notes.len();
+            self.coming = Some(coming);
+        }
         self.notes.push(ContentNote { topic, text, layout });
         self.notes.append(&mut inner.notes);
         self.misplaced.append(&mut inner.misplaced);
@@ -297,7 +304,9 @@ impl<'a, 'd> Elements<'a, 'd> {
                     .map(|part| elements.run(part).text);
                 let number = number.and_then(|label| Numbers::of(&label)).map(|numbers| numbers.first);
                 let is_wording = number.is_some() && number == elements.number;
-                if is_wording || (Some(child) == first && elements.number.is_none()) {
+                if is_wording && elements.coming.is_none() && is_whole(child) {
+                    elements.coming = Some(Box::new(elements.coming(child)));
+                } else if is_wording || (Some(child) == first && elements.number.is_none()) {
                     elements.wording(child);
                 } else {
                     elements.misplaced.push(child);
@@ -322,6 +331,18 @@ impl<'a, 'd> Elements<'a, 'd> {
         }
     }
 
+    /// The wording that the section will have.
+    fn coming(&self, section: Node<'a, 'd>) -> Coming {
+        let mut inner = Self::new(section, self.number.clone());
+        let mut heading = Run::default();
+        inner.contents(section, &mut |inner, child| match child.tag_name().name() {
+            "SECTNO" => {}
+            "SUBJECT" => heading.append(inner.run(child)),
+            _ => inner.child(child),
+        });
+        Coming { heading: heading.text, text: inner.into_text(String::new()), note: 0 }
+    }
+
     fn wording(&mut self, section: Node<'a, 'd>) {
         let mut heading = Run::default();
         self.contents(section, &mut |elements, child| match child.tag_name().name() {
@@ -333,6 +354,14 @@ impl<'a, 'd> Elements<'a, 'd> {
         });
         self.text.push(LineKind::Heading, heading);
     }
+}
+
+/// Whether a revised text is that of the whole section: stars stand for paragraphs that stay as they are.
+fn is_whole(section: Node<'_, '_>) -> bool {
+    let is_star = |node: Node<'_, '_>| {
+        node.tag_name().name() == "STARS" || node.text().is_some_and(|text| node.is_text() && text.contains("* * *"))
+    };
+    !section.descendants().any(is_star)
 }
 
 fn is_hierarchy(name: &str) -> bool {

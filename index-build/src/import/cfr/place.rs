@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
-use super::effect::effect_of;
+use super::effect::{effect_of, wording};
 use super::elements::Elements;
 use super::names::{self, Attachment, Level, Numbers};
 use super::setter::Text;
@@ -273,7 +273,15 @@ impl<'r> Reading<'r> {
 
     fn provision(&mut self, parent: Option<Handle>, named: Named, heading: &str, text: Text, node: Node<'_, '_>) {
         let effect = effect_of(named.number.as_deref().unwrap_or_default(), &text);
-        let Text { text, layout, credit, notes, is_reserved, reference } = text;
+        if let (Some(day), Some(Status::Uncertain)) = (&effect.to, effect.then) {
+            let what = format!(
+                "'{}' changes on {day}; a note has the paragraphs that change, not the section",
+                named.citation
+            );
+            self.parsed.warn(WarningKind::UncertainValidity, self.position(node), what);
+        }
+        let Text { text, layout, credit, notes, is_reserved, reference, coming } = text;
+        let wordings = coming.into_iter().map(|coming| wording(*coming, &effect, &notes)).collect();
         let position = self.position(node);
         let is_reserved = is_reserved || names::is_reserved(heading);
         if text.is_empty() && !is_reserved {
@@ -296,6 +304,7 @@ impl<'r> Reading<'r> {
             notes,
             tags,
             effect,
+            wordings,
             parallel_citations: named.parallel,
             reference,
             source: self.target.source,

@@ -42,6 +42,17 @@ pub(crate) struct Text {
     pub(crate) is_reserved: bool,
     /// The publisher's own.
     pub(crate) reference: String,
+    /// The whole wording that the section will have, as a note prints it.
+    pub(crate) coming: Option<Box<Coming>>,
+}
+
+/// A wording of a section that is not in force yet.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    pub(crate) heading: String,
+    pub(crate) text: Text,
+    /// The place of the note among the notes of the section.
+    pub(crate) note: usize,
 }
 
 /// A footnote: its sign, and its place among the notes.

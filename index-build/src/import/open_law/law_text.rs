@@ -4,6 +4,7 @@ use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 use roxmltree::Node;
 
 use super::inline::{self, Setting};
+use super::remark;
 use super::source::{child, name, whole_parts, words, words_of};
 use super::table;
 use crate::import::text_builder::TextBuilder;
@@ -11,15 +12,9 @@ use crate::import::text_builder::TextBuilder;
 /// The text of a section and how it is set.
 pub(super) fn set(section: Node<'_, '_>) -> (String, Layout) {
     let mut builder = TextBuilder::default();
-    let law = whole_parts(section).filter(|part| !is_remark(section, *part));
+    let law = whole_parts(section).filter(|part| !remark::is_remark(section, *part));
     units(&mut builder, law, Setting { kind: LineKind::Paragraph, depth: 0 }, false);
     builder.finish()
-}
-
-/// Editors put remarks, such as when a wording expires, before the heading of a section.
-pub(super) fn is_remark(section: Node<'_, '_>, part: Node<'_, '_>) -> bool {
-    let heading = || child(section, "heading").is_some_and(|heading| part.range().start < heading.range().start);
-    name(part) == Some("text") && heading()
 }
 
 /// Sets what is within a section, a paragraph or a quoted unit. `fresh` says that a line for its first words is at hand.

@@ -6,7 +6,8 @@
 //! they and hints for display are passed over.
 //!
 //! `containers` walks the tree, `section` makes provisions, `law_text` sets their text with `inline` and `table`, `notes`
-//! keeps annotations apart, `href` reads includes, `status` the reasons of dead law.
+//! keeps annotations apart, `href` reads includes, `status` the reasons of dead law, `effect` and `remark` since when and
+//! until when a wording is law.
 
 mod containers;
 mod effect;
@@ -14,6 +15,7 @@ mod href;
 mod inline;
 mod law_text;
 mod notes;
+mod remark;
 mod section;
 mod source;
 mod status;
@@ -37,7 +39,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     let mut source = Source::new(document, tree, target);
     match name(root) {
         Some("document") => containers::code(&mut source, root),
-        Some("container") => containers::document(&mut source, root),
+        Some("container" | "attachment") => containers::document(&mut source, root),
         Some("section") => {
             let parent = source.document_handle(document.path());
             section::add(&mut source, root, Some(parent));

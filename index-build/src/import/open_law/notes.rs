@@ -110,14 +110,6 @@ impl Notes {
         self.add("Attachment", attachment);
     }
 
-    /// Says of every note that it belongs to a wording that will be joined to another one, and makes its credit a note.
-    pub(super) fn of_wording(mut self, label: &str) -> Self {
-        let credits = std::mem::take(&mut self.credits);
-        credits.iter().for_each(|credit| self.add_words("History", credit));
-        self.notes.iter_mut().for_each(|(topic, _)| *topic = format!("{topic} ({label})"));
-        self
-    }
-
     /// The notes that have words, and the source credit.
     pub(super) fn finish(self) -> (Vec<ContentNote>, Option<String>) {
         let set = |(topic, builder): (String, TextBuilder)| {

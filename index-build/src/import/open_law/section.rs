@@ -5,7 +5,7 @@ use roxmltree::Node;
 
 use super::notes::Notes;
 use super::source::{Source, child, elements, words, words_of};
-use super::{effect, law_text, status};
+use super::{effect, law_text, remark, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::effect::Effect;
 use crate::import::slug::slug;
@@ -30,17 +30,23 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
     let heading = words_of(section, "heading");
     let (text, layout) = law_text::set(section);
     let mut notes = Notes::of(section);
-    elements(section).filter(|part| law_text::is_remark(section, *part)).for_each(|remark| notes.add("Note", remark));
+    let remarks = || elements(section).filter(|part| remark::is_remark(section, *part));
+    remarks().for_each(|remark| notes.add("Note", remark));
     let status = read_status(source, section, &heading, &text, &mut notes);
     if status.is_living() && text.is_empty() {
         source.warn(WarningKind::EmptyProvision, section, format!("section {number} is in force but has no text"));
     }
     let effect = match is_wording {
-        // It is law once the acts that amend the other wording for a time have expired, and no date says when.
-        true => Effect::unknown(PERMANENT_LABEL),
-        false => Effect::since(effect::effective_from(section, &number, status)),
+        // No date: it is law wherever the wording that acts amend for a time is not.
+        true => Effect { remark: Some(PERMANENT_LABEL.to_owned()), ..Effect::default() },
+        false => {
+            // A reason such as `Applicable October 1, 2025` is about what the last act did.
+            let reason = child(section, "reason").map(words).unwrap_or_default();
+            let since = || Effect::since(effect::effective_from(section, &number, status));
+            remark::effect_of_reason(&reason).unwrap_or_else(since).and(remark::effect_of(remarks()))
+        }
     };
-    let (notes, source_credit) = if is_wording { notes.of_wording(PERMANENT_LABEL) } else { notes }.finish();
+    let (notes, source_credit) = notes.finish();
     let target = source.target;
     let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
     let (key, citation, sort, name_parts) = if source.joins_numbers() {
@@ -93,7 +99,10 @@ fn read_status(
     let Some(reason) = child(section, "reason").map(words).filter(|reason| !reason.is_empty()) else {
         return by_words();
     };
-    let by_reason = status::of_reason(&reason);
+    let by_reason = match remark::effect_of_reason(&reason) {
+        Some(_) => Some(Status::InForce),
+        None => status::of_reason(&reason),
+    };
     if by_reason.is_none() {
         source.warn(
             WarningKind::UnknownStatus,

@@ -8,7 +8,6 @@ pub(super) fn of_reason(reason: &str) -> Option<Status> {
     let words = [
         // Enacted, but no money was set aside for it, so that it has never applied.
         ("not fund", Status::Reserved),
-        ("applicable", Status::Reserved),
         ("not applicable", Status::Reserved),
         // A section of a model code that a city did not enact.
         ("not adopted", Status::Reserved),
@@ -58,7 +57,8 @@ mod tests {
             ("Not Fundeded", Some(Status::Reserved)),
             ("Informational.  Not Adopted", Some(Status::Reserved)),
             ("As in IBC", None),
-            ("Applicable October 1, 2025", Some(Status::Reserved)),
+            // Its date is that of an effect.
+            ("Applicable October 1, 2025", None),
             ("Expired", Some(Status::Expired)),
             ("Commissioner", None),
             ("Reserved Parking Spaces for Permanently Disabled Persons", None),

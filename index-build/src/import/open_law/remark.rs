@@ -1,0 +1,109 @@
+//! Remarks of editors within a section, such as `*NOTE: This section was created by temporary legislation that will expire
+//! on November 21, 2024.*` They are notes, and some say until when the wording is law.
+//!
+//! The District prints a section as acts amend it for a time. Its permanent wording is a file of its own that names no
+//! date: it is law where no other wording is.
+
+use hornbook_corpus::outline::Status;
+use roxmltree::Node;
+
+use super::source::{child, name, words};
+use crate::effect::{Effect, date_in};
+use crate::import::options::Pattern;
+
+const BEGINS: &str = "*NOTE:";
+
+/// Editors put remarks before the heading of a section, or begin them with `*NOTE:`.
+pub(super) fn is_remark(section: Node<'_, '_>, part: Node<'_, '_>) -> bool {
+    let before_heading = || child(section, "heading").is_some_and(|heading| part.range().start < heading.range().start);
+    name(part) == Some("text") && part.parent_element() == Some(section) && (before_heading() || is_note(part))
+}
+
+fn is_note(part: Node<'_, '_>) -> bool {
+    // Most texts of a code are no remarks: the first words decide.
+    let first =
+        part.descendants().find_map(|inner| inner.text().filter(|text| inner.is_text() && !text.trim().is_empty()));
+    first.is_some_and(|text| text.trim_start().starts_with(BEGINS))
+}
+
+/// What the remarks in a section say of the time in which its wording is law.
+pub(super) fn effect_of<'t, 'd: 't>(remarks: impl Iterator<Item = Node<'t, 'd>>) -> Effect {
+    let mut effect = Effect::default();
+    for remark in remarks.map(words) {
+        let single = remark.split(BEGINS).map(|one| one.trim_matches(['*', ' '])).filter(|one| !one.is_empty());
+        for one in single.filter_map(effect_of_one) {
+            effect = effect.and(one);
+        }
+    }
+    effect
+}
+
+/// None if a remark is about something else.
+fn effect_of_one(remark: &str) -> Option<Effect> {
+    const DATE: &str = r"([A-Z][a-z]+ \d{1,2}, \d{4})";
+    let date = |pattern: &str| {
+        let found = Pattern::fixed(&pattern.replace("DATE", DATE)).captures(remark)?;
+        date_in(&found[1])
+    };
+    let until = |to: String, then: Status| {
+        Some(Effect { to: Some(to), then: Some(then), remark: Some(remark.to_owned()), ..Effect::default() })
+    };
+    let whole = r"^This section (?:was created by (?:temporary|emergency) legislation that )?will expire on DATE\.$";
+    if let Some(to) = date(whole) {
+        return until(to, Status::Expired);
+    }
+    // What the section is afterwards, its permanent wording says, if it is printed.
+    let amended = r"^This section includes amendments by (?:temporary|emergency) legislation that will expire on DATE\.(?: To view .*)?$";
+    let by_law = r"^The amendments to this section by section [^.]* of D\.C\. Law [\d-]+ shall expire 225 days after [^.]* [(\[]DATE[)\]]\.$";
+    if let Some(to) = date(amended).or_else(|| date(by_law)) {
+        return until(to, Status::Uncertain);
+    }
+    let is_about_days = ["expire", "applicable", "take effect"].iter().any(|word| remark.contains(word));
+    is_about_days.then(|| Effect::unknown(remark))
+}
+
+/// Law that will apply later: `Applicable October 1, 2025`, `Applicable as of October 1, 2027`.
+pub(super) fn effect_of_reason(reason: &str) -> Option<Effect> {
+    let found = Pattern::fixed(r"^Applicable (?:as of )?([A-Z][a-z]+ \d{1,2}, \d{4})\.?$").captures(reason)?;
+    Some(Effect { from: Some(date_in(&found[1])?), remark: Some(reason.to_owned()), ..Effect::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(text: &str) -> Effect {
+        let section = format!("<section><num>1</num><text>{text}</text><heading>A.</heading><text>B.</text></section>");
+        let tree = roxmltree::Document::parse(&section).unwrap();
+        let section = tree.root_element();
+        effect_of(section.children().filter(|part| is_remark(section, *part)))
+    }
+
+    #[test]
+    fn remarks_say_until_when_a_wording_is_law() {
+        let days = |text: &str| {
+            let effect = effect(text);
+            (effect.to, effect.then, effect.uncertain)
+        };
+        let to = |day: &str| Some(day.to_owned());
+        let created =
+            "*NOTE: This section was created by temporary legislation that will expire on November 21, 2024.*";
+        assert_eq!(days(created), (to("2024-11-21"), Some(Status::Expired), false));
+        let amended = "*NOTE: This section includes amendments by emergency legislation that will expire on May 1, 2025. To \
+                       view the text of this section after the expiration, click this link: Permanent Version.*";
+        assert_eq!(days(amended), (to("2025-05-01"), Some(Status::Uncertain), false));
+        let by_law = "*NOTE: The amendments to this section by section 30(f) of D.C. Law 25-175 shall expire 225 days after \
+                      October 1, 2024 (May 14, 2025).*";
+        assert_eq!(days(by_law), (to("2025-05-14"), Some(Status::Uncertain), false));
+        // Between the two days, the text is neither this one nor the permanent one.
+        let twice = format!("{amended} {}", amended.replace("May 1, 2025", "May 9, 2025"));
+        assert_eq!(days(&twice), (None, None, true));
+        assert_eq!(days(&format!("{amended} {amended}")), (to("2025-05-01"), Some(Status::Uncertain), false));
+        let subchapter = "*NOTE: This subchapter, except for § 32-111.04, will expire on May 1, 2025.*";
+        assert_eq!(days(subchapter), (None, None, true));
+        let reason = effect_of_reason("Applicable as of October 1, 2027").and_then(|effect| effect.from);
+        assert_eq!((reason, effect_of_reason("Not Applicable")), (to("2027-10-01"), None));
+        let other = "*NOTE: Section 3(c) of D.C. Law 25-173 attempted to amend subsection (b)(4) of this section.*";
+        assert_eq!(effect(other), Effect::default());
+    }
+}
