@@ -1,6 +1,6 @@
 //! A build from plan to published snapshot: read the plan, hash the inputs, gather, compile, link, seal and publish.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use hornbook_corpus::manifest::{
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
 use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
+use crate::account::{SourceWords, WordsReport};
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
 use crate::earlier_chunks::EarlierChunks;
@@ -36,7 +37,7 @@ use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
 use crate::stage_clock::StageClock;
 use crate::territory::{self, Territory};
-use crate::{references, usage, zoning_layers};
+use crate::{account, references, usage, zoning_layers};
 
 /// Where the finished snapshot goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub struct BuildOptions {
     /// What the plan's paths are relative to; the plan's own folder where absent.
     pub sources: Option<PathBuf>,
     pub destination: Destination,
-    /// Warnings are errors.
+    /// Warnings are errors, and so are words of a source that are lost without a reason.
     pub strict: bool,
     /// Replace the snapshot that is in the destination folder.
     pub replace: bool,
@@ -226,6 +227,14 @@ fn unchanged(options: &BuildOptions, inputs: &str, earlier: Option<&Path>) -> Re
     Ok(Some(Built { path, manifest, report, unchanged: true }))
 }
 
+/// What was read from all sources of law.
+pub(crate) struct Gathered {
+    pub(crate) bodies: Vec<GatheredBody>,
+    pub(crate) spool: Spool,
+    /// The words of each source, by its number.
+    words: BTreeMap<u16, SourceWords>,
+}
+
 /// What every step of writing a snapshot needs.
 pub(crate) struct Context<'a> {
     pub(crate) plan: &'a Plan,
@@ -245,7 +254,7 @@ impl Context<'_> {
         clock: &mut StageClock,
     ) -> Result<(Report, Manifest), BuildError> {
         let mut warnings = Warnings::default();
-        let (bodies, spool) = self.gather(dir, &mut warnings, Mistakes::default())?;
+        let Gathered { bodies, spool, words } = self.gather(dir, &mut warnings, Mistakes::default())?;
         clock.lap("read");
         let tags = self.all_tags(&bodies, &spool)?;
         let total: usize = bodies.iter().map(|body| body.nodes.len()).sum();
@@ -259,6 +268,8 @@ impl Context<'_> {
         stage.finish();
         drop(spool);
         clock.lap("index");
+        let words = self.account(dir, words)?;
+        clock.lap("account of words");
         let mut stage = self.options.progress.stage("finding references", "nodes", Some(u64::from(compiled.nodes)));
         let references = references::write(dir, &grammar, &mut stage)?;
         stage.finish();
@@ -288,6 +299,7 @@ impl Context<'_> {
         }
         let mut report = self.report(&compiled, layers, references, graph, reused, warnings);
         report.encoded = encoded;
+        report.words = words;
         clock.add_to(&mut report);
         report.snapshot_bytes = bytes_below(dir)?;
         let text = serde_json::to_vec_pretty(&report).expect("a report has no keys that are not text");
@@ -303,9 +315,10 @@ impl Context<'_> {
         dir: &Path,
         warnings: &mut Warnings,
         mut mistakes: Mistakes,
-    ) -> Result<(Vec<GatheredBody>, Spool), BuildError> {
+    ) -> Result<Gathered, BuildError> {
         let mut gatherer = Gatherer::new(dir)?;
         let mut bodies = Vec::new();
+        let mut words: BTreeMap<u16, SourceWords> = BTreeMap::new();
         let law = || self.sources.iter().filter(|source| source.planned.format.is_law());
         let keys: BTreeSet<&str> = law().filter_map(|source| source.planned.key.as_deref()).collect();
         for key in keys {
@@ -319,7 +332,8 @@ impl Context<'_> {
                     continue;
                 }
                 let mut intake = Intake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
-                match read_source(*number, source, key, self.options.progress, &mut intake) {
+                let counted = words.entry(*number).or_default();
+                match read_source(*number, source, key, self.options.progress, &mut intake, counted) {
                     Ok(()) => {}
                     Err(ImportError::Source(error)) => mistakes.add_line(error.to_string()),
                     Err(ImportError::TooManyMistakes) => return Err(BuildError::Mistakes(mistakes)),
@@ -345,7 +359,24 @@ impl Context<'_> {
         if !mistakes.is_empty() {
             return Err(BuildError::Mistakes(mistakes));
         }
-        Ok((bodies, gatherer.into_spool()))
+        for (source, left_out) in gatherer.take_left_out() {
+            words.entry(source).or_default().merge(left_out);
+        }
+        Ok(Gathered { bodies, spool: gatherer.into_spool(), words })
+    }
+
+    /// What became of the words of each source. With `--strict`, words that are lost without a reason end the build.
+    fn account(&self, dir: &Path, words: BTreeMap<u16, SourceWords>) -> Result<Vec<WordsReport>, BuildError> {
+        let named = words.into_iter().map(|(source, words)| {
+            let name = self.sources[usize::from(source)].planned.name();
+            (source, name, words)
+        });
+        let reports = account::balance(dir, named.collect())?;
+        let lost = |report: &&WordsReport| report.unaccounted > 0;
+        if self.options.strict && reports.iter().any(|report| lost(&report)) {
+            return Err(BuildError::WordsLost(reports.iter().filter(lost).cloned().collect()));
+        }
+        Ok(reports)
     }
 
     /// The citation grammar with the forms of the plan's own code bodies.
@@ -483,6 +514,7 @@ impl Context<'_> {
             snapshot_bytes: 0,
             code_bodies: compiled.reports.clone(),
             zoning_layers,
+            words: Vec::new(),
             references,
             graph: Some(graph),
             encoded: None,

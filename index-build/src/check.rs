@@ -44,7 +44,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let spool_folder =
         tempfile::tempdir().map_err(|source| BuildError::Write { path: std::env::temp_dir(), source })?;
     let mut warnings = Warnings::default();
-    let (bodies, _) = context.gather(spool_folder.path(), &mut warnings, mistakes)?;
+    let bodies = context.gather(spool_folder.path(), &mut warnings, mistakes)?.bodies;
     if let Some(first) = warnings.first().filter(|_| options.strict) {
         return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
     }

@@ -12,6 +12,7 @@ use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::vectors::VectorWriteError;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
+use crate::account::WordsReport;
 use crate::compile::CompileError;
 use crate::data_directory::DataDirectoryError;
 use crate::encoder_error::EncoderError;
@@ -56,6 +57,8 @@ pub enum BuildError {
         first: Warning,
         total: u64,
     },
+    /// With `--strict`: sources with words that are lost without a reason.
+    WordsLost(Vec<WordsReport>),
     /// The snapshot was built, but does not replace the one in use.
     Loss(LossRefused),
 }
@@ -93,6 +96,21 @@ impl fmt::Display for BuildError {
                 let all =
                     if *total == 1 { "the only warning".to_owned() } else { format!("the first of {total} warnings") };
                 write!(f, "{first} ({all}; --strict makes warnings errors)")
+            }
+            Self::WordsLost(reports) => {
+                for report in reports {
+                    writeln!(
+                        f,
+                        "{}: {} of {} words are not in the snapshot, and nothing says why: {}",
+                        report.source,
+                        report.unaccounted,
+                        report.words,
+                        report.unaccounted_examples.join(", ")
+                    )?;
+                }
+                f.write_str(
+                    "--strict refuses such losses; without it the build goes on and report.json has the whole account",
+                )
             }
         }
     }

@@ -7,13 +7,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use hornbook_corpus::outline::DEPTH_MAX;
 use indexmap::IndexMap;
 
-use crate::content::{Handle, NewNode, OnRepeat};
+use crate::account::SourceWords;
+use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
@@ -48,6 +49,8 @@ pub struct Gatherer {
     inferred: IndexMap<Handle, NewNode>,
     includes: Includes,
     provisions: u64,
+    /// Words of nodes that are not kept because another node has them, by source.
+    left_out: BTreeMap<u16, SourceWords>,
 }
 
 /// One node of a finished tree, in depth-first order.
@@ -78,6 +81,7 @@ impl Gatherer {
             inferred: IndexMap::new(),
             includes: Includes::default(),
             provisions: 0,
+            left_out: BTreeMap::new(),
         })
     }
 
@@ -129,6 +133,7 @@ impl Gatherer {
         let NewNode { handle, parent, key, sort, on_repeat, mut content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
             if on_repeat == OnRepeat::Share {
+                self.leave_out("containers that several documents hold", &content);
                 return Ok(());
             }
             mistakes.add(position, repeated_key(&key, &self.position(first)));
@@ -186,6 +191,22 @@ impl Gatherer {
         self.inferred.clear();
         self.includes.clear();
         self.files.clear();
+    }
+
+    fn leave_out(&mut self, reason: &'static str, content: &Content) {
+        let words = self.left_out.entry(content.source).or_default();
+        for content in std::iter::once(content).chain(&content.wordings) {
+            let own = [Some(&content.heading), content.text.as_ref(), content.source_credit.as_ref()];
+            let notes = content.notes.iter().map(|note| &note.text);
+            for text in own.into_iter().flatten().chain(notes) {
+                words.leave_out(reason, text);
+            }
+        }
+    }
+
+    /// The words of nodes that were not kept because another node has them, by source.
+    pub(crate) fn take_left_out(&mut self) -> BTreeMap<u16, SourceWords> {
+        std::mem::take(&mut self.left_out)
     }
 
     pub fn into_spool(self) -> Spool {
@@ -276,6 +297,8 @@ impl Gatherer {
             }
             for &repeat in &entry.repeats {
                 fates[repeat as usize] = Fate::Joined;
+                let content = self.spool.read(self.nodes[repeat as usize].content)?;
+                self.leave_out("provisions that repeat another one word for word", &content);
                 let what = format!("repeats {} word for word; kept once", self.position(entry.node));
                 warnings.add(WarningKind::RepeatedProvision, self.position(repeat), what);
             }

@@ -5,6 +5,7 @@
 //! steps. Nothing here knows who will serve the snapshot.
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod archive_test;
 pub mod build;
 pub mod check;

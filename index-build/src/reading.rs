@@ -1,5 +1,6 @@
 //! Reads the files of one source with the importer of its format.
 
+use crate::account::{CountedLines, SourceWords};
 use crate::import::batch::Batch;
 use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
@@ -8,18 +9,19 @@ use crate::opened_source::OpenedSource;
 use crate::plan::PlannedSource;
 use crate::progress::Progress;
 use crate::report::WarningKind;
-use crate::source_files;
+use crate::source_files::{self, SourceFile};
 
-/// Reads a source of law, the `number`th of the plan, into the code body `key`.
+/// Reads a source of law, the `number`th of the plan, into the code body `key`, and counts its words.
 pub(crate) fn read_source(
     number: u16,
     source: &OpenedSource<'_>,
     key: &str,
     progress: Progress,
     intake: &mut Intake<'_>,
+    words: &mut SourceWords,
 ) -> Result<(), ImportError> {
     let planned = source.planned;
-    let SourceContent::Law { read, .. } = planned.format.content else { return Ok(()) };
+    let SourceContent::Law { read, words: form, .. } = planned.format.content else { return Ok(()) };
     let target = Target {
         jurisdiction: planned.jurisdiction.as_str(),
         code_body: planned.code_body.as_deref().unwrap_or_default(),
@@ -34,7 +36,8 @@ pub(crate) fn read_source(
     let member = planned.member.as_deref();
     let links = match read {
         Read::Lines(read) => source_files::for_each(&source.path, member, |file| {
-            stage.add(read(file, target, intake)?);
+            let mut counted = CountedLines::new(file.reader, form, words);
+            stage.add(read(SourceFile { place: file.place, reader: &mut counted }, target, intake)?);
             Ok::<(), ImportError>(())
         })?,
         Read::Documents { parse, wants } => {
@@ -44,11 +47,11 @@ pub(crate) fn read_source(
                     batch.read(file)?;
                 }
                 if batch.is_full() {
-                    stage.add(batch.parse(parse, target, intake)?);
+                    stage.add(batch.parse(parse, target, form, intake, words)?);
                 }
                 Ok::<(), ImportError>(())
             })?;
-            stage.add(batch.parse(parse, target, intake)?);
+            stage.add(batch.parse(parse, target, form, intake, words)?);
             links
         }
     };

@@ -6,6 +6,8 @@ use std::fmt;
 use hornbook_corpus::vectors::SpaceName;
 use serde::{Deserialize, Serialize};
 
+use crate::account::WordsReport;
+
 /// Warnings of one kind beyond this many are only counted.
 const WARNINGS_KEPT_PER_KIND: u64 = 20_000;
 /// Of faults that importers mend, so many are examples.
@@ -175,6 +177,9 @@ pub struct Report {
     pub snapshot_bytes: u64,
     pub code_bodies: Vec<CodeBodyReport>,
     pub zoning_layers: Vec<LayerReport>,
+    /// What became of the words of each source.
+    #[serde(default)]
+    pub words: Vec<WordsReport>,
     pub references: ReferenceReport,
     pub graph: Option<GraphReport>,
     /// The second space, if a sentence encoder embedded the passages too.

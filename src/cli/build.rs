@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hornbook::state::create_data_directory;
+use hornbook_index_build::account::WordsReport;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::Progress;
@@ -51,7 +52,7 @@ pub(crate) struct Build {
     #[arg(long, conflicts_with = "out")]
     no_activate: bool,
 
-    /// Treat every warning as an error
+    /// Treat every warning as an error, and every word of a source that is lost without a reason
     #[arg(long)]
     strict: bool,
 
@@ -178,6 +179,7 @@ fn report(built: &Built) -> String {
         }
         out += &layers.render();
     }
+    out += &words_text(&report.words);
     let references = &report.references;
     out += &format!(
         "{} references between provisions, from {} citations in the texts; {} provisions cite another, {} are cited\n",
@@ -202,6 +204,39 @@ fn report(built: &Built) -> String {
     out
 }
 
+/// What became of the words of each source. `report.json` has all reasons and more examples.
+fn words_text(reports: &[WordsReport]) -> String {
+    if reports.is_empty() {
+        return String::new();
+    }
+    let columns = ["source", "words", "law", "notes", "headings", "credits", "names", "left out", "added", "lost"];
+    let mut table = Table::new(columns);
+    let mut named = String::new();
+    for report in reports {
+        let left_out: u64 = report.left_out.values().sum();
+        table.row([
+            report.source.clone(),
+            report.words.to_string(),
+            report.law.to_string(),
+            report.notes.to_string(),
+            report.headings.to_string(),
+            report.credits.to_string(),
+            report.names.to_string(),
+            left_out.to_string(),
+            report.added.to_string(),
+            report.unaccounted.to_string(),
+        ]);
+        for (reason, number) in &report.left_out {
+            named += &format!("  {}: {number} words left out: {reason}\n", report.source);
+        }
+        if report.unaccounted > 0 {
+            let examples = report.unaccounted_examples.join(", ");
+            named += &format!("  {}: {} words lost, such as {examples}\n", report.source, report.unaccounted);
+        }
+    }
+    table.render() + &named
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,5 +256,26 @@ mod tests {
                         whole of them\n";
         assert_eq!(warnings_text(&report, "all are in report.json"), expected);
         assert_eq!(warnings_text(&WarningReport::default(), ""), "");
+    }
+
+    #[test]
+    fn lost_words_are_shown_with_their_source() {
+        let report = WordsReport {
+            source: "A Code".to_owned(),
+            words: 20,
+            law: 12,
+            left_out: [("page numbers".to_owned(), 3)].into(),
+            unaccounted: 2,
+            unaccounted_examples: vec!["the ×2".to_owned()],
+            ..WordsReport::default()
+        };
+        let text = words_text(&[report]);
+        assert!(
+            text.contains("A Code     20   12      0         0        0      0         3      0     2\n"),
+            "{text}"
+        );
+        assert!(text.contains("A Code: 3 words left out: page numbers\n"), "{text}");
+        assert!(text.contains("A Code: 2 words lost, such as the ×2\n"), "{text}");
+        assert_eq!(words_text(&[]), "");
     }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use rayon::prelude::*;
 
+use crate::account::{Form, SourceWords};
 use crate::import::document::{Document, ParseDocument, Parsed};
 use crate::import::intake::{ImportError, Intake};
 use crate::import::target::Target;
@@ -42,17 +43,48 @@ impl Batch {
         self.bytes >= BATCH_BYTES || self.documents.len() >= BATCH_DOCUMENTS
     }
 
-    /// Parses what waits on all cores and hands it to the intake; returns how many nodes there were.
+    /// The words of what waits, which was parsed.
+    fn words(&self, form: Form, parsed: &[Parsed]) -> SourceWords {
+        // A part for each thread: merging many small parts takes longer than counting.
+        let part = self.documents.len().div_ceil(rayon::current_num_threads()).max(1);
+        let counted = self.documents.par_chunks(part).zip(parsed.par_chunks(part)).map(|(documents, parsed)| {
+            let mut words = SourceWords::default();
+            for (document, parsed) in documents.iter().zip(parsed) {
+                if parsed.is_skipped {
+                    let mut skipped = SourceWords::default();
+                    form.count(&document.bytes, &mut skipped);
+                    skipped.set_all_aside("documents that the plan skips");
+                    words.merge(skipped);
+                } else {
+                    form.count(&document.bytes, &mut words);
+                }
+            }
+            words
+        });
+        counted.reduce(SourceWords::default, |mut all, part| {
+            all.merge(part);
+            all
+        })
+    }
+
+    /// Parses what waits on all cores and hands it to the intake, and its words to `words`; returns how many nodes there
+    /// were.
     pub(crate) fn parse(
         &mut self,
         parse: ParseDocument,
         target: Target<'_>,
+        form: Form,
         intake: &mut Intake<'_>,
+        words: &mut SourceWords,
     ) -> Result<u64, ImportError> {
         let parsed: Vec<Parsed> = self.documents.par_iter().map(|document| parse(document, target)).collect();
+        words.merge(self.words(form, &parsed));
         *self = Self::default();
         let mut count = 0;
-        for parsed in parsed {
+        for mut parsed in parsed {
+            for (reason, text) in parsed.left_out.drain(..) {
+                words.leave_out(reason, &text);
+            }
             count += parsed.nodes.len() as u64;
             intake.take(parsed)?;
         }

@@ -43,6 +43,11 @@ pub struct Parsed {
     /// Where other documents belong.
     pub includes: Vec<Include>,
     pub warnings: Vec<(WarningKind, SourcePosition, String)>,
+    /// Words of the document that are no part of any node, each time with the reason: what is left out without one counts as
+    /// lost.
+    pub left_out: Vec<(&'static str, String)>,
+    /// The plan says that the document is none of this source.
+    pub is_skipped: bool,
     /// What keeps the build from ending well.
     pub mistakes: Vec<(SourcePosition, String)>,
 }
@@ -53,8 +58,18 @@ impl Parsed {
         Self { mistakes: vec![(position, what.into())], ..Self::default() }
     }
 
+    /// A document that is none of the source, as the plan says.
+    pub fn skipped() -> Self {
+        Self { is_skipped: true, ..Self::default() }
+    }
+
     pub fn warn(&mut self, kind: WarningKind, position: SourcePosition, what: impl Into<String>) {
         self.warnings.push((kind, position, what.into()));
+    }
+
+    /// Says that words of the document are left out on purpose. The reason is the name of a kind, such as "page numbers".
+    pub fn leave_out(&mut self, reason: &'static str, words: impl Into<String>) {
+        self.left_out.push((reason, words.into()));
     }
 
     pub fn refuse(&mut self, position: SourcePosition, what: impl Into<String>) {

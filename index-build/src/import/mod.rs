@@ -40,6 +40,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::account::Form;
 use crate::source_files::SourceFile;
 use document::ParseDocument;
 use intake::{ImportError, Intake};
@@ -72,6 +73,8 @@ pub struct Importer {
 pub enum SourceContent {
     Law {
         read: Read,
+        /// Where its files have words of the law, for the account of them.
+        words: Form,
         /// What is wrong with the `[source.options]` of a plan.
         check_options: fn(&toml::Table) -> Result<(), String>,
         /// Citations are stored in their canonical form. Otherwise they are stored as the source writes them.
@@ -83,11 +86,55 @@ pub enum SourceContent {
     Zoning,
 }
 
+const METADATA: &str = "metadata of the file";
+const CONTENTS: &str = "tables of contents, which repeat headings";
+const BOOK: &str = "what is printed around the law: front and back matter, running heads";
+const HTML_PAGE: Form = Form::Html(&[("head", METADATA), ("nav", CONTENTS)]);
+/// The elements' names are in lower case.
+const USLM_XML: Form = Form::Xml(&[
+    ("meta", METADATA),
+    ("toc", CONTENTS),
+    ("preface", BOOK),
+    ("backmatter", BOOK),
+    ("endmarker", BOOK),
+    ("leftrunninghead", BOOK),
+    ("rightrunninghead", BOOK),
+    ("ear", BOOK),
+]);
+const CFR_XML: Form = Form::Xml(&[
+    ("header", METADATA),
+    ("amddate", METADATA),
+    ("fmtr", BOOK),
+    ("bmtr", BOOK),
+    ("lrh", BOOK),
+    ("rrh", BOOK),
+    ("ear", BOOK),
+    ("cfrtoc", CONTENTS),
+    ("contents", CONTENTS),
+    ("toc", CONTENTS),
+    ("cfrtitle", CONTENTS),
+    ("gid", "names of images"),
+    ("mid", "names of images"),
+]);
+const REGML_XML: Form = Form::Xml(&[
+    ("fdsys", METADATA),
+    ("preamble", METADATA),
+    ("tableofcontents", CONTENTS),
+    ("analysis", "explanations of rulemaking"),
+    ("graphic", "names of images"),
+]);
+const OPEN_LAW_XML: Form = Form::Xml(&[
+    ("meta", METADATA),
+    ("reason", "reasons, which are the status"),
+    ("prefix", "words before the number of a level"),
+]);
+
 pub static IMPORTERS: [Importer; 12] = [
     Importer {
         name: "native",
         content: SourceContent::Law {
             read: Read::Lines(native::import),
+            words: Form::Json(&["heading", "text", "topic", "sourceCredit"]),
             check_options: no_options,
             canonical_citations: false,
             own_tags: true,
@@ -97,6 +144,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "provisions-jsonl",
         content: SourceContent::Law {
             read: Read::Lines(provisions_jsonl::import),
+            words: Form::Json(&["heading", "text"]),
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -106,6 +154,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "uslm",
         content: SourceContent::Law {
             read: Read::Documents { parse: uslm::parse, wants: xml::wants },
+            words: USLM_XML,
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -115,6 +164,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "ecfr",
         content: SourceContent::Law {
             read: Read::Documents { parse: ecfr::parse, wants: xml::wants },
+            words: CFR_XML,
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -124,6 +174,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "cfr-annual",
         content: SourceContent::Law {
             read: Read::Documents { parse: cfr_annual::parse, wants: xml::wants },
+            words: CFR_XML,
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -133,6 +184,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "regml",
         content: SourceContent::Law {
             read: Read::Documents { parse: regml::parse, wants: xml::wants },
+            words: REGML_XML,
             check_options: no_options,
             canonical_citations: true,
             own_tags: false,
@@ -142,6 +194,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "state-json",
         content: SourceContent::Law {
             read: Read::Documents { parse: state_json::parse, wants: state_json::wants },
+            words: Form::JsonInParts(&["text", "history"]),
             check_options: options::check::<state_json::Settings>,
             canonical_citations: true,
             own_tags: false,
@@ -151,6 +204,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "state-html",
         content: SourceContent::Law {
             read: Read::Documents { parse: state_html::parse, wants: html::wants },
+            words: HTML_PAGE,
             check_options: options::check::<state_html::Settings>,
             canonical_citations: true,
             own_tags: false,
@@ -160,6 +214,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "municipal-html",
         content: SourceContent::Law {
             read: Read::Documents { parse: municipal_html::parse, wants: html::wants },
+            words: HTML_PAGE,
             check_options: options::check::<municipal_html::Options>,
             canonical_citations: true,
             own_tags: false,
@@ -169,6 +224,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "plain-text",
         content: SourceContent::Law {
             read: Read::Documents { parse: plain_text::parse, wants: plain_text::wants },
+            words: Form::Text,
             check_options: options::check::<plain_text::Options>,
             canonical_citations: true,
             own_tags: false,
@@ -178,6 +234,7 @@ pub static IMPORTERS: [Importer; 12] = [
         name: "open-law",
         content: SourceContent::Law {
             read: Read::Documents { parse: open_law::parse, wants: xml::wants },
+            words: OPEN_LAW_XML,
             check_options: open_law::check_options,
             canonical_citations: true,
             own_tags: false,

@@ -94,7 +94,7 @@ pub(crate) fn read_by<S: FromOptions>(
         Err(what) => return Parsed::refused(document.position(1), what),
     };
     if settings.skip().is_some_and(|skip| skip.is_match(document.path())) {
-        return Parsed::default();
+        return Parsed::skipped();
     }
     read(&settings).unwrap_or_else(|(position, what)| Parsed::refused(position, what))
 }

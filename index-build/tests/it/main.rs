@@ -1,5 +1,6 @@
 //! The builder from outside: one program of tests over whole snapshots.
 
+mod account;
 mod acts_real;
 mod bounds;
 mod cfr;

@@ -1,0 +1,228 @@
+//! The words of XML and HTML, found without the importers: by a reader that knows tags, comments and character references,
+//! and nothing of what elements mean but their names.
+
+use std::borrow::Cow;
+
+use super::source::SourceWords;
+
+/// Elements within a word or between two words that the file separates itself. All others end a word.
+const INLINE: [&str; 38] = [
+    "a", "abbr", "acronym", "b", "bdi", "big", "bold", "cite", "code", "date", "dfn", "del", "e", "em", "fr", "font",
+    "i", "inline", "ins", "ital", "italic", "kbd", "mark", "q", "ref", "s", "samp", "small", "span", "strike",
+    "strong", "su", "sub", "sup", "term", "tt", "u", "var",
+];
+const HTML_VOID: [&str; 8] = ["area", "base", "br", "col", "hr", "img", "link", "meta"];
+/// What these hold is no markup.
+const HTML_RAW: [&str; 2] = ["script", "style"];
+
+/// Adds the words of a document. Those within the elements `set_aside`, each with its reason, are counted apart.
+pub(super) fn count(markup: &str, is_html: bool, set_aside: &[(&str, &'static str)], words: &mut SourceWords) {
+    let mut reader = Reader { run: String::new(), aside: None, words };
+    let mut rest = markup;
+    while let Some(start) = rest.find('<') {
+        reader.run.push_str(&decoded(&rest[..start]));
+        rest = &rest[start..];
+        if let Some(length) = skipped(rest) {
+            rest = &rest[length..];
+        } else if let Some(data) = rest.strip_prefix("<![CDATA[") {
+            let end = data.find("]]>").unwrap_or(data.len());
+            reader.run.push_str(&data[..end]);
+            rest = data.get(end + 3..).unwrap_or_default();
+        } else {
+            let tag = Tag::at(rest);
+            reader.pass(&tag, is_html, set_aside);
+            rest = &rest[tag.length..];
+            if is_html && !tag.is_end && HTML_RAW.contains(&tag.name.as_str()) {
+                rest = &rest[raw_end(rest, &tag.name)..];
+            }
+        }
+    }
+    reader.run.push_str(&decoded(rest));
+    reader.end_run();
+}
+
+/// The length of a comment, an instruction or a declaration.
+fn skipped(rest: &str) -> Option<usize> {
+    let ends = [("<!--", "-->"), ("<?", "?>"), ("<!D", ">"), ("<!d", ">")];
+    let (_, end) = ends.into_iter().find(|(start, _)| rest.starts_with(start))?;
+    Some(rest.find(end).map_or(rest.len(), |at| at + end.len()))
+}
+
+/// Where a raw element ends: at its end tag.
+fn raw_end(rest: &str, name: &str) -> usize {
+    let ends = rest.match_indices("</").map(|(at, _)| at);
+    let is_end = |at: &usize| {
+        let found = rest.as_bytes().get(at + 2..at + 2 + name.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    ends.into_iter().find(is_end).unwrap_or(rest.len())
+}
+
+struct Tag {
+    /// Without a namespace, in lower case.
+    name: String,
+    is_end: bool,
+    is_empty: bool,
+    length: usize,
+}
+
+impl Tag {
+    /// The tag at the beginning of a text, which begins with `<`. A sign that begins no tag is a tag without a name.
+    fn at(rest: &str) -> Self {
+        let bytes = rest.as_bytes();
+        let is_end = bytes.get(1) == Some(&b'/');
+        let start = 1 + usize::from(is_end);
+        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.');
+        let name_length = bytes[start..].iter().take_while(is_name).count();
+        if name_length == 0 {
+            return Self { name: String::new(), is_end, is_empty: true, length: 1 };
+        }
+        let name = &rest[start..start + name_length];
+        let name = name.rsplit_once(':').map_or(name, |(_, local)| local).to_ascii_lowercase();
+        let mut quote = None;
+        let mut length = rest.len();
+        for (at, &byte) in bytes.iter().enumerate().skip(start + name_length) {
+            match (quote, byte) {
+                (None, b'>') => {
+                    length = at + 1;
+                    break;
+                }
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), _) if open == byte => quote = None,
+                _ => {}
+            }
+        }
+        Self { name, is_end, is_empty: rest[..length].ends_with("/>"), length }
+    }
+}
+
+struct Reader<'w> {
+    /// Text that no element has ended yet.
+    run: String,
+    /// The element whose words are counted apart: its name, how many of it are open, and why.
+    aside: Option<(String, u32, &'static str)>,
+    words: &'w mut SourceWords,
+}
+
+impl Reader<'_> {
+    fn pass(&mut self, tag: &Tag, is_html: bool, set_aside: &[(&str, &'static str)]) {
+        if !INLINE.contains(&tag.name.as_str()) {
+            self.end_run();
+        }
+        let is_empty = tag.is_empty || is_html && HTML_VOID.contains(&tag.name.as_str());
+        if is_empty {
+            return;
+        }
+        match &mut self.aside {
+            Some((name, open, _)) if *name == tag.name => {
+                *open = if tag.is_end { *open - 1 } else { *open + 1 };
+                if *open == 0 {
+                    self.end_run();
+                    self.aside = None;
+                }
+            }
+            None if !tag.is_end => {
+                let found = set_aside.iter().find(|(name, _)| *name == tag.name);
+                if let Some((name, reason)) = found {
+                    self.end_run();
+                    self.aside = Some(((*name).to_owned(), 1, reason));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end_run(&mut self) {
+        match &self.aside {
+            Some((_, _, reason)) => self.words.set_aside(reason, &self.run),
+            None => self.words.add(&self.run),
+        }
+        self.run.clear();
+    }
+}
+
+/// A text with its character references resolved. Named ones that are no letter are a space.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start + 1..];
+        let name_length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
+        let Some(after) = rest[name_length..].strip_prefix(';').filter(|_| name_length > 0) else {
+            out.push('&');
+            continue;
+        };
+        out.push(character(&rest[..name_length]));
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn character(reference: &str) -> char {
+    let number = match reference.strip_prefix(['#']) {
+        Some(hex) if hex.starts_with(['x', 'X']) => u32::from_str_radix(&hex[1..], 16).ok(),
+        Some(decimal) => decimal.parse().ok(),
+        None => None,
+    };
+    let accented = |base: char, mark: &str| match (base, mark) {
+        ('a', "acute") => Some('á'),
+        ('e', "acute") => Some('é'),
+        ('i', "acute") => Some('í'),
+        ('o', "acute") => Some('ó'),
+        ('u', "acute") => Some('ú'),
+        ('n', "tilde") => Some('ñ'),
+        ('e', "grave") => Some('è'),
+        ('c', "cedil") => Some('ç'),
+        ('u', "uml") => Some('ü'),
+        ('o', "uml") => Some('ö'),
+        _ => None,
+    };
+    let named = || {
+        let mut letters = reference.chars();
+        accented(letters.next()?, letters.as_str())
+    };
+    number.and_then(char::from_u32).or_else(named).unwrap_or(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(markup: &str, is_html: bool) -> SourceWords {
+        let mut words = SourceWords::default();
+        count(markup, is_html, &[("nav", "navigation"), ("head", "head of the page")], &mut words);
+        words
+    }
+
+    #[test]
+    fn words_end_at_blocks_and_not_at_inline_elements() {
+        for (markup, expected) in [
+            ("<p>one</p><p>two</p>", 2),
+            ("<p><b>o</b>ne two<br/>three</p>", 3),
+            ("<p>a<i></p><p></i>b</p>", 2),
+            ("<d:p x='>'>one</d:p><!-- no --><?no no?>", 1),
+            ("<p><![CDATA[one <two>]]></p>", 2),
+            ("<p>caf&eacute; &amp; f&#252;r&nbsp;zwei</p>", 3),
+            ("a < b & c", 3),
+            ("", 0),
+            ("<p", 0),
+        ] {
+            assert_eq!(counted(markup, false).law.total(), expected, "{markup}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_aside_is_counted_by_its_reason() {
+        let page = "<head><title>no</title><meta x><style>p { a: b }</style></head><p>one<br>two</p>\
+                    <nav>a <nav>b</nav> c</nav><script>if (a < b) { c }</script><p>three</p>";
+        let words = counted(page, true);
+        assert_eq!(words.law.total(), 3);
+        let expected = [("head of the page".to_owned(), 1), ("navigation".to_owned(), 3)];
+        assert_eq!(words.aside_by_reason, expected.into());
+    }
+}

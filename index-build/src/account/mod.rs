@@ -1,0 +1,127 @@
+//! The account of the words: what became of every word of a source, read back from the finished snapshot.
+//!
+//! [`source`] counts the words of each file in a way of its own, so that a fault of an importer cannot hide itself;
+//! [`snapshot`] reads back what the snapshot holds. What a source has beyond that was set aside for a named reason, left out
+//! by the importer for a named reason, is kept as a number or a name, or is lost without a reason: [`WordsReport`].
+//!
+//! The account compares how often each word occurs, not where. A word that is lost in one place and invented in another
+//! is not seen.
+
+mod json;
+mod markup;
+mod snapshot;
+pub mod source;
+pub mod words;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::BuildError;
+pub(crate) use json::CountedLines;
+use snapshot::HeldWords;
+pub(crate) use source::{Form, SourceWords};
+
+/// Words that are shown of those that are lost or invented.
+const EXAMPLES: usize = 12;
+
+/// What became of the words of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WordsReport {
+    pub source: String,
+    /// Words of the source, without those that are set aside.
+    pub words: u64,
+    /// Words of the source that are no law, notes, headings or credits, such as navigation, by reason.
+    pub set_aside: BTreeMap<String, u64>,
+    /// What the snapshot holds.
+    pub law: u64,
+    pub notes: u64,
+    pub headings: u64,
+    pub credits: u64,
+    /// Words of the source that the snapshot holds as numbers, citations, topics or labels.
+    pub names: u64,
+    /// Words of the source that were left out, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// Words of the snapshot that were set aside in the source, such as headings that each line repeats.
+    pub from_set_aside: u64,
+    /// Words of the snapshot that the source does not have, or not as often, such as labels made from positions in lists.
+    pub added: u64,
+    pub added_examples: Vec<String>,
+    /// Words of the source that are lost without a reason.
+    pub unaccounted: u64,
+    pub unaccounted_examples: Vec<String>,
+}
+
+/// Balances every source, given by its number and name, with the snapshot in `dir`.
+pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, BuildError> {
+    let mut held: HashMap<u16, HeldWords> = snapshot::read(dir)?;
+    let balanced =
+        sources.into_iter().map(|(number, name, words)| settle(name, words, &held.remove(&number).unwrap_or_default()));
+    Ok(balanced.collect())
+}
+
+fn settle(name: String, source: SourceWords, held: &HeldWords) -> WordsReport {
+    let words = source.law.total();
+    let mut open = source.law.less(&held.words);
+    let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_beyond(words)));
+    let left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
+    let names = open.settle_beyond(&held.names);
+    let from_set_aside = open.settle_missing(&source.aside);
+    let [unaccounted_examples, added_examples] = open.examples(EXAMPLES);
+    WordsReport {
+        source: name,
+        words,
+        set_aside: source.aside_by_reason,
+        law: held.law,
+        notes: held.notes,
+        headings: held.headings,
+        credits: held.credits,
+        names,
+        left_out,
+        from_set_aside,
+        added: open.missing(),
+        added_examples,
+        unaccounted: open.beyond(),
+        unaccounted_examples,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words::Words;
+    use super::*;
+
+    fn held(law: &str, names: &str) -> HeldWords {
+        let (words, names) = (Words::of(law), Words::of(names));
+        HeldWords { law: words.total(), words, names, ..HeldWords::default() }
+    }
+
+    fn source(json: &str) -> SourceWords {
+        let mut words = SourceWords::default();
+        Form::Json(&["text"]).count(json.as_bytes(), &mut words);
+        words
+    }
+
+    #[test]
+    fn a_lost_word_has_no_reason_unless_it_is_given_one() {
+        let mut words = source(r#"{"text": "Sec 1 The owner shall not pay", "path": "Title Debts"}"#);
+        words.leave_out("page numbers", "not not");
+        let report = settle("s".to_owned(), words.clone(), &held("The owner shall pay. Debts (a)", "1"));
+        assert_eq!((report.words, report.law, report.names), (7, 6, 1));
+        assert_eq!(report.left_out, BTreeMap::from([("page numbers".to_owned(), 1)]));
+        assert_eq!((report.unaccounted, report.unaccounted_examples), (1, vec!["Sec ×1".to_owned()]));
+        assert_eq!((report.from_set_aside, report.added), (1, 1));
+        assert_eq!(report.added_examples, ["a ×1"]);
+        let whole = settle("s".to_owned(), words, &held("Sec 1 The owner shall not pay", ""));
+        assert_eq!((whole.unaccounted, whole.added, whole.left_out.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn words_of_the_snapshot_hide_a_loss_only_as_often_as_they_occur() {
+        let words = source(r#"{"text": "pay pay pay"}"#);
+        let report = settle("s".to_owned(), words, &held("pay", "pay"));
+        assert_eq!((report.names, report.unaccounted), (1, 1));
+    }
+}

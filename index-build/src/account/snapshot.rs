@@ -1,0 +1,111 @@
+//! The words of a finished snapshot, read back from its files, source by source.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::nodes::Nodes;
+use hornbook_corpus::outline::{Outline, Status};
+use hornbook_corpus::texts::Texts;
+use rayon::prelude::*;
+
+use super::words::Words;
+use crate::error::BuildError;
+
+/// Words before source credits, which say no more than that a credit follows.
+const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// What a snapshot holds of a source.
+#[derive(Debug, Default)]
+pub(super) struct HeldWords {
+    /// Texts, headings, notes and credits.
+    pub(super) words: Words,
+    pub(super) law: u64,
+    pub(super) headings: u64,
+    pub(super) notes: u64,
+    pub(super) credits: u64,
+    /// Numbers, citations, topics, labels of wordings, states and dates. The source has some of them as words.
+    pub(super) names: Words,
+}
+
+impl HeldWords {
+    fn merge(&mut self, other: Self) {
+        self.words.merge(other.words);
+        self.names.merge(other.names);
+        self.law += other.law;
+        self.headings += other.headings;
+        self.notes += other.notes;
+        self.credits += other.credits;
+    }
+}
+
+/// Reads back every node of the snapshot in `dir`, by the number of its source.
+pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, BuildError> {
+    let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
+    let total = law.outline.len();
+    // A part for each thread: merging many small parts takes longer than counting.
+    let part = total.div_ceil(rayon::current_num_threads() as u32).max(1);
+    let starts: Vec<u32> = (0..total).step_by(part as usize).collect();
+    let read = starts.into_par_iter().map(|start| law.part(start, total.min(start.saturating_add(part))));
+    read.try_reduce(HashMap::new, |mut all, part| {
+        for (source, held) in part {
+            all.entry(source).or_insert_with(HeldWords::default).merge(held);
+        }
+        Ok(all)
+    })
+}
+
+struct Law {
+    outline: Outline,
+    nodes: Nodes,
+    texts: Texts,
+}
+
+impl Law {
+    fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, HeldWords>, BuildError> {
+        let mut by_source: HashMap<u16, HeldWords> = HashMap::new();
+        for node in start..end {
+            self.add(NodeOrdinal(node), &mut by_source)?;
+        }
+        Ok(by_source)
+    }
+
+    fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), BuildError> {
+        let record = self.nodes.get(node)?;
+        let held = by_source.entry(record.source).or_default();
+        held.headings += held.words.add(&record.heading);
+        for span in std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)) {
+            held.law += held.words.add(self.texts.get(span)?);
+        }
+        for note in &record.notes {
+            held.notes += held.words.add(self.texts.get(note.text)?);
+            held.names.add(&note.topic);
+        }
+        if let Some(credit) = record.source_credit {
+            held.credits += held.words.add(self.texts.get(credit)?);
+        }
+        let citations = [&record.former_citations, &record.parallel_citations].into_iter().flatten();
+        let labels = record.wordings.iter().map(|wording| &wording.label);
+        let names = [&record.citation, &record.level].into_iter().chain(&record.number).chain(citations).chain(labels);
+        for name in names {
+            held.names.add(name);
+        }
+        // Importers make a status of words such as "Repealed", and the topic of a credit of the word before it.
+        if record.status != Status::InForce {
+            let status = record.status.as_str();
+            held.names.add(&format!("{} {}", capitalized(status), status.to_uppercase()));
+        }
+        held.names.add(&capitalized(&record.level));
+        if record.source_credit.is_some() {
+            for lead in CREDIT_LEADS {
+                held.names.add(lead);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! The account of the words of finished snapshots.
+//!
+//! With `HORNBOOK_ACCOUNT_PLANS`, a list of plans with commas between them, the account of each is printed.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hornbook_index_build::account::WordsReport;
+use hornbook_index_build::build::{BuildOptions, build};
+use hornbook_index_build::error::BuildError;
+
+use crate::common::{build_at, options, sample};
+use crate::real_law::corpora;
+
+#[test]
+fn every_word_of_the_sample_is_in_its_snapshot() {
+    let dir = tempfile::tempdir().unwrap();
+    let built = build_at(&sample().join("plan.toml"), &dir.path().join("out")).unwrap();
+    let words = &built.report.words;
+    assert_eq!(words.len(), built.report.code_bodies.len(), "a source for each code, and none for zoning");
+    for report in words {
+        assert_eq!((report.unaccounted, report.added), (0, 0), "{report:?}");
+        assert!(report.law > 0 && report.headings > 0, "{report:?}");
+        let held = report.law + report.headings + report.notes + report.credits;
+        assert_eq!(report.words, held + report.names, "{report:?}");
+    }
+}
+
+fn flat_plan(dir: &Path, lines: &[&str]) -> PathBuf {
+    fs::write(dir.join("law.jsonl"), lines.join("\n")).unwrap();
+    let plan = "name = 't'\n[[source]]\nformat = 'provisions-jsonl'\npath = 'law.jsonl'\njurisdiction = 'US'\n\
+                code_body = 'Code'\nkey = 'us/tc'\npublisher = 'p'\nlicense = 'l'\nedition = 'e'\n\
+                retrieved = '2026-01-01'\nurl = 'https://law.example/'\n";
+    fs::write(dir.join("plan.toml"), plan).unwrap();
+    dir.join("plan.toml")
+}
+
+#[test]
+fn words_that_are_not_kept_have_a_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = r#"{"jurisdiction":"US","codeBody":"Code","path":["Title 1"],"citation":"1 T.C. § 1","heading":"One","text":"Pay twice.","ref":"/1","status":"in force"}"#;
+    let built = build_at(&flat_plan(dir.path(), &[line, line]), &dir.path().join("out")).unwrap();
+    let [report] = built.report.words.as_slice() else { panic!("{:?}", built.report.words) };
+    assert_eq!((report.words, report.law, report.unaccounted), (6, 2, 0), "{report:?}");
+    let left_out: Vec<_> = report.left_out.iter().collect();
+    assert_eq!(left_out, [(&"provisions that repeat another one word for word".to_owned(), &3)]);
+    assert!(report.set_aside.contains_key("field 'path', no words of the law"), "{report:?}");
+    assert_eq!(report.from_set_aside, 2, "the heading 'Title 1'");
+}
+
+/// What is known of a plan's words. A strict build ends with the account if words are lost.
+fn account_of(plan: &Path, sources: &Path) -> Result<Vec<WordsReport>, BuildError> {
+    let out = tempfile::tempdir().unwrap();
+    let strict =
+        BuildOptions { strict: true, sources: Some(sources.to_owned()), ..options(plan, &out.path().join("snapshot")) };
+    match build(&strict) {
+        Err(BuildError::WordsLost(reports)) => Ok(reports),
+        built => built.map(|built| built.report.words),
+    }
+}
+
+#[test]
+fn accounts_of_plans_are_printed_on_demand() {
+    let Some(plans) = env::var_os("HORNBOOK_ACCOUNT_PLANS") else { return };
+    let Some(sources) = corpora() else { return };
+    for plan in plans.to_string_lossy().split(',') {
+        match account_of(Path::new(plan), &sources) {
+            Ok(reports) => println!("{plan}: {}", serde_json::to_string_pretty(&reports).unwrap()),
+            Err(error) => println!("{plan}: no word is lost, but {error}"),
+        }
+    }
+}
