@@ -31,10 +31,16 @@ fn rule(node: Node<'_, '_>) -> Option<&'static str> {
         "meta" => Some("data about the code"),
         "heading" if parent == "document" => Some("the name of the code"),
         "prefix" if parent == "section" && !is_quoted() => Some("words before the number of a section"),
-        // That of a paragraph is a text: `(c) Repealed`.
-        "reason" if parent != "para" => Some("reasons, which are the status"),
+        // That of a paragraph or an attachment is a text (`(c) Repealed`), and a second one says more.
+        "reason" if matches!(parent, "section" | "container") && is_first_of_its_name(node) => {
+            Some("reasons, which are the status")
+        }
         _ => None,
     }
+}
+
+fn is_first_of_its_name(node: Node<'_, '_>) -> bool {
+    node.prev_siblings().skip(1).all(|before| name(before) != name(node))
 }
 
 /// The words of a node, less those that a rule leaves out.
@@ -125,6 +131,9 @@ fn settle(document: &Document, plan: &Plan) -> Account {
             account.added("the label of permanent wordings", label);
         }
         account.imported(&node.content);
+        if node.content.heading == "About this code" {
+            account.added("the heading of what a document says of its code", &node.content.heading);
+        }
         if is_wording {
             text = text.replacen("(Perm)", "", 1);
         }
@@ -138,10 +147,8 @@ fn settle_all(plan: &Plan) {
     let Some(corpora) = corpora() else { return };
     let mut all = documents(&corpora.join(plan.archive));
     all.retain(|document| document.path().contains(plan.folder));
-    // All of them takes long without optimisation.
-    let step = if std::env::var_os("HORNBOOK_WHOLE_CORPORA").is_some() { 1 } else { 6 };
-    let accounts: Vec<Account> = all.par_iter().step_by(step).map(|document| settle(document, plan)).collect();
-    println!("{} of {} documents", accounts.len(), all.len());
+    let accounts: Vec<Account> = all.par_iter().map(|document| settle(document, plan)).collect();
+    println!("{} documents", accounts.len());
     let mut rules: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
     accounts.iter().flat_map(Account::rules).for_each(|(rule, words)| *rules.entry(rule).or_default() += words);
     rules.iter().for_each(|(rule, words)| println!("{words:>9} words: {rule}"));
