@@ -59,6 +59,10 @@ pub enum WarningKind {
     RepeatedText,
     /// The text holds a list of sections instead of the law.
     ContentsAsText,
+    /// Labels of a list that its source states in two ways, which do not agree.
+    DoubtfulLabel,
+    /// It is doubtful where the law of a provision ends and its credit or notes begin.
+    DoubtfulEnd,
     /// A character that is a sign in one font alone, and nobody said which.
     PrivateCharacter,
     Zoning,
@@ -91,6 +95,8 @@ impl WarningKind {
             Self::CutHeading => "headings were cut short; the texts have the whole of them",
             Self::RepeatedText => "texts had words twice or more; each is kept once",
             Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
+            Self::DoubtfulLabel => "lists have labels that are doubtful",
+            Self::DoubtfulEnd => "provisions have words of which it is doubtful whether they are law",
             Self::PrivateCharacter => "characters are signs in one font alone; they are left out",
             Self::Zoning => "faults of zoning layers",
             Self::SkippedLink => "links in archives were passed over",

@@ -1,44 +1,26 @@
-//! HTML of publishers as a tree. The tokens are those of the standard; how elements nest follows the few rules of it that
-//! codes of law need: what ends a paragraph, an item, a row or a cell without saying so, and ends of elements that never
-//! began. Scripts, styles and comments are left out. Names of elements and attributes are in lower case.
+//! HTML of publishers as a tree, built by html5ever as the standard says: what a page leaves out is put in, and what lies
+//! where it cannot lie is moved to where a browser shows it.
+//!
+//! Scripts, styles and comments are left out. Names of elements and attributes are in lower case. Depth and size of a tree are
+//! bounded, so that whoever walks it may do it by recursion.
 
-use html5gum::{DefaultEmitter, Token, Tokenizer};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use crate::import::document::{Document, Refusal};
+use html5ever::tendril::{StrTendril, TendrilSink};
+use html5ever::{Attribute, ParseOpts, Parser, QualName, parse_document};
+
+use crate::import::document::{Document, Parsed, Refusal};
+use crate::import::html_sink::Sink;
 use crate::import::xml::text_of;
+use crate::report::WarningKind;
 
-/// The deepest nesting of elements, so that whoever walks a tree may do it by recursion.
+/// The deepest nesting of elements.
 pub(crate) const DEPTH_MAX: usize = 200;
-
-const VOID: [&str; 13] =
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
-const ENDS_PARAGRAPH: [&str; 25] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "center",
-    "div",
-    "dl",
-    "fieldset",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "table",
-];
+/// After so many bytes the parser is asked whether the tree is too deep or too large.
+const STEP_BYTES: usize = 4_096;
+/// Every element has a tag of some bytes, but those that are put in: more nodes than bytes are an attack.
+const NODES_BEYOND_BYTES_MAX: usize = 10_000;
 
 /// Whether a file is HTML by its name.
 pub(crate) fn wants(path: &str) -> bool {
@@ -49,16 +31,27 @@ pub(crate) fn wants(path: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
+    /// The line of the first element of each name that is not of HTML, if it has words.
+    unknown: BTreeMap<String, u32>,
 }
 
+/// An element, or words, or neither: the document, or a comment.
 #[derive(Debug, Default)]
-struct Node {
-    /// Empty for words.
-    name: String,
-    words: String,
-    attributes: Vec<(String, String)>,
-    children: Vec<usize>,
-    line: u32,
+pub(super) struct Node {
+    pub(super) name: Option<Rc<QualName>>,
+    pub(super) words: StrTendril,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) parent: Option<usize>,
+    pub(super) children: Vec<usize>,
+    /// How deep it lay when it was put in.
+    pub(super) depth: usize,
+    pub(super) line: u32,
+}
+
+impl Node {
+    pub(super) fn name(&self) -> &str {
+        self.name.as_ref().map_or("", |name| &name.local)
+    }
 }
 
 /// What stands in an element.
@@ -66,6 +59,24 @@ struct Node {
 pub(crate) enum Part<'t> {
     Element(Element<'t>),
     Words(&'t str),
+}
+
+impl Part<'_> {
+    /// Empty for words.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Element(element) => element.name(),
+            Self::Words(_) => "",
+        }
+    }
+
+    /// All its words, with single spaces.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Element(element) => element.text(),
+            Self::Words(words) => words.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,114 +88,177 @@ pub(crate) struct Element<'t> {
 /// Parses a document, or says what is wrong with it, and where.
 pub(crate) fn parse(document: &Document) -> Result<Tree, Refusal> {
     let text = text_of(document)?;
-    let mut emitter = DefaultEmitter::<usize>::new_with_span();
-    emitter.naively_switch_states(true);
-    let mut builder = Builder::new();
-    let (mut counted, mut line) = (0, 1);
-    for Ok(token) in Tokenizer::new_with_emitter(text, emitter) {
-        match token {
-            Token::StartTag(tag) => {
-                let place = tag.span.start.clamp(counted, text.len());
-                line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..place]).count() as u32;
-                counted = place;
-                let attributes = tag.attributes.iter().map(|(name, value)| (lossy(name), lossy(value))).collect();
-                let node = Node { name: lossy(&tag.name), attributes, line, ..Node::default() };
-                if builder.open.len() > DEPTH_MAX {
-                    return Err((
-                        document.position(line),
-                        format!("elements are nested more than {DEPTH_MAX} levels deep"),
-                    ));
-                }
-                builder.start(node, tag.self_closing);
-            }
-            Token::EndTag(tag) => builder.end(&lossy(&tag.name)),
-            Token::String(words) => builder.words(&lossy(&words)),
-            Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
-        }
+    let mut options = ParseOpts::default();
+    // Words for browsers without scripts are words.
+    options.tree_builder.scripting_enabled = false;
+    let mut parser = parse_document(Sink::new(), options);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (step, after) = rest.split_at(rest.floor_char_boundary(STEP_BYTES));
+        parser.process(StrTendril::from_slice(step));
+        check_size(&parser, text.len()).map_err(|(line, what)| (document.position(line), what))?;
+        rest = after;
     }
-    Ok(Tree { nodes: builder.nodes })
+    let mut tree = Tree { nodes: parser.finish(), unknown: BTreeMap::new() };
+    match tree.tidy() {
+        Some(line) => Err((document.position(line), too_deep())),
+        None => Ok(tree),
+    }
 }
 
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// Warns once of each kind of element that HTML does not have: its words are kept, but what it means is not known.
+pub(crate) fn warn_of_unknown(tree: &Tree, document: &Document, parsed: &mut Parsed) {
+    for (name, line) in tree.unknown_elements() {
+        let what = format!("HTML has no element '{name}'; its words are kept as text");
+        parsed.warn(WarningKind::UnknownElement, document.position(line), what);
+    }
 }
 
-struct Builder {
-    nodes: Vec<Node>,
-    /// The elements that are open, from the root.
-    open: Vec<usize>,
+fn check_size(parser: &Parser<Sink>, bytes: usize) -> Result<(), (u32, String)> {
+    let sink = &parser.tokenizer.sink.sink;
+    if let Some(line) = sink.too_deep() {
+        return Err((line, too_deep()));
+    }
+    if sink.count() > bytes + NODES_BEYOND_BYTES_MAX {
+        return Err((sink.line(), "elements that are never closed are put in again too often".into()));
+    }
+    Ok(())
 }
 
-impl Builder {
-    fn new() -> Self {
-        Self { nodes: vec![Node::default()], open: vec![0] }
-    }
-
-    fn start(&mut self, node: Node, self_closing: bool) {
-        self.end_implied(&node.name);
-        let name = node.name.clone();
-        let place = self.push(node);
-        if !self_closing && !VOID.contains(&name.as_str()) {
-            self.open.push(place);
-        }
-    }
-
-    fn push(&mut self, node: Node) -> usize {
-        let place = self.nodes.len();
-        self.nodes.push(node);
-        let parent = self.open.last().copied().unwrap_or(0);
-        self.nodes[parent].children.push(place);
-        place
-    }
-
-    fn words(&mut self, words: &str) {
-        let name = self.open.last().map_or("", |&open| self.nodes[open].name.as_str());
-        if !matches!(name, "script" | "style") {
-            self.push(Node { words: words.to_owned(), ..Node::default() });
-        }
-    }
-
-    /// Ends what a new element cannot lie in.
-    fn end_implied(&mut self, name: &str) {
-        if ENDS_PARAGRAPH.contains(&name) {
-            self.end_within("p", &["li", "td", "th", "dd", "div", "section", "blockquote"]);
-        }
-        match name {
-            "li" => self.end_within("li", &["ol", "ul"]),
-            "dt" | "dd" => {
-                self.end_within("dt", &["dl"]);
-                self.end_within("dd", &["dl"]);
-            }
-            "tr" => self.end_within("tr", &["table"]),
-            "td" | "th" => {
-                self.end_within("td", &["tr", "table"]);
-                self.end_within("th", &["tr", "table"]);
-            }
-            _ => {}
-        }
-    }
-
-    /// Ends the innermost open element of a name, unless it lies outside of one of the others.
-    fn end_within(&mut self, name: &str, others: &[&str]) {
-        let name_of = |&open: &usize| self.nodes[open].name.as_str();
-        let from = self.open.iter().rposition(|open| name_of(open) == name || others.contains(&name_of(open)));
-        if let Some(from) = from.filter(|&from| from > 0 && name_of(&self.open[from]) == name) {
-            self.open.truncate(from);
-        }
-    }
-
-    /// Ends the innermost open element of a name, with all that is open in it. An end without a beginning is passed over.
-    fn end(&mut self, name: &str) {
-        let found = self.open.iter().rposition(|&open| self.nodes[open].name == name);
-        if let Some(from) = found.filter(|&from| from > 0) {
-            self.open.truncate(from);
-        }
-    }
+fn too_deep() -> String {
+    format!("elements are nested more than {DEPTH_MAX} levels deep")
 }
 
 impl Tree {
     pub(crate) fn root(&self) -> Element<'_> {
         Element { tree: self, node: 0 }
+    }
+
+    /// The elements that are not of HTML: each name once, with the line of the first. What they say is kept.
+    fn unknown_elements(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.unknown.iter().map(|(name, line)| (name.as_str(), *line))
+    }
+
+    /// Walks the whole tree once: joins words, notes unknown elements, and returns the line of an element that lies too
+    /// deep, since the parser may move elements after it put them in.
+    fn tidy(&mut self) -> Option<u32> {
+        let mut gap = Gap::default();
+        let mut open = vec![(0, 0)];
+        while let Some((place, depth)) = open.pop() {
+            // What lies behind an element that ends a paragraph is not behind its words.
+            let Some(node) = self.nodes.get(place) else {
+                gap = Gap::default();
+                continue;
+            };
+            if depth > DEPTH_MAX {
+                return Some(node.line);
+            }
+            match flow(node.name()) {
+                Flow::Words if node.name.is_none() => gap.words(&mut self.nodes, place),
+                Flow::Words => {}
+                Flow::Block => {
+                    gap = Gap::default();
+                    open.push((END, depth));
+                }
+                Flow::Unknown => _ = self.unknown.entry(node.name().to_owned()).or_insert(node.line),
+            }
+            open.extend(self.nodes[place].children.iter().rev().map(|&child| (child, depth + 1)));
+        }
+        None
+    }
+}
+
+/// In place of a node: here an element of blocks ends.
+const END: usize = usize::MAX;
+
+/// Words of one paragraph that only tags of inline elements divide, and the white space there.
+///
+/// The programs that make these pages put a line break before and behind each tag: `§ <a>1-1</a>⏎.` So white space with a line
+/// break says nothing before a full stop.
+#[derive(Debug, Default)]
+struct Gap {
+    /// The last words, and the white space since, by their places.
+    places: Vec<usize>,
+}
+
+impl Gap {
+    fn words(&mut self, nodes: &mut [Node], place: usize) {
+        let bare = nodes[place].words.trim_start();
+        if bare.is_empty() {
+            if !self.places.is_empty() {
+                self.places.push(place);
+            }
+            return;
+        }
+        let cut = nodes[place].words.len() - bare.len();
+        if let Some((&last, blank)) = self.places.split_first() {
+            let before = nodes[last].words.trim_end();
+            let kept = before.len();
+            let is_broken = nodes[last].words[kept..].contains('\n')
+                || nodes[place].words[..cut].contains('\n')
+                || blank.iter().any(|&blank| nodes[blank].words.contains('\n'));
+            if is_broken && joins(before, bare) {
+                // A sentence behind a link begins right behind the full stop: `<a>1-1</a>⏎.The owner`.
+                let sentence = bare.strip_prefix('.').filter(|rest| begins_with_word(rest));
+                let words = sentence.map_or_else(|| StrTendril::from(bare), |rest| format!(". {rest}").into());
+                nodes[last].words = StrTendril::from(before);
+                blank.iter().for_each(|&blank| nodes[blank].words.clear());
+                nodes[place].words = words;
+            }
+        }
+        self.places.clear();
+        self.places.push(place);
+    }
+}
+
+/// Whether words on both sides of a tag are one word, or a word and its punctuation, whatever line breaks are there.
+fn joins(before: &str, after: &str) -> bool {
+    let mut letters = after.chars();
+    let (first, second) = (letters.next(), letters.next());
+    let goes_on = match first {
+        // Three points in a row are a word of their own, and `.5` is a number unless it ends one: `<a>55.1-1202</a>⏎.1`
+        Some('.' | ':') => match second {
+            Some(c) if c.is_ascii_digit() => before.ends_with(|c: char| c.is_ascii_digit()),
+            second => second != Some('.') && !after.starts_with(". ."),
+        },
+        Some(c) => matches!(c, ',' | ';' | ')' | ']' | '”' | '’'),
+        None => false,
+    };
+    goes_on || before.ends_with(['(', '[', '“', '‘'])
+}
+
+fn begins_with_word(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// How an element lies among words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Its words are part of the paragraph around it.
+    Words,
+    /// It begins and ends a paragraph.
+    Block,
+    /// HTML has no such element; browsers show it as words.
+    Unknown,
+}
+
+pub(crate) fn flow(name: &str) -> Flow {
+    match name {
+        "" | "a" | "abbr" | "acronym" | "b" | "bdi" | "bdo" | "big" | "cite" | "code" | "data" | "del" | "dfn"
+        | "em" | "font" | "i" | "ins" | "kbd" | "label" | "mark" | "nobr" | "q" | "rb" | "rp" | "rt" | "rtc"
+        | "ruby" | "s" | "samp" | "small" | "span" | "strike" | "strong" | "sub" | "sup" | "time" | "tt" | "u"
+        | "var" | "wbr" | "area" | "audio" | "base" | "basefont" | "bgsound" | "button" | "canvas" | "embed"
+        | "iframe" | "img" | "input" | "link" | "map" | "meta" | "meter" | "noscript" | "object" | "output"
+        | "param" | "picture" | "progress" | "script" | "select" | "slot" | "source" | "style" | "template"
+        | "textarea" | "track" | "video" => Flow::Words,
+        "address" | "article" | "aside" | "blockquote" | "body" | "br" | "caption" | "center" | "col" | "colgroup"
+        | "dd" | "details" | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure"
+        | "footer" | "form" | "frame" | "frameset" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "header"
+        | "hgroup" | "hr" | "html" | "legend" | "li" | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup"
+        | "option" | "p" | "plaintext" | "pre" | "search" | "section" | "summary" | "table" | "tbody" | "td"
+        | "tfoot" | "th" | "thead" | "title" | "tr" | "ul" | "xmp" => Flow::Block,
+        _ => Flow::Unknown,
     }
 }
 
@@ -194,11 +268,12 @@ impl<'t> Element<'t> {
     }
 
     pub(crate) fn name(self) -> &'t str {
-        &self.node().name
+        self.node().name()
     }
 
     pub(crate) fn attribute(self, name: &str) -> Option<&'t str> {
-        self.node().attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        let mut attributes = self.node().attributes.iter();
+        attributes.find(|own| &*own.name.local == name).map(|own| &*own.value)
     }
 
     pub(crate) fn line(self) -> u32 {
@@ -206,9 +281,9 @@ impl<'t> Element<'t> {
     }
 
     pub(crate) fn parts(self) -> impl DoubleEndedIterator<Item = Part<'t>> {
-        self.node().children.iter().map(move |&child| match &self.tree.nodes[child] {
-            node if node.name.is_empty() => Part::Words(&node.words),
-            _ => Part::Element(Element { tree: self.tree, node: child }),
+        self.node().children.iter().filter_map(move |&child| match &self.tree.nodes[child] {
+            Node { name: Some(_), .. } => Some(Part::Element(Element { tree: self.tree, node: child })),
+            node => Some(Part::Words(&node.words)).filter(|_| !node.words.is_empty()),
         })
     }
 
@@ -231,10 +306,14 @@ impl<'t> Element<'t> {
             match part {
                 Part::Words(own) => words.push_str(own),
                 Part::Element(element) => {
-                    if element.name() == "br" || ENDS_PARAGRAPH.contains(&element.name()) {
+                    let is_block = flow(element.name()) == Flow::Block;
+                    if is_block {
                         words.push(' ');
                     }
                     element.gather(words);
+                    if is_block {
+                        words.push(' ');
+                    }
                 }
             }
         }
@@ -253,8 +332,13 @@ mod tests {
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
+    fn parsed(html: &str) -> Tree {
+        parse(&Document { place: "a.html".into(), bytes: html.into() }).unwrap()
+    }
+
     fn shaped(html: &str) -> String {
-        shape(parse(&Document { place: "a.html".into(), bytes: html.into() }).unwrap().root())
+        let shape = shape(parsed(html).root());
+        shape.strip_prefix("html(head() body(").and_then(|body| body.strip_suffix("))")).unwrap().to_owned()
     }
 
     #[test]
@@ -264,18 +348,52 @@ mod tests {
             "p(a) p(b) ol(li(c) li(d ol(li(e))) li(f)) g"
         );
         assert_eq!(shaped("<dl><dt>a<dd>b<dt>c</dl>"), "dl(dt(a) dd(b) dt(c))");
-        assert_eq!(shaped("<table><tr><td>a<td>b<tr><th>c</table>"), "table(tr(td(a) td(b)) tr(th(c)))");
-        assert_eq!(shaped("a<br>b</i></div>c &sect;&#160;1"), "a br() b c §\u{a0}1");
+        assert_eq!(shaped("<table>z<tr><td>a<td>b<tr><th>c</table>"), "z table(tbody(tr(td(a) td(b)) tr(th(c))))");
+        assert_eq!(shaped("a<br>b</i></div>c &sect;&#160;1"), "a br() bc §\u{a0}1");
         assert_eq!(shaped("<P CLASS=x>a<script>if (a<b) '</p>'</script>b<!-- c -->"), "p(a script() b)");
+        assert_eq!(shaped("<p><b>a<p>b</b>c"), "p(b(a)) p(b(b) c)");
+        assert_eq!(
+            shaped("<p>x</p><noscript>a</noscript><template><p>b</template>"),
+            "p(x) noscript(a) template(p(b))"
+        );
     }
 
     #[test]
-    fn lines_are_counted_and_depth_is_bounded() {
-        let parsed = |html: &str| parse(&Document { place: "a.html".into(), bytes: html.into() });
-        let tree = parsed("<p>a</p>\n\n<p>b</p>").unwrap();
-        assert_eq!(tree.root().elements().map(Element::line).collect::<Vec<_>>(), [1, 3]);
-        let (position, what) = parsed(&"<div>".repeat(DEPTH_MAX + 2)).unwrap_err();
+    fn lines_are_counted_and_depth_and_size_are_bounded() {
+        let body = parsed("<p>a</p>\n\n<p>b</p>");
+        let body = body.root().elements().next().unwrap().elements().last().unwrap();
+        assert_eq!(body.elements().map(Element::line).collect::<Vec<_>>(), [1, 3]);
+        let refused = |html: &str| parse(&Document { place: "a.html".into(), bytes: html.into() }).err().unwrap();
+        let (position, what) = refused(&"<div>".repeat(DEPTH_MAX + 2));
         assert!(position.to_string() == "a.html:1" && what.contains("nested more than"), "{position}: {what}");
-        assert!(parsed("<p>\u{0}</p>").is_ok());
+        let unclosed: String = (0..100).map(|style| format!("<b class={style}>")).collect();
+        let (position, what) = refused(&format!("<p>{unclosed}\n{}", "<p>x".repeat(1_000)));
+        assert!(position.to_string() == "a.html:2" && what.contains("never closed"), "{position}: {what}");
+        parsed("<p>\u{0}</p>");
+    }
+
+    /// Programs that lay out pages put a line break before and behind each tag.
+    #[test]
+    fn line_breaks_at_tags_part_no_punctuation_from_its_word() {
+        let text = |html: &str| parsed(html).root().text();
+        assert_eq!(
+            text("<p>under §\n<cite>\n<a>\n55.1-1202\n</a>\n</cite>\n.The tenant"),
+            "under § 55.1-1202. The tenant"
+        );
+        assert_eq!(text("<p>(\n<i>a\n</i>\n),\n“<b>\nb</b>\n”; <i>c</i>\n, d"), "(a), “b”; c, d");
+        assert_eq!(
+            text("<p>§ <a>55.1-1202</a>\n.1 and <a>8.01</a>\n:1; <b>pay</b>\n.5 percent"),
+            "§ 55.1-1202.1 and 8.01:1; pay .5 percent"
+        );
+        // White space without a line break is the author's, and three points are a word.
+        assert_eq!(text("<p><i>a</i> , b <i>c</i>\n. . . d <i>e</i>\nf"), "a , b c . . . d e f");
+        assert_eq!(text("<p><i>a</i>\n<p>, b"), "a , b");
+    }
+
+    #[test]
+    fn elements_that_html_has_not_are_words_and_named_once() {
+        let tree = parsed("<p>a\n<o:p>b</o:p>\n<law>c</law><law>d</law>");
+        assert_eq!(tree.root().text(), "a b cd");
+        assert_eq!(tree.unknown_elements().collect::<Vec<_>>(), [("law", 3), ("o:p", 2)]);
     }
 }

@@ -1,217 +1,263 @@
-//! Blocks of HTML as a text with its layout: paragraphs, lists whose labels are only positions, definitions and tables.
+//! Blocks of HTML as a text with its layout: paragraphs, lists with the labels of their items, definitions and tables.
+//!
+//! No word is lost, wherever it stands: a block within an inline element ends the line and begins its own, words directly in
+//! a list are a paragraph, and an element that HTML does not have is words.
 
-use hornbook_corpus::layout::{LineKind, MarkKind};
+use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 
-use crate::import::html::{Element, Part};
+use crate::import::html::{Element, Flow, Part, flow};
+use crate::import::html_labels::ListLabels;
 use crate::import::table_spans::{Span, TableRows};
 use crate::import::text_builder::TextBuilder;
 
-/// Adds an element that stands among paragraphs; `labels` are how items of lists are labelled, with `{}`, by depth. The last
-/// one is for all further depths.
-pub(crate) fn add_block(element: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
-    match element.name() {
-        "nav" | "script" | "style" | "head" | "title" => {}
-        "ol" => add_list(element, depth, labels, builder),
-        "ul" => element.elements().for_each(|item| add_item(item, "", depth, labels, builder)),
-        "dl" => add_definitions(element, depth, labels, builder),
-        "table" => add_table(element, depth, builder),
-        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-            builder.begin(LineKind::Heading, depth, "");
-            add_inline(element, builder);
-            builder.end_line();
-        }
-        _ => {
-            builder.paragraph(depth);
-            add_mixed(element, depth, labels, builder);
-            builder.end_line();
-        }
-    }
+/// Sets parts of a document one after the other.
+#[derive(Debug)]
+pub(crate) struct HtmlSetter<'l> {
+    builder: TextBuilder,
+    /// How items of lists are labelled, with `{}`, by depth. The last one is for all further depths.
+    labels: &'l [String],
+    line: OpenLine,
+    /// Marks that are open, from the outermost.
+    marks: Vec<MarkKind>,
+    doubts: Vec<(u32, String)>,
 }
 
-/// Words of a paragraph or item, and the blocks that lie in it.
-fn add_mixed(element: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
-    for part in element.parts() {
+/// The line that words go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OpenLine {
+    None,
+    /// Nothing but a label is in it: the first paragraph of an item belongs to its label.
+    Label,
+    Words,
+}
+
+impl<'l> HtmlSetter<'l> {
+    pub(crate) fn new(labels: &'l [String]) -> Self {
+        Self { builder: TextBuilder::default(), labels, line: OpenLine::None, marks: Vec::new(), doubts: Vec::new() }
+    }
+
+    /// From here on items are labelled so.
+    pub(crate) fn set_labels(&mut self, labels: &'l [String]) {
+        self.labels = labels;
+    }
+
+    /// A part that stands among paragraphs, or in one that has begun.
+    pub(crate) fn part(&mut self, part: Part<'_>) {
+        self.part_within(part, 0, "");
+    }
+
+    /// Text, layout, and by line what is doubtful in it.
+    pub(crate) fn finish(self) -> (String, Layout, Vec<(u32, String)>) {
+        let (text, layout) = self.builder.finish();
+        (text, layout, self.doubts)
+    }
+
+    /// `item` is the id of the item of a list that it lies in.
+    fn part_within(&mut self, part: Part<'_>, depth: usize, item: &str) {
         match part {
-            Part::Words(words) => builder.push(words),
-            Part::Element(inner) if is_block(inner.name()) => {
-                add_block(inner, depth, labels, builder);
-                builder.end_line();
-            }
-            Part::Element(inner) => add_inline_element(inner, builder),
+            Part::Words(words) => self.words(words, depth),
+            Part::Element(element) if element.name() == "br" => self.builder.space(),
+            Part::Element(element) if is_block(element.name()) => self.block(element, depth, item),
+            Part::Element(element) => self.inline(element, depth, item),
         }
     }
-}
 
-pub(crate) fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "p" | "div" | "section" | "main" | "body" | "article" | "blockquote" | "ol" | "ul" | "dl" | "table" | "nav"
-    ) || matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "pre" | "center")
-}
-
-fn add_inline(element: Element<'_>, builder: &mut TextBuilder) {
-    for part in element.parts() {
-        match part {
-            Part::Words(words) => builder.push(words),
-            Part::Element(inner) => add_inline_element(inner, builder),
-        }
+    fn parts(&mut self, element: Element<'_>, depth: usize, item: &str) {
+        element.parts().for_each(|part| self.part_within(part, depth, item));
     }
-}
 
-fn add_inline_element(element: Element<'_>, builder: &mut TextBuilder) {
-    let mark = match element.name() {
-        "br" => {
-            builder.space();
+    fn words(&mut self, words: &str, depth: usize) {
+        if words.trim().is_empty() {
+            self.builder.space();
             return;
         }
+        if self.line == OpenLine::None {
+            self.begin(LineKind::Paragraph, depth, "");
+        }
+        self.builder.push(words);
+        self.line = OpenLine::Words;
+    }
+
+    fn begin(&mut self, kind: LineKind, depth: usize, label: &str) {
+        self.builder.begin(kind, depth, label);
+        self.line = if label.is_empty() { OpenLine::Words } else { OpenLine::Label };
+    }
+
+    fn end_line(&mut self) {
+        self.builder.end_line();
+        self.line = OpenLine::None;
+    }
+
+    fn inline(&mut self, element: Element<'_>, depth: usize, item: &str) {
+        let Some(kind) = mark_of(element.name()) else { return self.parts(element, depth, item) };
+        self.builder.begin_mark(kind);
+        self.marks.push(kind);
+        self.parts(element, depth, item);
+        self.marks.pop();
+        self.builder.end_mark();
+    }
+    /// A block ends the marks of the words around it: a mark lies within one line.
+    fn block(&mut self, element: Element<'_>, depth: usize, item: &str) {
+        let marks = std::mem::take(&mut self.marks);
+        marks.iter().for_each(|_| self.builder.end_mark());
+        self.bare_block(element, depth, item);
+        marks.iter().for_each(|kind| self.builder.begin_mark(*kind));
+        self.marks = marks;
+    }
+
+    fn bare_block(&mut self, element: Element<'_>, depth: usize, item: &str) {
+        match element.name() {
+            "nav" | "head" | "title" => {}
+            "ol" | "ul" | "menu" | "dir" => self.list(element, depth, item),
+            "dl" => self.definitions(element, depth, item),
+            "table" => self.table(element, depth),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.begin(LineKind::Heading, depth, "");
+                self.parts(element, depth, item);
+                self.end_line();
+            }
+            // Elements that only group: what lies in them ends lines itself.
+            _ => {
+                if self.line != OpenLine::Label {
+                    self.end_line();
+                }
+                self.parts(element, depth, item);
+                self.end_line();
+            }
+        }
+    }
+
+    fn list(&mut self, list: Element<'_>, depth: usize, item: &str) {
+        self.end_line();
+        let labels = ListLabels::of(list, item);
+        self.doubts.extend(labels.doubt.map(|what| (list.line(), what)));
+        let mut labels = labels.labels.into_iter();
+        let form = self.labels.get(depth).or(self.labels.last()).map_or("{}", String::as_str);
+        for part in list.parts() {
+            match part {
+                Part::Element(item) if item.name() == "li" => {
+                    let label = labels.next().map(|label| form.replace("{}", &label));
+                    self.begin(LineKind::Paragraph, depth, label.as_deref().unwrap_or_default());
+                    self.line = OpenLine::Label;
+                    self.parts(item, depth + 1, item.attribute("id").unwrap_or_default());
+                    self.end_line();
+                }
+                // A list directly in a list belongs to the item before it.
+                Part::Element(inner) if is_list(inner.name()) => self.block(inner, depth + 1, item),
+                part => self.part_within(part, depth, item),
+            }
+        }
+        self.end_line();
+    }
+
+    /// A list of terms: each with what it means is a paragraph.
+    fn definitions(&mut self, list: Element<'_>, depth: usize, item: &str) {
+        for part in list.parts() {
+            match part {
+                Part::Element(term) if term.name() == "dt" => {
+                    self.end_line();
+                    self.begin(LineKind::Paragraph, depth, "");
+                    self.inline(term, depth, item);
+                    self.builder.space();
+                    self.line = OpenLine::Label;
+                }
+                Part::Element(group) if group.name() == "div" => self.definitions(group, depth, item),
+                part => self.part_within(part, depth, item),
+            }
+        }
+        self.end_line();
+    }
+
+    fn table(&mut self, table: Element<'_>, depth: usize) {
+        self.end_line();
+        let form = self.labels.first().map_or("{}", String::as_str);
+        let mut rows = TableRows::begin(depth, &mut self.builder);
+        let mut open: Vec<Part<'_>> = table.parts().rev().collect();
+        while let Some(part) = open.pop() {
+            let element = match part {
+                Part::Element(element) => element,
+                Part::Words(words) if words.trim().is_empty() => continue,
+                // Words may not stand between rows; where they do, they are a remark.
+                Part::Words(words) => {
+                    rows.begin_line(LineKind::TableNote, &mut self.builder);
+                    self.builder.push(words);
+                    self.builder.end_line();
+                    continue;
+                }
+            };
+            match element.name() {
+                "tr" => set_row(element, form, &mut rows, &mut self.builder),
+                "thead" | "tbody" | "tfoot" => {
+                    rows.begin_part();
+                    open.extend(element.parts().rev());
+                }
+                _ => {
+                    rows.begin_line(LineKind::TableNote, &mut self.builder);
+                    set_cell(element, form, &mut self.builder);
+                    self.builder.end_line();
+                }
+            }
+        }
+    }
+}
+
+/// Whether an element ends the paragraph that it stands in.
+pub(crate) fn is_block(name: &str) -> bool {
+    name != "br" && flow(name) == Flow::Block
+}
+
+fn is_list(name: &str) -> bool {
+    matches!(name, "ol" | "ul" | "menu" | "dir")
+}
+
+fn mark_of(name: &str) -> Option<MarkKind> {
+    match name {
         "b" | "strong" => Some(MarkKind::Strong),
         "i" | "em" => Some(MarkKind::Emphasis),
         "sup" => Some(MarkKind::Superscript),
         "sub" => Some(MarkKind::Subscript),
+        "dt" => Some(MarkKind::RunInHeading),
         _ => None,
-    };
-    if let Some(kind) = mark {
-        builder.begin_mark(kind);
-    }
-    add_inline(element, builder);
-    if mark.is_some() {
-        builder.end_mark();
     }
 }
 
-/// An ordered list: the label of an item is its position, counted as `type`, `start` and `value` say.
-fn add_list(list: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
-    let number = |value: Option<&str>| value.and_then(|value| value.trim().parse::<u32>().ok());
-    let style = list.attribute("type").unwrap_or("1");
-    let mut next = number(list.attribute("start")).unwrap_or(1);
-    let label = labels.get(depth).or(labels.last()).map_or("{}", String::as_str);
-    for item in list.elements() {
-        next = number(item.attribute("value")).unwrap_or(next);
-        let own = label.replace("{}", &counted(next, style));
-        add_item(item, &own, depth, labels, builder);
-        next = next.saturating_add(1);
+fn set_row(row: Element<'_>, form: &str, rows: &mut TableRows, builder: &mut TextBuilder) {
+    let is_head = row.elements().next().is_some() && row.elements().all(|cell| cell.name() == "th");
+    rows.begin_line(if is_head { LineKind::TableHead } else { LineKind::TableRow }, builder);
+    for cell in row.elements() {
+        let span = Span::of_html(|name| cell.attribute(name));
+        rows.cell(span, builder, |builder| set_cell(cell, form, builder));
     }
+    rows.end_row(builder);
 }
 
-/// An item: its first words belong to its label, even if they are a paragraph; what follows lies one deeper.
-fn add_item(item: Element<'_>, own: &str, depth: usize, labels: &[String], builder: &mut TextBuilder) {
-    builder.begin(LineKind::Paragraph, depth, own);
-    let mut begun = false;
-    for part in item.parts() {
-        match part {
+/// A cell is one line: its paragraphs follow one another, and items keep their labels.
+fn set_cell(cell: Element<'_>, form: &str, builder: &mut TextBuilder) {
+    let mut labels = ListLabels::of(cell, "").labels.into_iter();
+    for part in cell.parts() {
+        let inner = match part {
             Part::Words(words) => {
                 builder.push(words);
-                begun |= !words.trim().is_empty();
+                continue;
             }
-            Part::Element(inner) if inner.name() == "p" && !begun => {
-                add_mixed(inner, depth + 1, labels, builder);
-                begun = true;
-            }
-            Part::Element(inner) if is_block(inner.name()) => {
-                add_block(inner, depth + 1, labels, builder);
-                begun = true;
-            }
-            Part::Element(inner) => {
-                add_inline_element(inner, builder);
-                begun = true;
-            }
-        }
-    }
-    builder.end_line();
-}
-
-/// A list of terms: each with what it means is a paragraph.
-fn add_definitions(list: Element<'_>, depth: usize, labels: &[String], builder: &mut TextBuilder) {
-    for element in list.elements() {
-        if element.name() == "dt" {
-            builder.paragraph(depth);
-            builder.begin_mark(MarkKind::RunInHeading);
-            add_inline(element, builder);
-            builder.end_mark();
+            Part::Element(inner) => inner,
+        };
+        let is_apart = flow(inner.name()) == Flow::Block;
+        let mark = mark_of(inner.name());
+        if is_apart {
             builder.space();
-        } else {
-            add_mixed(element, depth, labels, builder);
-            builder.end_line();
+        }
+        if let Some(label) = if inner.name() == "li" { labels.next() } else { None } {
+            builder.push(&form.replace("{}", &label));
+            builder.space();
+        }
+        mark.into_iter().for_each(|kind| builder.begin_mark(kind));
+        set_cell(inner, form, builder);
+        mark.into_iter().for_each(|_| builder.end_mark());
+        if is_apart {
+            builder.space();
         }
     }
-}
-
-fn add_table(table: Element<'_>, depth: usize, builder: &mut TextBuilder) {
-    let mut rows = TableRows::begin(depth, builder);
-    let mut open: Vec<Element<'_>> = table.elements().rev().collect();
-    while let Some(element) = open.pop() {
-        match element.name() {
-            "caption" => {
-                rows.begin_line(LineKind::TableNote, builder);
-                builder.push(&element.text());
-                builder.end_line();
-            }
-            "tr" => {
-                let is_head = element.elements().next().is_some() && element.elements().all(|cell| cell.name() == "th");
-                rows.begin_line(if is_head { LineKind::TableHead } else { LineKind::TableRow }, builder);
-                for cell in element.elements() {
-                    let span = Span::of_html(|name| cell.attribute(name));
-                    rows.cell(span, builder, |builder| builder.push(&cell.text()));
-                }
-                rows.end_row(builder);
-            }
-            name => {
-                if matches!(name, "thead" | "tbody" | "tfoot") {
-                    rows.begin_part();
-                }
-                open.extend(element.elements().rev());
-            }
-        }
-    }
-}
-
-/// A position as lists count: `A` to `Z`, then `AA`; roman numerals; digits.
-fn counted(position: u32, style: &str) -> String {
-    let number = match style {
-        "a" | "A" => letters(position),
-        "i" | "I" => roman(position),
-        _ => None,
-    };
-    let number = number.unwrap_or_else(|| position.to_string());
-    if matches!(style, "a" | "i") { number.to_lowercase() } else { number }
-}
-
-fn letters(mut position: u32) -> Option<String> {
-    let mut reversed = String::new();
-    while position > 0 {
-        reversed.push(char::from(b'A' + ((position - 1) % 26) as u8));
-        position = (position - 1) / 26;
-    }
-    (!reversed.is_empty()).then(|| reversed.chars().rev().collect())
-}
-
-fn roman(mut position: u32) -> Option<String> {
-    const DIGITS: [(u32, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    if !(1..4_000).contains(&position) {
-        return None;
-    }
-    let mut text = String::new();
-    for (value, digit) in DIGITS {
-        while position >= value {
-            text.push_str(digit);
-            position -= value;
-        }
-    }
-    Some(text)
 }
 
 #[cfg(test)]
@@ -220,21 +266,29 @@ mod tests {
     use crate::import::document::Document;
     use crate::import::html;
 
-    fn set(source: &str) -> String {
+    /// Lines with their depths, `0|(a) text`, and the marks.
+    fn set_with_marks(source: &str) -> (String, Vec<String>) {
         let labels = ["({})", "({})", "[{}]"].map(str::to_owned);
         let tree = html::parse(&Document { place: "a.html".into(), bytes: source.into() }).unwrap();
-        let mut builder = TextBuilder::default();
-        tree.root().elements().for_each(|element| add_block(element, 0, &labels, &mut builder));
-        let (text, layout) = builder.finish();
+        let mut setter = HtmlSetter::new(&labels);
+        let body = tree.root().elements().next().unwrap().elements().last().unwrap();
+        body.parts().for_each(|part| setter.part(part));
+        let (text, layout, _) = setter.finish();
         assert_eq!(layout.mistake_for(&text).filter(|_| !layout.is_empty()), None);
+        let marked = |mark: &hornbook_corpus::layout::Mark| text[mark.start as usize..mark.end()].to_owned();
+        let marks = layout.marks.iter().map(marked).collect();
         let lines = text.split('\n').zip(&layout.lines).map(|(text, line)| format!("{}|{text}\n", line.depth));
-        lines.collect()
+        (lines.collect(), marks)
+    }
+
+    fn set(source: &str) -> String {
+        set_with_marks(source).0
     }
 
     #[test]
     fn positions_become_labels() {
         let list = "<ol type=a start=25><li>y<li>z<li><p>aa</p><ol type=I><li value=4>iv<li>v</ol>rest</ol>";
-        assert_eq!(set(list), "0|(y) y\n0|(z) z\n0|(aa) aa\n1|(IV) iv\n1|(V) v\n0|rest\n");
+        assert_eq!(set(list), "0|(y) y\n0|(z) z\n0|(aa) aa\n1|(IV) iv\n1|(V) v\n1|rest\n");
         let deep = "<ol><li>a<ol type=a><li>b<ol><li>c<ol type=i><li>d</ol></ol></ol></ol>";
         assert_eq!(set(deep), "0|(1) a\n1|(a) b\n2|[1] c\n3|[i] d\n");
         assert_eq!(set("<ol start=x><li value=-3>a</ol><ul><li>b</ul>"), "0|(1) a\n0|b\n");
@@ -246,5 +300,35 @@ mod tests {
         assert_eq!(set(table), "0|T\n0|a\tb\n0|c\t\n0|d e\t\n");
         assert_eq!(set("<dl><dt>Lot<dd>Land.<dt>Yard<dd>Open.</dl>"), "0|Lot Land.\n0|Yard Open.\n");
         assert_eq!(set("<p>a <sup>2</sup> &lt; <b> b </b></p>"), "0|a 2 < b\n");
+    }
+
+    #[test]
+    fn blocks_within_inline_elements_are_paragraphs() {
+        assert_eq!(set("<span><p>a</p><p>b</p></span>"), "0|a\n0|b\n");
+        assert_eq!(set("<span>a<div>b</div>c</span>d"), "0|a\n0|b\n0|cd\n");
+        assert_eq!(set("<ol><li><span>a<ol type=a><li>b</ol>c</span></ol>"), "0|(1) a\n1|(a) b\n1|c\n");
+        let (text, marks) = set_with_marks("<p>x <ins><b>a<div>b</div>c</b></ins> d");
+        assert_eq!(
+            (text.as_str(), marks.as_slice()),
+            ("0|x a\n0|b\n0|c d\n", ["a", "b", "c"].map(str::to_owned).as_slice())
+        );
+    }
+
+    #[test]
+    fn words_directly_in_lists_tables_and_rows_are_kept() {
+        assert_eq!(
+            set("<ol>a<li>b</li>c<p>d</p><ol type=a><li>e</ol><li>f</ol>"),
+            "0|a\n0|(1) b\n0|c\n0|d\n1|(a) e\n0|(2) f\n"
+        );
+        assert_eq!(set("<table>a<tr>b<td>c</td>d</tr></table>"), "0|abd\n0|c\n");
+        assert_eq!(set("<dl>a<dt>b</dt>c<dd>d</dd></dl>"), "0|a\n0|b c\n0|d\n");
+        assert_eq!(set("<law>a</law><p>b</p>c"), "0|a\n0|b\n0|c\n");
+    }
+
+    #[test]
+    fn cells_keep_marks_labels_and_paragraphs_apart() {
+        let cell = "<td>m<sup>2</sup><p>a</p>b<ol type=a><li>c<li>d<ul><li>e</ul></ol><table><tr><td>f<td>g</table>";
+        let (text, marks) = set_with_marks(&format!("<table><tr>{cell}</table>"));
+        assert_eq!((text.as_str(), marks), ("0|m2 a b (a) c (b) d e f g\n", vec!["2".to_owned()]));
     }
 }

@@ -11,6 +11,8 @@ mod flat_section;
 mod flat_text;
 mod folding;
 mod html;
+mod html_labels;
+mod html_sink;
 mod html_text;
 pub mod intake;
 pub mod json_line;

@@ -12,11 +12,11 @@ use serde::Deserialize;
 
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
-use crate::import::html::{self, Element};
-use crate::import::html_text::add_block;
+use crate::import::html::{self, Element, Part};
+use crate::import::html_text::HtmlSetter;
 use crate::import::options::{self, FromOptions, Pattern};
 use crate::import::target::Target;
-use crate::import::text_builder::TextBuilder;
+use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,13 +95,22 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
             }
         }
         let mut containers = Containers::of(&pieces);
-        let sections = pieces.into_iter().enumerate().map(|(place, piece)| piece.read(place, &mut containers, options));
-        let sections = sections.collect();
+        let mut doubts = Vec::new();
+        let mut read = |(place, piece): (usize, Piece<'_>)| {
+            let (section, own_doubts) = piece.read(place, &mut containers, options);
+            doubts.extend(own_doubts);
+            section
+        };
+        let sections = pieces.into_iter().enumerate().map(&mut read).collect();
         let mut parsed = flat_section::into_nodes(sections, document, target);
         for (number, path) in &containers.without_sections {
             flat_section::add_container_without_sections(number, path, document, target, &mut parsed);
         }
         parsed.mistakes = mistakes;
+        html::warn_of_unknown(&tree, document, &mut parsed);
+        for (line, what) in doubts {
+            parsed.warn(WarningKind::DoubtfulLabel, document.position(line), what);
+        }
         Ok(parsed)
     })
 }
@@ -111,17 +120,18 @@ struct Piece<'t> {
     line: u32,
     number: String,
     heading: String,
-    blocks: Vec<Element<'t>>,
+    blocks: Vec<Part<'t>>,
     title: Vec<FlatContainer>,
 }
 
 impl<'t> Piece<'t> {
     fn of(element: Element<'t>, title: Vec<FlatContainer>, options: &Options) -> Result<Self, String> {
-        let mut blocks: Vec<Element<'_>> = element.elements().collect();
-        if blocks.first().is_none_or(|first| first.name() != "h3") {
+        let mut blocks: Vec<Part<'_>> = element.parts().filter(|part| !part.text().is_empty()).collect();
+        let Some(Part::Element(first)) = blocks.first().filter(|first| first.name() == "h3") else {
             return Err("this section does not begin with an h3, which has its number and heading".into());
-        }
-        let name = blocks.remove(0).text();
+        };
+        let name = first.text();
+        blocks.remove(0);
         let Some(found) = options.section.captures(&name) else {
             return Err(format!("'{name}' has no number and heading as the option 'section' expects them"));
         };
@@ -129,17 +139,18 @@ impl<'t> Piece<'t> {
         Ok(Self { line: element.line(), number, heading, blocks, title })
     }
 
-    fn read(self, place: usize, containers: &mut Containers, options: &Options) -> FlatSection {
+    fn read(self, place: usize, containers: &mut Containers, options: &Options) -> (FlatSection, Vec<(u32, String)>) {
         let path = containers.path(&self.title, &self.number);
-        let is_heading = |block: &Element<'_>| containers.heading(*block, &self.number, place);
+        let is_heading = |block: &Part<'_>| containers.heading(*block, &self.number, place);
         let headings: Vec<Heading> = self.blocks.iter().rev().map_while(is_heading).collect();
         let (blocks, _) = self.blocks.split_at(self.blocks.len() - headings.len());
         headings.into_iter().rev().for_each(|heading| containers.open(heading, &self.title));
         let (law, credit) = divide(blocks, options);
-        let mut builder = TextBuilder::default();
-        law.iter().for_each(|block| add_block(*block, 0, std::slice::from_ref(&options.label), &mut builder));
-        let (text, layout) = builder.finish();
-        FlatSection { line: self.line, number: self.number, heading: self.heading, text, layout, credit, path }
+        let mut setter = HtmlSetter::new(std::slice::from_ref(&options.label));
+        law.iter().for_each(|part| setter.part(*part));
+        let (text, layout, doubts) = setter.finish();
+        let (line, number, heading) = (self.line, self.number, self.heading);
+        (FlatSection { line, number, heading, text, layout, credit, path }, doubts)
     }
 }
 
@@ -176,7 +187,7 @@ impl Containers {
     }
 
     /// A paragraph that only heads a part or chapter: some section of it follows, or it says that there is none.
-    fn heading(&self, block: Element<'_>, section: &str, place: usize) -> Option<Heading> {
+    fn heading(&self, block: Part<'_>, section: &str, place: usize) -> Option<Heading> {
         let heading = block.text();
         let form = Pattern::fixed(r"^(?:(?P<number>\d+(?:\.\d+)+)|Part (?P<part>\d+)) [A-Z][^.;:]{2,100}$");
         let found = form.captures(&heading).filter(|_| matches!(block.name(), "p" | "h4"))?;
@@ -190,7 +201,9 @@ impl Containers {
             Some(last) => *last > place,
             None => is_gone(&heading),
         };
-        (is_another && is_heading).then(|| Heading { number, container: FlatContainer { line: block.line(), heading } })
+        let Part::Element(element) = block else { return None };
+        (is_another && is_heading)
+            .then(|| Heading { number, container: FlatContainer { line: element.line(), heading } })
     }
 
     fn open(&mut self, heading: Heading, title: &[FlatContainer]) {
@@ -220,13 +233,13 @@ fn is_gone(heading: &str) -> bool {
 }
 
 /// The blocks of the law, and the history: what stands under its heading, and the paragraphs before it that name ordinances.
-fn divide<'s, 't>(blocks: &'s [Element<'t>], options: &Options) -> (&'s [Element<'t>], Option<String>) {
-    let is_history = |block: &Element<'_>| {
+fn divide<'s, 't>(blocks: &'s [Part<'t>], options: &Options) -> (&'s [Part<'t>], Option<String>) {
+    let is_history = |block: &Part<'_>| {
         let may_be = block.name().starts_with('h') || block.name() == "p";
         may_be && block.text().eq_ignore_ascii_case(&options.history)
     };
     let end = blocks.iter().rposition(is_history).unwrap_or(blocks.len());
-    let is_law = |block: &Element<'_>| !options.credit.is_match(&block.text());
+    let is_law = |block: &Part<'_>| !options.credit.is_match(&block.text());
     let first = blocks[..end].iter().rposition(is_law).map_or(0, |last| last + 1);
     let (law, rest) = blocks.split_at(first);
     let acts: Vec<String> = rest.iter().filter(|block| !is_history(block)).map(|block| block.text()).collect();

@@ -1,6 +1,9 @@
 //! State codes as HTML: traps on small files, and Virginia whole.
 
+use std::path::Path;
+
 use hornbook_corpus::outline::Status;
+use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
@@ -174,6 +177,50 @@ fn levels_credit_and_labels_are_options() {
     assert_eq!(imported.nodes[1].0, "va/code/t1/ch1");
 }
 
+/// A source credit comes before all annotations, and names the year of an act.
+#[test]
+fn law_that_begins_like_annotations_or_a_credit_stays_law() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3>\n<p>Carts stop.</p>\n<p><b>Effective date.</b></p><p>Now.</p>
+        <p><b>History.</b> of carts is kept.</p><p>All do.</p><p><b>History.</b> 1990, c. 1.</p><p><b>Editor’s note.</b></p><p>New.</p>
+        <h3>§ 9-2. Past.</h3><p>It was.</p><h4>CASE NOTES</h4><p><b>History.</b> 1930.</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    let carts = imported.node("va/code/s9-1");
+    assert_eq!(carts.text.as_deref(), Some("Carts stop.\nEffective date.\nNow.\nHistory. of carts is kept.\nAll do."));
+    assert_eq!((carts.source_credit.as_deref(), carts.notes.len()), (Some("1990, c. 1."), 1));
+    let doubts: Vec<_> = imported.warnings.iter().filter(|own| own.kind == WarningKind::DoubtfulEnd).collect();
+    let told: Vec<_> = doubts.iter().map(|own| own.to_string()).collect();
+    assert_eq!(
+        told,
+        [
+            "t9.html:3: 'Effective date.' begins like annotations, but the source credit comes later: it is kept as law",
+            "t9.html:4: 'History. of carts is kept.' begins like a source credit, but names no year: it is kept as law",
+        ]
+    );
+    // Under a heading that begins annotations, it is one of them.
+    let past = imported.node("va/code/s9-2");
+    assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It was."), None));
+}
+
+/// Links in the pages of these releases have a line break before and behind them.
+#[test]
+fn line_breaks_at_links_part_no_punctuation() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Notice.</h3><p>\n As § \n<cite>\n<a href=x>\n9-2\n</a>\n</cite>\n.The tenant\n (\n<i>\nall\n</i>\n), so\n</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    assert_eq!(imported.node("va/code/s9-1").text.as_deref(), Some("As § 9-2. The tenant (all), so"));
+}
+
+#[test]
+fn elements_that_html_has_not_are_kept_and_named_once_a_file() {
+    let html = "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3>\n<p>Carts <law>stop <law>here</law></law>.</p><rule>All do.</rule>";
+    let imported = import_one("t9.html", html, &virginia());
+    assert_eq!(imported.node("va/code/s9-1").text.as_deref(), Some("Carts stop here.\nAll do."));
+    let told: Vec<_> = imported.warnings.iter().map(|own| own.to_string()).collect();
+    assert_eq!(
+        told,
+        ["law", "rule"].map(|name| format!("t9.html:2: HTML has no element '{name}'; its words are kept as text"))
+    );
+}
+
 #[test]
 fn articles_of_a_constitution_count_their_sections() {
     let html = "<h1>Constitution</h1><h2 class=oneh2>Article I. Rights.</h2><h3>§ 1. People.</h3><p>All.</p>\
@@ -207,6 +254,72 @@ fn virginias_constitution_is_read_whole() {
             "{citation}"
         );
     }
+}
+
+/// The source of a plan for the original files of a release.
+fn of_plan(plan: &toml::Table) -> Source<'_> {
+    let source = &plan["source"][0];
+    let text = |name: &str| source[name].as_str().unwrap();
+    Source {
+        format: "state-html",
+        key: text("key"),
+        code_body: text("code_body"),
+        citation: Some(text("citation")),
+        options: source["options"].as_table().unwrap().clone(),
+    }
+}
+
+/// A release read whole by its plan in `corpus/plans/real-files`, if the files are there.
+fn release(name: &str) -> Option<Imported> {
+    let corpora = corpora()?;
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");
+    let plan: toml::Table = std::fs::read_to_string(plans.join(format!("{name}.toml"))).unwrap().parse().unwrap();
+    let archive = corpora.join(plan["source"][0]["path"].as_str().unwrap());
+    let imported = import(&documents(&archive, "state-html", |_| true), &of_plan(&plan));
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    Some(imported)
+}
+
+/// Wordings with a source credit, and those whose law still begins a line with one.
+fn credits(imported: &Imported) -> (usize, usize) {
+    let begins_credit = |line: &str| ["History:", "History.", "HISTORY:"].iter().any(|lead| line.starts_with(lead));
+    let in_law = |own: &&Content| own.text.as_ref().is_some_and(|text| text.lines().any(begins_credit));
+    let wordings = || imported.provisions().flat_map(|(_, own, _)| std::iter::once(own).chain(&own.wordings));
+    (wordings().filter(|own| own.source_credit.is_some()).count(), wordings().filter(in_law).count())
+}
+
+fn labels(content: &Content) -> Vec<&str> {
+    let text = content.text.as_deref().unwrap_or_default();
+    text.lines().zip(&content.layout.lines).map(|(line, own)| &line[..own.label_bytes()]).collect()
+}
+
+#[test]
+fn wyoming_is_read_whole() {
+    let Some(imported) = release("wy-statutes-html") else { return };
+    assert_eq!(credits(&imported), (15_986, 0));
+    assert_eq!([WarningKind::MissingNumber, WarningKind::DoubtfulLabel].map(|kind| imported.count(kind)), [0, 4]);
+    // Each of these sections cites the letter that its positions do not have.
+    for (number, label, words) in [
+        ("6-2-102", "(j)", "Mitigating circumstances"),
+        ("31-5-233", "(e)", ""),
+        ("35-8-301", "(e)", ""),
+        ("40-1-109", "(b)", ""),
+    ] {
+        let section = imported.node(&format!("wy/stat/s{number}"));
+        let place = labels(section).iter().position(|own| *own == label);
+        let line = section.text.as_deref().unwrap_or_default().lines().nth(place.unwrap()).unwrap();
+        assert!(line[label.len()..].trim_start().starts_with(words), "{number}: {line}");
+    }
+    golden::check("wy", &imported);
+}
+
+#[test]
+fn vermont_is_read_whole() {
+    let Some(imported) = release("vt-statutes-html") else { return };
+    assert_eq!(credits(&imported), (10_414, 0));
+    let letters = imported.node("vt/stat/t16/s706l");
+    assert_eq!((letters.heading.as_str(), letters.number.as_deref()), ("Vacancies in district offices.", Some("706l")));
+    golden::check("vt", &imported);
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
             return Err((document.position(1), "it has neither a title (h1) nor a section (h3)".into()));
         }
+        html::warn_of_unknown(&tree, document, &mut reader.parsed);
         Ok(reader.parsed)
     })
 }
@@ -136,10 +137,10 @@ impl<'a> Reader<'a> {
         let position = self.position(heading);
         let id = heading.attribute("id").unwrap_or_default();
         let reference = format!("{}#{id}", file_name(self.document.path()));
-        let section = Section::read(&heading.text(), blocks, self.settings);
+        let section = Section::read(heading, blocks, self.settings);
         let place = self.parsed.nodes.len();
-        for (kind, what) in &section.faults {
-            self.parsed.warn(*kind, position.clone(), what.clone());
+        for (kind, line, what) in &section.faults {
+            self.parsed.warn(*kind, self.document.position(*line), what.clone());
         }
         let handle = Handle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
         let parent = self.path.last().map(|own| own.handle);

@@ -9,13 +9,12 @@ use crate::content::{Content, ContentNote};
 use crate::effect;
 use crate::import::flat_text;
 use crate::import::html::{Element, Part};
-use crate::import::html_text::{add_block, is_block};
+use crate::import::html_text::HtmlSetter;
 use crate::import::options::Pattern;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::Target;
-use crate::import::text_builder::TextBuilder;
 use crate::order::SortKey;
 use crate::report::WarningKind;
 
@@ -30,20 +29,20 @@ pub(super) struct Section {
     layout: Layout,
     credit: Option<String>,
     notes: Vec<ContentNote>,
-    pub(super) faults: Vec<(WarningKind, String)>,
+    /// What is wrong or doubtful in it, with its line.
+    pub(super) faults: Vec<(WarningKind, u32, String)>,
 }
 
 impl Section {
-    pub(super) fn read(title: &str, blocks: &[Part<'_>], settings: &Settings) -> Self {
+    pub(super) fn read(heading: Element<'_>, blocks: &[Part<'_>], settings: &Settings) -> Self {
         let mut section = Self::default();
-        section.name(title, settings);
-        let end = blocks.iter().position(|part| ends_law(part, settings)).unwrap_or(blocks.len());
-        let by_lead = blocks.get(end).and_then(|part| credit(part, settings));
+        section.name(heading, settings);
+        let (end, by_lead) = section.end_of_law(blocks, settings);
         let by_form = || blocks[..end].iter().position(|part| credit_at_end(&words_of(part)).is_some());
         let after = match if by_lead.is_some() { None } else { by_form() } {
             Some(last) => section.set_around_credit(blocks, last + 1, settings),
             None => {
-                (section.text, section.layout) = set(&blocks[..end], settings);
+                section.set_law(&blocks[..end], settings);
                 if by_lead.is_none() {
                     section.credit = cut_last_line(&mut section.text, &mut section.layout, settings);
                 }
@@ -52,8 +51,38 @@ impl Section {
         };
         section.credit = section.credit.or(by_lead);
         section.notes = notes(after, settings);
-        section.faults.extend(section.empty());
+        section.faults.extend(section.empty().map(|what| (WarningKind::EmptyProvision, heading.line(), what)));
         section
+    }
+
+    /// How many blocks are law, and the source credit if it is the next one. A source credit comes before all annotations: what
+    /// begins like one before it is law that has such a name.
+    fn end_of_law(&mut self, blocks: &[Part<'_>], settings: &Settings) -> (usize, Option<String>) {
+        let credited = blocks.iter().enumerate().find_map(|(at, part)| Some((at, credit(part, settings)?)));
+        let annotation = blocks.iter().position(|part| begins_annotations(part, settings));
+        let (end, credit) = match (annotation, credited) {
+            (Some(heading), Some((at, credit))) if heading < at && is_paragraph(&blocks[heading]) => {
+                self.doubt_end(
+                    &blocks[heading],
+                    "like annotations, but the source credit comes later: it is kept as law",
+                );
+                (at, Some(credit))
+            }
+            (Some(heading), Some((at, _))) if heading < at => (heading, None),
+            (_, Some((at, credit))) => (at, Some(credit)),
+            (heading, None) => (heading.unwrap_or(blocks.len()), None),
+        };
+        let is_no_credit = |part: &&Part<'_>| credit_lead(part, settings).is_some();
+        for part in blocks[..end].iter().filter(is_no_credit) {
+            self.doubt_end(part, "like a source credit, but names no year: it is kept as law");
+        }
+        (end, credit)
+    }
+
+    fn doubt_end(&mut self, part: &Part<'_>, what: &str) {
+        let Part::Element(element) = part else { return };
+        let words: String = element.text().chars().take(60).collect();
+        self.faults.push((WarningKind::DoubtfulEnd, element.line(), format!("'{words}' begins {what}")));
     }
 
     /// Law whose source credit is at the end of so many blocks; returns what comes after the law. Some older releases have law
@@ -66,22 +95,31 @@ impl Section {
     ) -> &'p [Part<'t>] {
         let behind = blocks[with_credit..].iter().position(is_annotation_behind_credit);
         let end = behind.map_or(blocks.len(), |behind| with_credit + behind);
-        let (first, _) = set(&blocks[..with_credit], settings);
-        (self.text, self.layout) = set(&blocks[..end], settings);
+        let (first, _, _) = set(&blocks[..with_credit], settings);
+        self.set_law(&blocks[..end], settings);
         self.credit = cut_credit(&mut self.text, &mut self.layout, first.len());
         &blocks[end..]
     }
 
+    fn set_law(&mut self, blocks: &[Part<'_>], settings: &Settings) {
+        let (text, layout, doubts) = set(blocks, settings);
+        (self.text, self.layout) = (text, layout);
+        self.faults.extend(doubts.into_iter().map(|(line, what)| (WarningKind::DoubtfulLabel, line, what)));
+    }
+
     /// `§§ 50-1 through 50-43.12. Repealed.` has a first number, further ones and a heading.
-    fn name(&mut self, title: &str, settings: &Settings) {
+    fn name(&mut self, heading: Element<'_>, settings: &Settings) {
+        let title = heading.text();
+        let title = title.as_str();
         let found = settings.section.captures(title).and_then(|found| Some((found.get(0)?.end(), found.get(1)?)));
         let Some((mut end, number)) = found else {
             self.heading = title.to_owned();
             let what = format!("'{title}' has no number");
-            self.faults.push((WarningKind::MissingNumber, what));
+            self.faults.push((WarningKind::MissingNumber, heading.line(), what));
             return;
         };
-        self.number = Some(number.as_str().to_owned());
+        // Letters in italics stand apart: `706 l`.
+        self.number = Some(number.as_str().replace(' ', ""));
         let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
         let number_end = number.end();
         // Where numbers have no sign before them, a range has none either: `1-1-401 to 1-1-403. (Repealed)`.
@@ -102,10 +140,10 @@ impl Section {
         self.heading = title[end..].trim_start_matches(['.', ',', ' ']).to_owned();
     }
 
-    fn empty(&self) -> Option<(WarningKind, String)> {
+    fn empty(&self) -> Option<String> {
         let number = self.number.as_deref().unwrap_or(&self.heading);
         let is_empty = self.text.is_empty() && self.status().is_living();
-        is_empty.then(|| (WarningKind::EmptyProvision, format!("'{number}' is in force but has no text")))
+        is_empty.then(|| format!("'{number}' is in force but has no text"))
     }
 
     fn status(&self) -> Status {
@@ -113,9 +151,11 @@ impl Section {
         let bare = self.heading.trim_start_matches(['(', '[']);
         // A section that came from another number may say so, and has its own words and acts.
         let is_kept = |status: &Status| *status == Status::Renumbered && self.credit.is_some() && !self.text.is_empty();
+        let whole = whole_status(&self.heading).filter(|status| !is_kept(status));
         let named = heading_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
         let named = named.filter(|status| !is_kept(status));
-        named.or_else(|| named_status(&self.text)).filter(|_| short).unwrap_or(Status::InForce)
+        let named = named.or_else(|| named_status(&self.text)).filter(|_| short);
+        whole.or(named).unwrap_or(Status::InForce)
     }
 
     /// The node's content, key and place among its siblings.
@@ -163,26 +203,16 @@ impl Section {
     }
 }
 
-/// Blocks as a text with its layout. Words that stand in no element are a paragraph.
-fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout) {
-    let mut builder = TextBuilder::default();
-    let mut within = false;
+/// Parts as a text with its layout. Words that stand in no element are a paragraph.
+fn set(blocks: &[Part<'_>], settings: &Settings) -> (String, Layout, Vec<(u32, String)>) {
+    let mut setter = HtmlSetter::new(&settings.labels);
     for part in blocks {
-        let goes_on = !is_block_part(part);
-        if goes_on && !within {
-            builder.paragraph(0);
+        if let Part::Element(element) = part {
+            setter.set_labels(labels_of(*element, settings));
         }
-        within = goes_on;
-        match part {
-            Part::Words(words) => builder.push(words),
-            Part::Element(element) if goes_on => {
-                builder.push(&element.text());
-                builder.space();
-            }
-            Part::Element(element) => add_block(*element, 0, labels_of(*element, settings), &mut builder),
-        }
+        setter.part(*part);
     }
-    builder.finish()
+    setter.finish()
 }
 
 /// How lists of a block are labelled, from the outermost.
@@ -192,10 +222,13 @@ fn labels_of<'s>(block: Element<'_>, settings: &'s Settings) -> &'s [String] {
     second.filter(|_| settings.letters_first && is_numbered).unwrap_or(&settings.labels)
 }
 
-fn ends_law(part: &Part<'_>, settings: &Settings) -> bool {
-    credit(part, settings).is_some()
-        || lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
+fn begins_annotations(part: &Part<'_>, settings: &Settings) -> bool {
+    lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
         || is_about_number(part)
+}
+
+fn is_paragraph(part: &Part<'_>) -> bool {
+    matches!(part, Part::Element(element) if element.name() == "p")
 }
 
 /// Behind a source credit every heading begins annotations, and so does a paragraph with a lead.
@@ -235,8 +268,11 @@ fn cut_credit(text: &mut String, layout: &mut Layout, end: usize) -> Option<Stri
 /// Takes the last line out of a text if it is the source credit: some releases have it as a paragraph of the last item of a list.
 fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &Settings) -> Option<String> {
     let start = text.rfind('\n').map_or(0, |line_feed| line_feed + 1);
-    let found = settings.credit.captures(&text[start..])?.get(1).filter(|found| found.start() == 0);
-    found.is_some().then(|| cut(text, layout, start, text.len()))
+    let found = settings.credit.captures(&text[start..])?;
+    let lead = found.get(0).filter(|lead| lead.start() == 0)?;
+    let lead_bytes = if found.get(1).is_some() { 0 } else { lead.end() };
+    let credit = cut(text, layout, start, text.len());
+    Some(credit[lead_bytes..].trim_start().to_owned())
 }
 
 fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> String {
@@ -271,9 +307,15 @@ fn words_of(part: &Part<'_>) -> String {
     }
 }
 
-/// The source credit, if a paragraph begins with its lead: in bold as a rule, but not where a section number in the credit is
-/// a link.
+/// The source credit, if a paragraph begins with its lead and names the year of an act.
 fn credit(part: &Part<'_>, settings: &Settings) -> Option<String> {
+    let year = Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b");
+    credit_lead(part, settings).filter(|credit| year.is_match(credit))
+}
+
+/// What a paragraph says behind the lead of a source credit: in bold as a rule, but not where a section number in the credit
+/// is a link.
+fn credit_lead(part: &Part<'_>, settings: &Settings) -> Option<String> {
     let Part::Element(element) = part else { return None };
     let text = element.text();
     let groups = settings.credit.captures(&text).filter(|_| element.name() == "p")?;
@@ -321,7 +363,7 @@ pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote
         let topic = begins(&rest[0]);
         let is_heading = lead(&rest[0]).is_some();
         let end = rest.iter().skip(1).position(|part| begins(part).is_some()).map_or(rest.len(), |end| 1 + end);
-        let (mut text, mut layout) = set(&rest[usize::from(is_heading)..end], settings);
+        let (mut text, mut layout, _) = set(&rest[usize::from(is_heading)..end], settings);
         // A paragraph that goes on behind its lead is text from there.
         let lead = topic.as_deref().filter(|_| !is_heading);
         if let Some(words) = lead.and_then(|lead| text.strip_prefix(lead)) {
@@ -334,9 +376,4 @@ pub(super) fn notes(blocks: &[Part<'_>], settings: &Settings) -> Vec<ContentNote
         rest = &rest[end..];
     }
     notes
-}
-
-/// Whether a part is a block of its own among the words of a paragraph.
-fn is_block_part(part: &Part<'_>) -> bool {
-    matches!(part, Part::Element(element) if is_block(element.name()))
 }

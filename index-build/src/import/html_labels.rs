@@ -1,0 +1,262 @@
+//! The labels of an ordered list. HTML has positions alone, and they are wrong where a list skips letters or one item is
+//! `(a) through (d) Repealed`. Some publishers write each label at the end of the item's `id`, behind the id of the item
+//! around the list: `…35-8-301ol1a` holds `…35-8-301ol1ai`. Such ids decide where they fit together.
+
+use crate::import::html::{Element, Part};
+use crate::import::options::Pattern;
+
+/// The labels of a list's items, in order; none if it is not an ordered list.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListLabels {
+    pub(crate) labels: Vec<String>,
+    /// What in them is doubtful.
+    pub(crate) doubt: Option<String>,
+}
+
+/// A list that skips more labels than this is none: its ids mean something else.
+const STEP_MAX: u32 = 25;
+
+impl ListLabels {
+    /// `around` is the id of the item that the list lies in, if any.
+    pub(crate) fn of(list: Element<'_>, around: &str) -> Self {
+        if list.name() != "ol" {
+            return Self::default();
+        }
+        let items: Vec<Element<'_>> = list.elements().filter(|item| item.name() == "li").collect();
+        let style = list.attribute("type").unwrap_or("1");
+        let by_position = positions(list, &items, style);
+        let by_id: Option<Vec<&str>> =
+            items.iter().map(|item| label_in_id(item.attribute("id")?, around, style)).collect();
+        let Some(by_id) = by_id.filter(|by_id| by_id.iter().ne(&by_position)) else {
+            return Self::checked(by_position, &items, style);
+        };
+        if !are_nested(&by_id, &by_position, &items) && fit_together(&by_id, style) {
+            return Self::checked(by_id.into_iter().map(str::to_owned).collect(), &items, style);
+        }
+        let says_the_same =
+            |place: usize| by_id[place].ends_with(by_position[place].as_str()) || by_id[place].parse() == Ok(place + 1);
+        let doubt = (!(0..items.len()).all(says_the_same)).then(|| {
+            let (positions, ids) = (by_position.join(", "), by_id.join(", "));
+            format!("items are {positions} by their positions, and {ids} by their ids")
+        });
+        let mut own = Self::checked(by_position, &items, style);
+        own.doubt = doubt.or(own.doubt);
+        own
+    }
+
+    /// An item may say itself which labels it stands for: the next one comes after them.
+    fn checked(labels: Vec<String>, items: &[Element<'_>], style: &str) -> Self {
+        let mut doubt = None;
+        for (pair, item) in labels.windows(2).zip(items) {
+            let last = last_of_range(*item).and_then(|last| Some((value(&last, style)?, last)));
+            if let Some((_, last)) = last.filter(|(last, _)| value(&pair[1], style).is_some_and(|next| next <= *last)) {
+                doubt = Some(format!("item {} goes up to {last}, and the next one is {}", pair[0], pair[1]));
+            }
+        }
+        Self { labels, doubt }
+    }
+}
+
+/// Labels counted as `type`, `start` and `value` say.
+fn positions(list: Element<'_>, items: &[Element<'_>], style: &str) -> Vec<String> {
+    let number = |value: Option<&str>| value.and_then(|value| value.trim().parse::<u32>().ok());
+    let mut next = number(list.attribute("start")).unwrap_or(1);
+    let mut labels = Vec::with_capacity(items.len());
+    for item in items {
+        next = number(item.attribute("value")).unwrap_or(next);
+        labels.push(counted(next, style));
+        next = next.saturating_add(1);
+    }
+    labels
+}
+
+/// What an id has behind the id of the item around the list, or, in an outermost list, behind `ol` and the list's number.
+fn label_in_id<'i>(id: &'i str, around: &str, style: &str) -> Option<&'i str> {
+    if !around.is_empty() {
+        return id.strip_prefix(around).filter(|label| !label.is_empty());
+    }
+    let numbered = &id[id.rfind("ol")? + 2..];
+    let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
+    // The labels of a numbered list are digits themselves: its number is taken for one digit.
+    let label = if style == "1" { numbered.get(1..) } else { numbered.get(digits..) };
+    label.filter(|label| digits > 0 && !label.is_empty())
+}
+
+/// A program that made ids took some items with a list in them for parents of the items behind: `a`, `ab`, `ac`.
+fn are_nested(by_id: &[&str], by_position: &[String], items: &[Element<'_>]) -> bool {
+    (1..items.len()).any(|place| {
+        let (id, position) = (by_id[place], by_position[place].as_str());
+        let parents = id.strip_suffix(position).unwrap_or_default();
+        (0..place).any(|before| parents.starts_with(by_id[before]) && has_list(items[before]))
+    })
+}
+
+fn has_list(element: Element<'_>) -> bool {
+    element.elements().any(|inner| inner.name() == "ol" || has_list(inner))
+}
+
+/// Whether labels are of a list's style and grow, without great leaps.
+fn fit_together(labels: &[&str], style: &str) -> bool {
+    // One point among numbers without points tells two items of one label apart.
+    let points = labels.iter().filter(|label| label.contains('.')).count();
+    if style == "1" && (points == 0 || points == labels.len()) {
+        let numbers: Option<Vec<Vec<u32>>> = labels.iter().map(|label| numbers(label)).collect();
+        let before = |numbers: &[Vec<u32>]| std::iter::once(vec![0]).chain(numbers.to_vec());
+        return numbers.is_some_and(|own| {
+            before(&own).zip(&own).all(|(before, own)| before < *own && own[0] - before[0] <= STEP_MAX)
+        });
+    }
+    let Some(values) = labels.iter().map(|label| value(label, style)).collect::<Option<Vec<_>>>() else { return false };
+    let before = std::iter::once(0).chain(values.iter().copied());
+    before.zip(&values).all(|(before, value)| *value > before && value - before <= STEP_MAX)
+}
+
+/// A number, or several such as `4.2.13`.
+fn numbers(label: &str) -> Option<Vec<u32>> {
+    label.split('.').map(|number| number.parse().ok()).collect()
+}
+
+/// Which in its list a label is, by its style; `bb` follows `aa`, as `ab` does.
+fn value(label: &str, style: &str) -> Option<u32> {
+    const LETTERS_MAX: usize = 3;
+    let is_in_case = |label: &str| match style {
+        "a" | "i" => label.bytes().all(|b| b.is_ascii_lowercase()),
+        _ => label.bytes().all(|b| b.is_ascii_uppercase()),
+    };
+    match style {
+        "a" | "A" if is_in_case(label) && (1..=LETTERS_MAX).contains(&label.len()) => {
+            let letters = label.bytes().map(|b| u32::from(b.to_ascii_lowercase() - b'a') + 1);
+            let is_repeated = label.bytes().all(|b| b == label.as_bytes()[0]);
+            let repeated = || letters.clone().next().map(|letter| letter + 26 * (label.len() as u32 - 1));
+            if is_repeated { repeated() } else { Some(letters.fold(0, |value, letter| value * 26 + letter)) }
+        }
+        "i" | "I" if is_in_case(label) => roman_value(&label.to_ascii_uppercase()),
+        "a" | "A" | "i" | "I" => None,
+        _ => label.parse().ok().filter(|_| label.bytes().all(|b| b.is_ascii_digit())),
+    }
+}
+
+fn roman_value(label: &str) -> Option<u32> {
+    const VALUE_MAX: u32 = 399;
+    (1..=VALUE_MAX).find(|value| roman(*value).as_deref() == Some(label))
+}
+
+/// The last label of an item such as `(a) through (d) Repealed by Laws 2019`.
+fn last_of_range(item: Element<'_>) -> Option<String> {
+    let first = item.parts().find_map(|part| match part {
+        Part::Words(words) => Some(words.trim_start()).filter(|words| !words.is_empty()).map(str::to_owned),
+        Part::Element(element) => Some(element.text()).filter(|words| !words.is_empty()),
+    })?;
+    let form = Pattern::fixed(r"^(?:and|through|to) \(([[:alnum:]]{1,6})\) [Rr]epealed");
+    form.captures(&first).map(|found| found[1].to_owned())
+}
+
+/// A position as lists count: `A` to `Z`, then `AA`; roman numerals; digits.
+fn counted(position: u32, style: &str) -> String {
+    let number = match style {
+        "a" | "A" => letters(position),
+        "i" | "I" => roman(position),
+        _ => None,
+    };
+    let number = number.unwrap_or_else(|| position.to_string());
+    if matches!(style, "a" | "i") { number.to_lowercase() } else { number }
+}
+
+fn letters(mut position: u32) -> Option<String> {
+    let mut reversed = String::new();
+    while position > 0 {
+        reversed.push(char::from(b'A' + ((position - 1) % 26) as u8));
+        position = (position - 1) / 26;
+    }
+    (!reversed.is_empty()).then(|| reversed.chars().rev().collect())
+}
+
+fn roman(mut position: u32) -> Option<String> {
+    const DIGITS: [(u32, &str); 13] = [
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    if !(1..4_000).contains(&position) {
+        return None;
+    }
+    let mut text = String::new();
+    for (value, digit) in DIGITS {
+        while position >= value {
+            text.push_str(digit);
+            position -= value;
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::document::Document;
+    use crate::import::html;
+
+    /// The labels of the first list, and whether they are doubtful.
+    fn labels(items: &str, around: &str) -> (String, bool) {
+        let tree = html::parse(&Document { place: "a.html".into(), bytes: items.into() }).unwrap();
+        let body = tree.root().elements().next().unwrap().elements().last().unwrap();
+        let labels = ListLabels::of(body.elements().next().unwrap(), around);
+        (labels.labels.join(" "), labels.doubt.is_some())
+    }
+
+    fn of_ids(style: &str, ids: &[&str]) -> (String, bool) {
+        let items: String = ids.iter().map(|id| format!("<li id=s1ol1{id}>x")).collect();
+        labels(&format!("<ol type={style}>{items}"), "")
+    }
+
+    fn sure(labels: &str) -> (String, bool) {
+        (labels.to_owned(), false)
+    }
+
+    #[test]
+    fn ids_decide_where_they_fit_together() {
+        assert_eq!(of_ids("a", &["a", "h", "j", "k", "m"]), sure("a h j k m"));
+        assert_eq!(of_ids("i", &["i", "iii", "vii"]), sure("i iii vii"));
+        assert_eq!(of_ids("1", &["1", "3", "12"]), sure("1 3 12"));
+        assert_eq!(of_ids("1", &["1.0", "1.1", "1.1.1", "2.0"]), sure("1.0 1.1 1.1.1 2.0"));
+        assert_eq!(of_ids("A", &["W", "Z", "AA", "BB"]), sure("W Z AA BB"));
+        assert_eq!(labels("<ol type=i><li id=s1ol1bi>x<li id=s1ol1biv>y</ol>", "s1ol1b"), sure("i iv"));
+        assert_eq!(labels("<ol type=a><li id=s1ol10c>x<li id=s1ol10e>y</ol>", ""), sure("c e"));
+    }
+
+    #[test]
+    fn positions_decide_where_ids_do_not_fit() {
+        let doubtful = |labels: &str| (labels.to_owned(), true);
+        assert_eq!(of_ids("a", &["a", "e", "b"]), doubtful("a b c"));
+        assert_eq!(of_ids("a", &["a", "b", "b.1", "c"]), doubtful("a b c d"));
+        assert_eq!(of_ids("1", &["1.1", "2", "3"]), sure("1 2 3"));
+        // Ids that hold the labels before, or positions, say nothing else.
+        assert_eq!(of_ids("A", &["iiiA", "iiiB"]), sure("A B"));
+        assert_eq!(of_ids("I", &["1", "2"]), sure("I II"));
+        assert_eq!(of_ids("a", &["a", "ab", "abc"]), sure("a b c"));
+        let nested = "<ol type=i><li id=s1ol1bi>x<ol><li>x</ol><li id=s1ol1biii>y</ol>";
+        assert_eq!(labels(nested, "s1ol1b"), sure("i ii"));
+        assert_eq!(labels(&nested.replace("<ol><li>x</ol>", ""), "s1ol1b"), sure("i iii"));
+        assert_eq!(labels("<ol type=a><li>x<li id=y>y</ol>", ""), sure("a b"));
+        let skips = "<ol type=i start=6><li id=s1ol1xv>x<ol><li>x</ol><li id=s1ol1xvii>y</ol>";
+        assert_eq!(labels(skips, ""), sure("xv xvii"));
+        assert_eq!(labels("<ul><li id=s1ol1a>x</ul>", ""), sure(""));
+    }
+
+    #[test]
+    fn an_item_for_several_labels_is_followed_by_the_next_one() {
+        let list = |id: &str| format!("<ol type=a><li id=s1ol1a>through (d) Repealed by Laws 2019.<li id=s1ol1{id}>y");
+        assert_eq!(labels(&list("e"), ""), sure("a e"));
+        assert_eq!(labels(&list("b"), ""), ("a b".into(), true));
+    }
+}
