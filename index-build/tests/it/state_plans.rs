@@ -183,6 +183,52 @@ fn wyoming_is_read_by_its_plan() {
     assert_eq!(gone.notes[0].text, "See § 9-1-101.");
 }
 
+/// Wyoming prints lists whose labels skip letters, numbers without their sign, and sections that are a status alone.
+#[test]
+fn labels_of_wyoming_are_those_of_its_ids() {
+    let html = r#"<nav><h1>Title 9 Ways</h1></nav><main><h3 id="t9s9-1-101">9-1-101. Carts.</h3><ol type="a">
+      <li id="t9s9-1-101ol1a">through (c) Repealed by Laws 2019, ch. 24, § 2.</li>
+      <li id="t9s9-1-101ol1d">Carts:<ol type="i"><li id="t9s9-1-101ol1di">stop;</li><li id="t9s9-1-101ol1diii">turn.</li></ol></li>
+      <li id="t9s9-1-101ol1j">Subsection (j) ends it.</li></ol><p><b>History:</b> Laws 1978, ch. 37, § 1.</p>
+      <h3>§ 9-1-102. [Amended and Renumbered.]</h3><p>Amended and renumbered as § 9-2-101 by Laws 1998, ch. 6, § 4.</p></main>"#;
+    let imported = annotated("wy", html);
+    let carts = imported.node("wy/stat/s9-1-101");
+    let law = "(a) through (c) Repealed by Laws 2019, ch. 24, § 2.\n(d) Carts:\n(i) stop;\n(iii) turn.\n(j) Subsection (j) ends it.";
+    assert_eq!((carts.text.as_deref(), carts.source_credit.as_deref()), (Some(law), Some("Laws 1978, ch. 37, § 1.")));
+    assert_eq!(imported.node("wy/stat/s9-1-102").status, Some(Status::Renumbered));
+    assert_eq!(imported.counts.values().sum::<u64>(), 0, "{:?}", imported.warnings);
+    // Without ids, positions are all there is: the text that says otherwise is a warning.
+    let bare = annotated("wy", &html.replace(" id=", " data-id="));
+    assert!(bare.node("wy/stat/s9-1-101").text.as_ref().is_some_and(|text| text.contains("\n(b) Carts:")));
+    assert_eq!(bare.count(WarningKind::DoubtfulLabel), 1);
+}
+
+/// Vermont's release 85 begins source credits with a word of their own, and has letters in italics in numbers.
+#[test]
+fn histories_of_vermont_are_credits_and_letters_belong_to_numbers() {
+    let html = r#"<nav><h1><b>TITLE 16 Schools</b></h1></nav><main>
+      <h3><b>§ 706 <i>
+      l
+      </i>
+      . Vacancies.</b></h3><ol type="a"><li>They are filled.</li><li>Soon.
+      <p><b>HISTORY:</b> Added <cite>1967, No. 277</cite> (Adj. Sess.), § 16.</p></li></ol>
+      <h3><b>§ 707. Cats.</b></h3><p>None.</p><p><b>
+      HISTORY:
+      </b>
+      Added 2015, No. 104, § 1.</p><p><b>References in text.</b> None.</p></main>"#;
+    let imported = annotated("vt", html);
+    let vacancies = imported.node("vt/stat/t16/s706l");
+    assert_eq!((vacancies.heading.as_str(), vacancies.number.as_deref()), ("Vacancies.", Some("706l")));
+    assert_eq!(vacancies.text.as_deref(), Some("(a) They are filled.\n(b) Soon."));
+    assert_eq!(vacancies.source_credit.as_deref(), Some("Added 1967, No. 277 (Adj. Sess.), § 16."));
+    let cats = imported.node("vt/stat/t16/s707");
+    assert_eq!(
+        (cats.text.as_deref(), cats.source_credit.as_deref()),
+        (Some("None."), Some("Added 2015, No. 104, § 1."))
+    );
+    assert_eq!(cats.notes.len(), 1);
+}
+
 /// Vermont cites by title, and has source credits as the last paragraph of the last item of a list.
 #[test]
 fn vermont_is_cited_by_title_and_its_credits_in_lists_are_found() {
