@@ -72,7 +72,7 @@ struct Form {
 }
 
 /// Every form of remark that is understood.
-const FORMS: [Form; 7] = [
+const FORMS: [Form; 8] = [
     Form {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
@@ -100,6 +100,10 @@ const FORMS: [Form; 7] = [
     Form {
         pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
+    },
+    Form {
+        pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
+        days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
 ];
 
@@ -142,7 +146,7 @@ fn is_about_validity(remark: &str) -> bool {
     let begins = Pattern::fixed(concat!(
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
         r"|terminates\b|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
-        r"|repeal(?:ed)?,? (?:effective|on)\b",
+        r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination)\b|for contingent\b",
         r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b)",
     ));
@@ -236,6 +240,7 @@ mod tests {
             ("Effective from July 1, 2022 through December 31, 2023", "2022-07-01 2024-01-01"),
             ("Expires July 1, 2024", "- 2024-07-01 expired"),
             ("Repealed effective January 1, 2024", "- 2024-01-01 repealed"),
+            ("Renumbered to Wyo. Stat. § 14-6-601, effective July 1, 2024", "2024-07-01 -"),
             (
                 "Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below.",
                 "- 2022-07-01",

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hornbook_corpus::outline::Status;
+use hornbook_index_build::content::Content;
 use hornbook_index_build::report::WarningKind;
 
 use crate::imported::{Imported, Source, import_one};
@@ -227,6 +228,54 @@ fn histories_of_vermont_are_credits_and_letters_belong_to_numbers() {
         (Some("None."), Some("Added 2015, No. 104, § 1."))
     );
     assert_eq!(cats.notes.len(), 1);
+}
+
+/// Remarks on the time in which a wording is law stand behind the headings of Wyoming and before those of Vermont.
+#[test]
+fn wordings_of_wyoming_and_vermont_are_joined_whatever_the_form_of_their_remarks() {
+    let effects = |content: &Content| {
+        let all = [content].into_iter().chain(&content.wordings);
+        let days = |own: &Content| {
+            format!("{:?} {:?} {:?} {}", own.effect.from, own.effect.to, own.status.unwrap(), own.heading)
+        };
+        all.map(days).collect::<Vec<_>>()
+    };
+    let section = |heading: &str, text: &str| format!("<h3><b>{heading}</b></h3><p>{text}</p>");
+    let pair = [
+        section("§ 9-1-101. Carts. [Effective until July 1, 2024]", "One."),
+        section("§ 9-1-101. Carts. [Renumbered to Wyo. Stat. § 9-1-601, effective July 1, 2024]", ""),
+        section("§ 9-1-601. Carts. [Renumbered from Wyo. Stat. § 9-1-101, effective July 1, 2024]", "One."),
+        section("§ 9-1-102. Ways. [Effective July 1, 2024]", "Two."),
+        section("§ 9-1-102. Ways. [Effective until July 1, 2024]", "One."),
+    ];
+    let imported = annotated("wy", &format!("<nav><h1>Title 9 Ways</h1></nav>{}", pair.concat()));
+    let day = r#"Some("2024-07-01")"#;
+    let expected = [format!("None {day} InForce Carts."), format!("{day} None Renumbered Carts.")];
+    assert_eq!(effects(imported.node("wy/stat/s9-1-101")), expected);
+    assert_eq!(effects(imported.node("wy/stat/s9-1-601")), [format!("{day} None InForce Carts.")]);
+    let expected = [format!("None {day} InForce Ways."), format!("{day} None InForce Ways.")];
+    assert_eq!(effects(imported.node("wy/stat/s9-1-102")), expected);
+    let pair = [
+        section(
+            "§ 753. Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below. Cancellation.",
+            "One.",
+        ),
+        section(
+            "§ 753. Section 753 effective July 1, 2022; see also section 753 effective until July 1, 2022 set out above Ending.",
+            "Two.",
+        ),
+        section("§ 38. Section 38 repealed effective July 1, 2025. Judicial Masters.", "Three."),
+        section("§ 77. Section 77 effective upon occurrence of contingency. Penalty.", "Four."),
+    ];
+    let imported = annotated("vt", &format!("<nav><h1>TITLE 9 Trade</h1></nav>{}", pair.concat()));
+    let day = r#"Some("2022-07-01")"#;
+    let expected = [format!("None {day} InForce Cancellation."), format!("{day} None InForce Ending.")];
+    assert_eq!(effects(imported.node("vt/stat/t9/s753")), expected);
+    let masters = &imported.node("vt/stat/t9/s38").effect;
+    assert_eq!((masters.to.as_deref(), masters.then), (Some("2025-07-01"), Some(Status::Repealed)));
+    let penalty = &imported.node("vt/stat/t9/s77").effect;
+    let remark = "effective upon occurrence of contingency";
+    assert_eq!((penalty.uncertain, penalty.remark.as_deref()), (true, Some(remark)));
 }
 
 /// Vermont cites by title, and has source credits as the last paragraph of the last item of a list.

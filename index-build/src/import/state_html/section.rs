@@ -6,7 +6,7 @@ use hornbook_corpus::outline::Status;
 use super::container::{CONTAINER, Container, TITLE};
 use super::settings::Settings;
 use crate::content::{Content, ContentNote};
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::import::flat_text;
 use crate::import::html::{Element, Part};
 use crate::import::html_text::HtmlSetter;
@@ -25,6 +25,8 @@ pub(super) struct Section {
     /// It also stands for these numbers.
     others: Vec<String>,
     heading: String,
+    /// What remarks at its heading say of the time in which it is law.
+    effect: Effect,
     text: String,
     layout: Layout,
     credit: Option<String>,
@@ -137,7 +139,7 @@ impl Section {
             }
             end = end.max(at);
         }
-        self.heading = title[end..].trim_start_matches(['.', ',', ' ']).to_owned();
+        (self.effect, self.heading) = effect_of(title[end..].trim_start_matches(['.', ',', ' ']));
     }
 
     fn empty(&self) -> Option<String> {
@@ -155,7 +157,10 @@ impl Section {
         let named = heading_status(&self.heading).filter(|_| !bare.starts_with("Repealed effective"));
         let named = named.filter(|status| !is_kept(status));
         let named = named.or_else(|| named_status(&self.text)).filter(|_| short);
-        whole.or(named).unwrap_or(Status::InForce)
+        // From the day that its remark names it is no law any more.
+        let is_moved = self.effect.remark.as_ref().is_some_and(|remark| remark.starts_with("Renumbered to"));
+        let moved = is_moved.then_some(Status::Renumbered);
+        moved.or(whole).or(named).unwrap_or(Status::InForce)
     }
 
     /// The node's content, key and place among its siblings.
@@ -179,12 +184,11 @@ impl Section {
         let key: String = slug(&own).chars().take(120).collect();
         let key = format!("{}/s{key}", counted_in.map_or(target.key, |container| &container.key));
         let sort = SortKey::of_citation(&citation);
-        let (effect, heading) = effect::of_heading(&self.heading);
         let mut tags = target.tags.to_vec();
         tags.sort_unstable();
         let content = Content {
             citation,
-            heading,
+            heading: self.heading,
             level: "section".into(),
             number: self.number,
             status: Some(status),
@@ -194,13 +198,29 @@ impl Section {
             source_credit: self.credit,
             tags,
             parallel_citations: self.others.iter().map(|number| cited(number)).collect(),
-            effect,
+            effect: self.effect,
             reference,
             source: target.source,
             ..Content::default()
         };
         (content, key, sort)
     }
+}
+
+/// The remarks at a heading on the time in which it is law, and the heading without them: in brackets, or before it as
+/// `Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below. Merger.`
+fn effect_of(heading: &str) -> (Effect, String) {
+    let form = concat!(
+        r"^Section [\w.-]+ ((?:repealed )?effective (?:.*?\b\d{4}|[a-z ]+)(?:; see also .*? (?:below|above))?)",
+        r"\.? (\p{Lu}.*)$",
+    );
+    let named = Pattern::fixed(form).captures(heading).and_then(|found| {
+        let [remark, rest] = found.extract().1;
+        Some((effect::read(remark)?, rest))
+    });
+    let (named, rest) = named.unwrap_or((Effect::default(), heading));
+    let (bracketed, rest) = effect::of_heading(rest);
+    (named.and(bracketed), rest)
 }
 
 /// Parts as a text with its layout. Words that stand in no element are a paragraph.
