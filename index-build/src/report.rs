@@ -57,6 +57,8 @@ pub enum WarningKind {
     CutHeading,
     /// The text has the same words twice or more, as a whole and in parts.
     RepeatedText,
+    /// Words left out because they repeat others, with nothing to show that the source wrote them twice.
+    DoubtfulRepeat,
     /// The text holds a list of sections instead of the law.
     ContentsAsText,
     /// Labels of a list that its source states in two ways, which do not agree.
@@ -71,7 +73,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// Faults of a source that its importer mends without loss. They are figures of the report, since nobody has to act.
+    /// Faults of a source that its importer repairs, with proof in the source. They are figures of the report, since nobody has to act.
     pub fn is_mended(self) -> bool {
         matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText)
     }
@@ -94,6 +96,7 @@ impl WarningKind {
             Self::RunOnHeading => "headings ran on into those of other sections",
             Self::CutHeading => "headings were cut short; the texts have the whole of them",
             Self::RepeatedText => "texts had words twice or more; each is kept once",
+            Self::DoubtfulRepeat => "texts had words left out as repeated, though nothing shows it",
             Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
             Self::DoubtfulLabel => "lists have labels that are doubtful",
             Self::DoubtfulEnd => "provisions have words of which it is doubtful whether they are law",

@@ -65,6 +65,26 @@ fn number_and_heading_are_not_law_and_the_credit_ends_it() {
     assert_eq!(imported.counts.values().sum::<u64>(), 0);
 }
 
+/// Forms have equal lines to be filled in. Only what the document shows to be written twice is kept once.
+#[test]
+fn equal_lines_of_a_form_stay() {
+    let form = "1-2A-1. Form.\n\nTo:\n\n____\n\n____\n\n____\n\nTO: ____\n\nTO: ____\n\nSource:SL 1980, ch 1.";
+    let other = "1-2A-2. Short title.\n\nThe act.\n\nIt is short.\n\nSource:SL 1980, ch 1.";
+    let imported = in_dakota(&[("1-2A-1", "Form.", form), ("1-2A-2", "Short title.", other)]);
+    assert_eq!(imported.node("sd/sdcl/s1-2a-1").text.as_deref(), Some("To:\n____\n____\n____\nTO: ____\nTO: ____"));
+    assert_eq!(imported.counts.values().sum::<u64>(), 0);
+}
+
+/// Words that are left out with nothing to show that the source wrote them twice are in a warning with file and line.
+#[test]
+fn words_left_out_without_proof_are_named() {
+    let text = "1-2A-1. Pets.\n\nA pet is:(1)A dog;(2)A cat.\n\nA pet is:\n\n(1)A dog;\n\n(2)A cat.\n\nA cat.\n\nSource:SL 1980, ch 1.";
+    let imported = in_dakota(&[("1-2A-1", "Pets.", text)]);
+    assert_eq!(imported.count(WarningKind::DoubtfulRepeat), 1);
+    let doubtful = imported.warnings.iter().find(|warning| warning.kind == WarningKind::DoubtfulRepeat).unwrap();
+    assert!(doubtful.place == "content/a.json:7" && doubtful.what.contains("'A cat.'"), "{doubtful}");
+}
+
 #[test]
 fn headings_that_run_on_are_cut_and_lists_of_contents_are_not_law() {
     let imported = in_dakota(&[

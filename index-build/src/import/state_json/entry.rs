@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::repetition;
+use super::repetition::{self, Undone};
 use super::settings::Settings;
 use crate::import::options::Pattern;
 use crate::report::WarningKind;
@@ -21,6 +21,12 @@ pub(super) struct Entry {
     history: String,
     #[serde(default)]
     pub(super) source_url: String,
+}
+
+impl Entry {
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// A section, taken apart.
@@ -49,8 +55,8 @@ pub(super) struct Later {
     pub(super) credit: Option<String>,
 }
 
-/// Reads an entry; one that is no section is an error that says why.
-pub(super) fn section(entry: &Entry, settings: &Settings) -> Result<Section, String> {
+/// Reads an entry; one that is no section is an error that says why. `twice` says whether its document writes elements twice.
+pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result<Section, String> {
     let mut unknown = BTreeMap::new();
     let text = settings.signs.read(&entry.text, &mut unknown);
     let paragraphs: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -65,18 +71,28 @@ pub(super) fn section(entry: &Entry, settings: &Settings) -> Result<Section, Str
         );
         section.faults.push((WarningKind::PrivateCharacter, what));
     }
-    let (lines, repeated) = repetition::undo(&paragraphs);
-    if repeated > 0 {
-        let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
-        section.faults.push((WarningKind::RepeatedText, what));
-    }
-    let lines = without_opening(&lines, settings, &mut section);
+    let undone = repetition::undo(&paragraphs, twice);
+    name_repetition(&undone, &mut section);
+    let lines = without_opening(&undone.lines, settings, &mut section);
     divide(&lines, settings, &mut section);
     if section.credit.is_none() && !entry.history.trim().is_empty() {
         section.credit = Some(entry.history.trim().to_owned());
     }
     drop_contents(&mut section);
     Ok(section)
+}
+
+fn name_repetition(undone: &Undone<'_>, section: &mut Section) {
+    let Undone { repeated, doubtful, .. } = undone;
+    if *repeated > 0 {
+        let what = format!("'{}' has words twice or more; each is kept once ({repeated} paragraphs)", section.number);
+        section.faults.push((WarningKind::RepeatedText, what));
+    }
+    if !doubtful.is_empty() {
+        let what =
+            format!("'{}': left out as repeated, though nothing shows it: '{}'", section.number, doubtful.join("' '"));
+        section.faults.push((WarningKind::DoubtfulRepeat, what));
+    }
 }
 
 /// Number and heading. Some publishers' pages put both into the number, and cut the heading short.
@@ -230,7 +246,10 @@ fn divide(lines: &[String], settings: &Settings, section: &mut Section) {
         section.notes = after.to_vec();
         return;
     };
-    let mut later = Later { label: after[..again].join(" "), ..Later::default() };
+    // The line that says when it takes effect is an element with one child, written twice.
+    let mut between = after[..again].to_vec();
+    between.dedup();
+    let mut later = Later { label: between.join(" "), ..Later::default() };
     let opened = after[again].trim_start_matches(settings.opening.as_str()).trim_start_matches(section.number.as_str());
     later.heading = opened.trim_start_matches(['.', ' ']).to_owned();
     let body = &after[again + 1..];

@@ -79,6 +79,7 @@ fn read_contents(contents: &Contents, document: &Document, target: Target<'_>, s
 
 fn read_chapter(chapter: &Chapter, document: &Document, target: Target<'_>, settings: &Settings) -> Parsed {
     let mut parsed = Parsed::default();
+    let twice = repetition::writes_twice(chapter.sections.iter().map(Entry::text));
     let newest = chapter.sections.iter().filter_map(|entry| edition(entry, settings)).max();
     for (place, (entry, line)) in chapter.sections.iter().zip(entry_lines(&document.bytes)).enumerate() {
         let position = document.position(line);
@@ -87,7 +88,7 @@ fn read_chapter(chapter: &Chapter, document: &Document, target: Target<'_>, sett
             parsed.warn(WarningKind::JunkEntry, position, what);
             continue;
         }
-        match entry::section(entry, settings) {
+        match entry::section(entry, twice, settings) {
             Ok(section) => add(section, entry, place, &chapter.path, target, settings, &position, &mut parsed),
             Err(what) => parsed.warn(WarningKind::JunkEntry, position, what),
         }
