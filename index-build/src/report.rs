@@ -59,6 +59,14 @@ pub enum WarningKind {
     RepeatedText,
     /// Words left out because they repeat others, with nothing to show that the source wrote them twice.
     DoubtfulRepeat,
+    /// A line that looks like a source credit, with law or something unknown behind it.
+    DoubtfulCredit,
+    /// Lines that a plan leaves out, with their number.
+    LeftOut,
+    /// A line that a plan leaves out, and that reads as law.
+    DoubtfulLeftOut,
+    /// A figure of a whole source that shows that its plan does not fit it.
+    PoorFit,
     /// The text holds a list of sections instead of the law.
     ContentsAsText,
     /// Labels of a list that its source states in two ways, which do not agree.
@@ -75,7 +83,7 @@ pub enum WarningKind {
 impl WarningKind {
     /// Faults of a source that its importer repairs, with proof in the source. They are figures of the report, since nobody has to act.
     pub fn is_mended(self) -> bool {
-        matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText)
+        matches!(self, Self::RunOnHeading | Self::CutHeading | Self::RepeatedText | Self::LeftOut)
     }
 
     /// What many of a kind are, after their number.
@@ -97,6 +105,10 @@ impl WarningKind {
             Self::CutHeading => "headings were cut short; the texts have the whole of them",
             Self::RepeatedText => "texts had words twice or more; each is kept once",
             Self::DoubtfulRepeat => "texts had words left out as repeated, though nothing shows it",
+            Self::DoubtfulCredit => "lines look like source credits, but law or something unknown follows",
+            Self::LeftOut => "times lines were left out as a plan says",
+            Self::DoubtfulLeftOut => "lines that a plan leaves out read as law",
+            Self::PoorFit => "figures show that a plan does not fit its source",
             Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
             Self::DoubtfulLabel => "lists have labels that are doubtful",
             Self::DoubtfulEnd => "provisions have words of which it is doubtful whether they are law",

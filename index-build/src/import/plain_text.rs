@@ -10,6 +10,7 @@ use crate::import::flat_text;
 use crate::import::levels;
 use crate::import::options::{self, FromOptions, Pattern};
 use crate::import::target::Target;
+use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,11 +20,16 @@ pub(crate) struct Options {
     /// From the outermost.
     #[serde(default)]
     container: Vec<ContainerOptions>,
+    /// The first line of the law; lines before it are left out.
+    begin: Option<Pattern>,
     /// Lines that belong to pages, not to the law.
     #[serde(default)]
     furniture: Vec<Pattern>,
     /// The first line of the source credit.
     credit: Option<Pattern>,
+    /// A longer source credit ends with its first paragraph.
+    #[serde(default = "credit_words_max")]
+    credit_words_max: usize,
     #[serde(default)]
     paragraphs: Paragraphs,
     /// Sections, containers and furniture begin in the first column, their text does not, and an empty line precedes the source
@@ -34,6 +40,11 @@ pub(crate) struct Options {
     encoding: Encoding,
     /// Documents, by path, that are of another code body.
     skip: Option<Pattern>,
+}
+
+/// Longer than any credit that was seen.
+fn credit_words_max() -> usize {
+    1_000
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,10 +104,11 @@ impl FromOptions for Options {
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     options::read_by(document, target, |options: &Options| {
         let text = encoding::decoded(document, options.encoding)?;
-        let mut reader =
-            Reader { options, path: vec![None; options.container.len()], open: None, sections: Vec::new() };
+        let mut reader = Reader::new(options);
         let mut stray = None;
-        for (number, line) in (1..).zip(text.lines()) {
+        let begin = first_line(options, &text).map_err(|what| (document.position(1), what))?;
+        reader.left_out.before_law = begin - 1;
+        for (number, line) in (1..).zip(text.lines()).skip(begin as usize - 1) {
             let is_heading =
                 !options.indented_text || !line.trim_start_matches('\u{c}').starts_with(char::is_whitespace);
             // A page break before the first line of a page is white space too.
@@ -106,21 +118,74 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
             }
         }
         reader.end_section();
-        let sections = reader.sections;
+        let Reader { sections, left_out, long_credits, .. } = reader;
         if sections.is_empty() {
             let what = "no line begins a section as the option 'section' says; correct the pattern, or leave the file out with 'skip'";
             return Err((document.position(1), what.into()));
         }
         let mut parsed = flat_section::into_nodes(sections, document, target);
+        left_out.report(options, document, &mut parsed);
+        for (line, what) in long_credits {
+            parsed.warn(WarningKind::DoubtfulCredit, document.position(line), what);
+        }
         if let Some((line, words)) = stray {
             let words: String = words.chars().take(60).collect();
             let what = format!(
-                "'{words}' stands before the first section; name it with the option 'furniture' or 'container'"
+                "'{words}' stands before the first section; name it with the option 'furniture', 'container' or 'begin'"
             );
             parsed.refuse(document.position(line), what);
         }
         Ok(parsed)
     })
+}
+
+/// The number of the line that the law begins with.
+fn first_line(options: &Options, text: &str) -> Result<u32, String> {
+    let Some(begin) = &options.begin else { return Ok(1) };
+    let found = (1..).zip(text.lines()).find(|(_, line)| begin.is_match(line.trim()));
+    found.map(|(number, _)| number).ok_or_else(|| {
+        format!(
+            "no line is the first of the law as the option 'begin' says ('{}'); correct the pattern",
+            begin.as_str()
+        )
+    })
+}
+
+/// Lines that do not come into the snapshot.
+#[derive(Debug, Default)]
+struct LeftOut {
+    before_law: u32,
+    /// For each pattern of furniture the number of its lines, and the first.
+    furniture: Vec<Option<(u32, u32, String)>>,
+    /// Furniture that reads as law.
+    doubtful: Vec<(u32, String)>,
+}
+
+impl LeftOut {
+    fn furniture(&mut self, pattern: usize, number: u32, line: &str) {
+        let (count, ..) = self.furniture[pattern].get_or_insert_with(|| (0, number, line.to_owned()));
+        *count += 1;
+        let reads_as_law = Pattern::fixed(r"\b(?:shall|must|may not)\b").is_match(line);
+        if reads_as_law || flat_text::begins_with_label(line) {
+            self.doubtful.push((number, line.to_owned()));
+        }
+    }
+
+    fn report(self, options: &Options, document: &Document, parsed: &mut Parsed) {
+        if self.before_law > 0 {
+            let what = format!("{} lines before the one that the option 'begin' names were left out", self.before_law);
+            parsed.warn(WarningKind::LeftOut, document.position(1), what);
+        }
+        for (pattern, found) in options.furniture.iter().zip(self.furniture) {
+            let Some((count, first, line)) = found else { continue };
+            let what = format!("'furniture' leaves out {count} lines by '{}', the first is '{line}'", pattern.as_str());
+            parsed.warn(WarningKind::LeftOut, document.position(first), what);
+        }
+        for (number, line) in self.doubtful {
+            let what = format!("'{line}' reads as law, but 'furniture' leaves it out");
+            parsed.warn(WarningKind::DoubtfulLeftOut, document.position(number), what);
+        }
+    }
 }
 
 struct Reader<'o> {
@@ -129,9 +194,17 @@ struct Reader<'o> {
     path: Vec<Option<FlatContainer>>,
     open: Option<(FlatSection, Vec<String>)>,
     sections: Vec<FlatSection>,
+    left_out: LeftOut,
+    long_credits: Vec<(u32, String)>,
 }
 
-impl Reader<'_> {
+impl<'o> Reader<'o> {
+    fn new(options: &'o Options) -> Self {
+        let left_out = LeftOut { furniture: vec![None; options.furniture.len()], ..LeftOut::default() };
+        let path = vec![None; options.container.len()];
+        Self { options, path, open: None, sections: Vec::new(), left_out, long_credits: Vec::new() }
+    }
+
     /// Takes a line; false if it belongs to nothing.
     fn line(&mut self, number: u32, line: &str, may_be_heading: bool) -> bool {
         if may_be_heading && self.heading(number, line) {
@@ -147,7 +220,8 @@ impl Reader<'_> {
     /// Takes a line if it is furniture, or begins a section or container.
     fn heading(&mut self, number: u32, line: &str) -> bool {
         let options = self.options;
-        if options.furniture.iter().any(|furniture| furniture.is_match(line)) {
+        if let Some(pattern) = options.furniture.iter().position(|furniture| furniture.is_match(line)) {
+            self.left_out.furniture(pattern, number, line);
             return true;
         }
         let group = |found: &regex::Captures<'_>, group| {
@@ -181,10 +255,36 @@ impl Reader<'_> {
         // A wrapped line of the law may begin with the same words.
         let begins = |at: usize| !self.options.indented_text || at == 0 || lines[at - 1].is_empty();
         let end = (0..lines.len()).find(|&at| begins(at) && is_credit(&lines[at])).unwrap_or(lines.len());
-        (section.text, section.layout) = flat_text::set(&paragraphs(&lines[..end], self.options.paragraphs));
-        let acts: Vec<&str> = lines[end..].iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        let credit_end = self.credit_end(&section, &lines, end);
+        // Behind the bound of a credit there is law again.
+        let law = [
+            paragraphs(&lines[..end], self.options.paragraphs),
+            paragraphs(&lines[credit_end..], self.options.paragraphs),
+        ];
+        (section.text, section.layout) = flat_text::set(&law.concat());
+        let acts: Vec<&str> =
+            lines[end..credit_end].iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
         section.credit = Some(acts.join(" ")).filter(|acts| !acts.is_empty());
         self.sections.push(section);
+    }
+
+    /// Where a credit ends: with its section, or, if it is longer than any credit, with its first paragraph or line.
+    fn credit_end(&mut self, section: &FlatSection, lines: &[String], begin: usize) -> usize {
+        let words = |lines: &[String]| lines.iter().flat_map(|line| line.split_whitespace()).count();
+        let (all, most) = (words(&lines[begin..]), self.options.credit_words_max);
+        if all <= most {
+            return lines.len();
+        }
+        let empty = (begin..lines.len()).find(|&at| lines[at].is_empty());
+        let end = empty.filter(|&end| words(&lines[begin..end]) <= most).unwrap_or(begin + 1);
+        let line = section.line + 1 + begin as u32;
+        let what = format!(
+            "the source credit of '{}' would have {all} words, {most} at most; the {} words behind its first paragraph are kept as law",
+            section.number,
+            words(&lines[end..])
+        );
+        self.long_credits.push((line, what));
+        end
     }
 }
 

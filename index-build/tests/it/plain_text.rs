@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hornbook_index_build::import::IMPORTERS;
 use hornbook_index_build::import::document::Document;
+use hornbook_index_build::report::WarningKind;
 
 use crate::imported::{Source, documents, import, import_one, survives_damage};
 use crate::municipal_html::spanish_fork;
@@ -72,6 +73,48 @@ fn marks_furniture_and_paragraphs_are_options() {
     let first = ["xa/code/t1", "xa/code/t1/ch2", "xa/code/s1.1", "xa/code/s1.2"];
     // A chapter ends with its title.
     assert_eq!(keys, [first.as_slice(), &["xa/code/t2", "xa/code/s2.1"]].concat());
+}
+
+/// Lines that are left out are counted, and named where they read as law.
+#[test]
+fn what_is_left_out_is_counted_and_law_in_it_is_named() {
+    let options = format!("begin = '^TITLE 1'\n{OPTIONS}").replace("furniture = [", "furniture = ['^Notice', ");
+    let text = format!("A preface.\nContents\n{TEXT}Notice to all\nNotice shall be given in writing.\n");
+    let imported = import_one("code.txt", &text, &arden(&options));
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    assert_eq!(imported.node("xa/code/s2.1").text.as_deref(), Some("One."));
+    let warnings: Vec<String> = imported.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "code.txt:1: 2 lines before the one that the option 'begin' names were left out",
+            "code.txt:24: 'furniture' leaves out 2 lines by '^Notice', the first is 'Notice to all'",
+            "code.txt:8: 'furniture' leaves out 2 lines by '^Arden Code +Page \\d+$', the first is 'Arden Code   Page 1'",
+            "code.txt:25: 'Notice shall be given in writing.' reads as law, but 'furniture' leaves it out",
+        ]
+    );
+    assert_eq!((imported.count(WarningKind::LeftOut), imported.count(WarningKind::DoubtfulLeftOut)), (3, 1));
+    let none = import_one("code.txt", TEXT, &arden(&options.replace("TITLE 1", "BOOK"))).mistakes.to_string();
+    assert!(none.starts_with("code.txt:1: no line is the first of the law as the option 'begin' says"), "{none}");
+}
+
+/// What follows a credit is credit, but no credit is as long as a charter.
+#[test]
+fn a_credit_has_a_bound() {
+    let law = "The council shall meet.\n".repeat(4);
+    let text = format!("§ 1.1. Names.\nOne.\n(Ord. 12;\nOrd. 14)\n\n{law}§ 1.2. Rules.\nNone.\n(Ord. 15)\n");
+    let of = |most: usize| import_one("code.txt", &text, &arden(&format!("credit_words_max = {most}\n{OPTIONS}")));
+    let bounded = of(10);
+    let names = bounded.node("xa/code/s1.1");
+    assert_eq!(names.source_credit.as_deref(), Some("(Ord. 12; Ord. 14)"));
+    assert_eq!(names.text.as_deref(), Some(format!("One.\n{}", law.replace('\n', " ").trim_end()).as_str()));
+    assert_eq!(bounded.node("xa/code/s1.2").source_credit.as_deref(), Some("(Ord. 15)"));
+    let warning = bounded.warnings.iter().find(|warning| warning.kind == WarningKind::DoubtfulCredit).unwrap();
+    assert!(
+        warning.to_string().starts_with("code.txt:3: the source credit of '1.1' would have 20 words, 10 at most"),
+        "{warning}"
+    );
+    assert_eq!(of(20).count(WarningKind::DoubtfulCredit), 0);
 }
 
 #[test]
