@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 
 use crate::account::SourceWords;
 use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::fit::Fits;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
@@ -51,6 +52,7 @@ pub struct Gatherer {
     provisions: u64,
     /// Words of nodes that are not kept because another node has them, by source.
     left_out: BTreeMap<u16, SourceWords>,
+    fits: Fits,
 }
 
 /// One node of a finished tree, in depth-first order.
@@ -82,6 +84,7 @@ impl Gatherer {
             includes: Includes::default(),
             provisions: 0,
             left_out: BTreeMap::new(),
+            fits: Fits::default(),
         })
     }
 
@@ -121,6 +124,11 @@ impl Gatherer {
             }
         }
         Err(NoParent)
+    }
+
+    /// Counts a provision for the figures that show whether the plan of its source fits.
+    pub fn count_fit(&mut self, content: &Content, position: &SourcePosition) {
+        self.fits.count(content, position);
     }
 
     /// How many provisions were added so far, in all code bodies.
@@ -175,6 +183,7 @@ impl Gatherer {
     ) -> Result<Vec<GatheredNode>, SpoolError> {
         self.add_inferred(mistakes)?;
         self.spool.flush()?;
+        self.fits.report(warnings);
         self.check_includes(mistakes);
         self.complete_names();
         let fates = self.reconcile_repeats(warnings, mistakes)?;

@@ -22,6 +22,7 @@ mod encoder;
 pub mod encoder_error;
 pub mod error;
 mod faults;
+mod fit;
 pub mod gather;
 pub mod graph;
 pub mod import;

@@ -48,6 +48,8 @@ pub struct Parsed {
     pub left_out: Vec<(&'static str, String)>,
     /// The plan says that the document is none of this source.
     pub is_skipped: bool,
+    /// Whether a plan describes the forms by which headings, law and credits are told apart, which may not fit the document.
+    pub is_read_by_forms: bool,
     /// What keeps the build from ending well.
     pub mistakes: Vec<(SourcePosition, String)>,
 }

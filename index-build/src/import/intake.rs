@@ -64,6 +64,9 @@ impl Intake<'_> {
             self.gatherer.infer(node);
         }
         for node in parsed.nodes {
+            if parsed.is_read_by_forms {
+                self.gatherer.count_fit(&node.content, &node.position);
+            }
             self.add(node)?;
         }
         if self.mistakes.is_full() { Err(ImportError::TooManyMistakes) } else { Ok(()) }

@@ -96,7 +96,8 @@ pub(crate) fn read_by<S: FromOptions>(
     if settings.skip().is_some_and(|skip| skip.is_match(document.path())) {
         return Parsed::skipped();
     }
-    read(&settings).unwrap_or_else(|(position, what)| Parsed::refused(position, what))
+    let parsed = read(&settings).unwrap_or_else(|(position, what)| Parsed::refused(position, what));
+    Parsed { is_read_by_forms: true, ..parsed }
 }
 
 /// The option whose value a message complains about.
