@@ -2,12 +2,16 @@
 
 use hornbook_corpus::outline::Status;
 
+use crate::import::options::Pattern;
+
 /// A longer text is law, whatever it begins with.
 pub(crate) const REMARK_BYTES_MAX: usize = 300;
 
-/// The status that a heading begins with, or that stands in brackets at its end: `Dogs. [Repealed, § 2 ch 1 SLA 1963.]`
+/// The status that a heading begins with, or that is in brackets at its end: `Dogs. [Repealed, § 2 ch 1 SLA 1963.]`
 pub(crate) fn heading_status(heading: &str) -> Option<Status> {
-    let bracketed = || heading.trim_end().trim_end_matches('.').strip_suffix(']')?.rsplit_once('[');
+    let bare = heading.trim_end().trim_end_matches('.');
+    let square = || bare.strip_suffix(']')?.rsplit_once('[');
+    let bracketed = || square().or_else(|| bare.strip_suffix(')')?.rsplit_once('('));
     // What is repealed on a day that is named may be law yet.
     let is_planned =
         |remark: &str| remark.get(..18).is_some_and(|start| start.eq_ignore_ascii_case("repealed effective"));
@@ -45,25 +49,66 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 11] = [
+    const WORDS: [(&str, Status); 13] = [
         ("repealed", Status::Repealed),
+        ("deleted", Status::Repealed),
         ("reserved", Status::Reserved),
         ("omitted", Status::Omitted),
         ("transferred", Status::Transferred),
         ("recodified", Status::Transferred),
         ("renumbered", Status::Renumbered),
         ("redesignated", Status::Renumbered),
+        ("amended and renumbered", Status::Renumbered),
         ("expired", Status::Expired),
         // Enacted, and not law.
         ("not effective.", Status::Reserved),
         ("not in effect.", Status::Reserved),
         ("defeated at referendum", Status::Reserved),
     ];
-    let bare = text.trim_start_matches(|c: char| !c.is_alphabetic()).as_bytes();
-    WORDS
-        .into_iter()
-        .find(|(word, _)| bare.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes())))
-        .map(|(_, status)| status)
+    let bare = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let begins = |word: &str| bare.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let (word, status) = WORDS.into_iter().find(|(word, _)| begins(word))?;
+    says_what_became_of_it(word, &bare[word.len()..]).then_some(status)
+}
+
+/// Whether a word is a remark, by what follows it: `Reserved for future use`, and not `Reserved seats are sold first`; and
+/// what was transferred from another number is law here.
+fn says_what_became_of_it(word: &str, after: &str) -> bool {
+    let next = after.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    let next = next.trim_matches(|c: char| !c.is_alphanumeric());
+    match word {
+        "transferred" | "recodified" | "renumbered" | "redesignated" | "amended and renumbered" => next != "from",
+        "reserved" | "deleted" | "omitted" | "expired" => {
+            const LEADS: [&str; 22] = [
+                "",
+                "by",
+                "in",
+                "on",
+                "for",
+                "from",
+                "to",
+                "as",
+                "and",
+                "under",
+                "effective",
+                "eff",
+                "pursuant",
+                "see",
+                "section",
+                "sections",
+                "sec",
+                "chapter",
+                "laws",
+                "acts",
+                "stats",
+                "without",
+            ];
+            let ends = !after.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric());
+            let date = Pattern::fixed(r"^(?:\d|(?:jan|febr)uary|march|april|june|july|august|sept|oct|nov|dec)");
+            ends || LEADS.contains(&next) || date.is_match(next)
+        }
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -93,5 +138,29 @@ mod tests {
         assert_eq!(heading_status("The [repealed] act"), None);
         assert_eq!(heading_status("Effect of repeal. [See note.]"), None);
         assert_eq!(heading_status("§]"), None);
+        assert_eq!(heading_status("[Amended and Renumbered.]"), Some(Status::Renumbered));
+        assert_eq!(heading_status("Cats (Repealed)"), Some(Status::Repealed));
+        assert_eq!(heading_status("Cats [Transferred from § 12]"), None);
+    }
+
+    #[test]
+    fn a_status_is_a_remark_and_no_word_of_the_law() {
+        let statuses = [
+            ("Reserved", Status::Reserved),
+            ("[Reserved]", Status::Reserved),
+            ("Reserved for future use.", Status::Reserved),
+            ("Deleted.", Status::Repealed),
+            ("Deleted by Laws 1985, ch. 12.", Status::Repealed),
+            ("Omitted, 2016.", Status::Omitted),
+            ("Expired June 30, 2016", Status::Expired),
+        ];
+        for (text, status) in statuses {
+            assert_eq!(named_status(text), Some(status), "{text}");
+        }
+        for law in
+            ["Reserved seats are sold first.", "Deleted records shall be kept.", "Renumbered from 1-2.", "Amended"]
+        {
+            assert_eq!(named_status(law), None, "{law}");
+        }
     }
 }
