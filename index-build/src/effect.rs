@@ -72,7 +72,7 @@ struct Form {
 }
 
 /// Every form of remark that is understood.
-const FORMS: [Form; 8] = [
+const FORMS: [Form; 9] = [
     Form {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
@@ -80,6 +80,10 @@ const FORMS: [Form; 8] = [
     Form {
         pattern: r"(?:effective )?(?:until|till|before|prior to) DATE",
         days: |dates| Some((None, Some(dates[0].clone()), None)),
+    },
+    Form {
+        pattern: r"(?:effective )?until DATE[.,;] (?:recodified|renumbered|transferred) (?:as|to) [A-Z§][\w.:§ -]{2,60}",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Transferred))),
     },
     Form { pattern: r"(?:effective )?through DATE", days: |dates| Some((None, Some(day_after(&dates[0])?), None)) },
     Form {
@@ -241,6 +245,7 @@ mod tests {
             ("Expires July 1, 2024", "- 2024-07-01 expired"),
             ("Repealed effective January 1, 2024", "- 2024-01-01 repealed"),
             ("Renumbered to Wyo. Stat. § 14-6-601, effective July 1, 2024", "2024-07-01 -"),
+            ("Effective until January 1, 2026. Recodified as RCW 29B.25.020.", "- 2026-01-01 transferred"),
             (
                 "Section 753 effective until July 1, 2022; see also section 753 effective July 1, 2022 set out below.",
                 "- 2022-07-01",

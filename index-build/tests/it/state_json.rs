@@ -1,6 +1,10 @@
 //! State codes as JSON: the faults that reading web pages left, on small files, and Washington and South Dakota.
 
+use std::fs;
+use std::path::Path;
+
 use hornbook_corpus::outline::Status;
+use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
@@ -35,6 +39,24 @@ pub(crate) fn south_dakota() -> Source<'static> {
         citation: Some("SDCL § {number}"),
         options: toml::from_str(r#"signs = { F021 = "−", F025 = "✓", F045 = "°", F048 = "✗", F054 = "✓" }"#).unwrap(),
     }
+}
+
+/// The source that a plan for real files names.
+pub(crate) fn of_plan<'p>(plan: &'p toml::Table) -> Source<'p> {
+    let source = plan["source"][0].as_table().unwrap();
+    let text = |name: &str| source[name].as_str().unwrap();
+    Source {
+        format: text("format"),
+        key: text("key"),
+        code_body: text("code_body"),
+        citation: Some(text("citation")),
+        options: source["options"].as_table().cloned().unwrap(),
+    }
+}
+
+pub(crate) fn idaho_plan() -> toml::Table {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");
+    toml::from_str(&fs::read_to_string(plans.join("id-statutes-json.toml")).unwrap()).unwrap()
 }
 
 /// A chapter of entries, each number, heading and text.
@@ -118,6 +140,148 @@ fn a_wording_that_takes_effect_later_is_one() {
     assert_eq!((later.effect.from.as_deref(), later.source_credit.as_deref()), (Some("2027-07-01"), Some("SL 2023.")));
 }
 
+/// A rule with forms has a source behind each form; only the last one ends the section.
+#[test]
+fn a_credit_with_law_behind_it_is_law_and_named() {
+    let forms = "1-2A-1. Forms.\n\nForm 1. Summons\n\nSource:SL 1980, ch 1.\n\n(1) You shall answer.\n\nSource:SL 1981, ch 2.\n\nCommission Note: Kept.";
+    let plain = "1-2A-2. Water.\n\nSource: a well or spring that the owner shall keep clean.\n\nHistory: the board writes it.\n\nSource:\n\nSL 1982, ch 3.";
+    let unknown = "1-2A-3. Wells.\n\nNone.\n\nSource:SL 1983, ch 4.\n\nWells of the county";
+    let imported =
+        in_dakota(&[("1-2A-1", "Forms.", forms), ("1-2A-2", "Water.", plain), ("1-2A-3", "Wells.", unknown)]);
+    let forms = imported.node("sd/sdcl/s1-2a-1");
+    assert_eq!(forms.text.as_deref(), Some("Form 1. Summons\nSource:SL 1980, ch 1.\n(1) You shall answer."));
+    assert_eq!((forms.source_credit.as_deref(), forms.notes.len()), (Some("SL 1981, ch 2."), 1));
+    let water = imported.node("sd/sdcl/s1-2a-2");
+    let law = "Source: a well or spring that the owner shall keep clean.\nHistory: the board writes it.";
+    assert_eq!((water.text.as_deref(), water.source_credit.as_deref()), (Some(law), Some("SL 1982, ch 3.")));
+    assert_eq!(imported.node("sd/sdcl/s1-2a-3").notes[0].text, "Wells of the county");
+    let doubtful: Vec<_> =
+        imported.warnings.iter().filter(|warning| warning.kind == WarningKind::DoubtfulCredit).collect();
+    assert_eq!(doubtful.len(), 2, "{doubtful:?}");
+    assert!(doubtful[0].what.contains("law follows 'Source:SL 1980, ch 1.'"), "{doubtful:?}");
+    assert!(doubtful[1].what.contains("'Wells of the county' follows the source credit"), "{doubtful:?}");
+}
+
+/// Washington's pages print a pair of wordings under the heading of the first.
+#[test]
+fn a_second_wording_without_a_heading_is_one() {
+    let text = "RCW 1.2.3\n\nPowers. (Effective until January 1, 2026.)\n\nIt may own land.\n\n[ 2022 c 259 s 3.]\n\nIt may lease land.\n\n[ 2024 c 164 s 5; 2022 c 259 s 3.]\n\nIntent—2024 c 164: See note following RCW 1.2.1.";
+    let imported = import_one("content/a.json", &chapter("x", &[("1.2.3", "", text)]), &washington());
+    let node = imported.node("wa/rcw/s1.2.3");
+    assert_eq!((node.heading.as_str(), node.effect.to.as_deref()), ("Powers.", Some("2026-01-01")));
+    assert_eq!(
+        (node.text.as_deref(), node.source_credit.as_deref()),
+        (Some("It may own land."), Some("2022 c 259 s 3."))
+    );
+    let [second] = &node.wordings[..] else { panic!("{:?}", node.wordings) };
+    assert_eq!((second.heading.as_str(), second.text.as_deref()), ("Powers.", Some("It may lease land.")));
+    assert_eq!(second.source_credit.as_deref(), Some("2024 c 164 s 5; 2022 c 259 s 3."));
+    assert_eq!((second.notes.len(), second.effect.from.as_deref()), (1, None));
+    assert_eq!(imported.count(WarningKind::SecondWording), 1);
+}
+
+#[test]
+fn a_repeal_that_takes_effect_later_is_a_wording() {
+    let credit = "Source:SL 2004, ch 75, §11; SL 2025, ch 40, §24, eff. Jan. 1, 2026.";
+    let text = format!(
+        "1-2A-1. Petitions.\n\nTen.\n\nSource:SL 2004, ch 75, §11.\n\nEffective January 1, 2026\n\nEffective January 1, 2026\n\n\
+         1-2A-1. Repealed.{credit}\n\n1-2A-1. Repealed.\n\n{credit}"
+    );
+    let imported = in_dakota(&[
+        ("1-2A-1", "Petitions.", &text),
+        ("1-2A-2", "A.", "1-2A-2. A.\n\nB."),
+        ("1-2A-3", "A.", "1-2A-3. A.\n\nB."),
+    ]);
+    let node = imported.node("sd/sdcl/s1-2a-1");
+    assert_eq!((node.status, node.text.as_deref(), node.notes.len()), (Some(Status::InForce), Some("Ten."), 0));
+    let [gone] = &node.wordings[..] else { panic!("{:?}", node.wordings) };
+    assert_eq!(
+        (gone.status, gone.heading.as_str(), gone.text.as_deref()),
+        (Some(Status::Repealed), "Repealed.", Some(""))
+    );
+    assert_eq!(gone.effect.from.as_deref(), Some("2026-01-01"));
+    assert!(gone.source_credit.as_ref().is_some_and(|acts| acts.ends_with("eff. Jan. 1, 2026.")));
+}
+
+/// Idaho has no headings of its own: number, catchline in capitals and law are one paragraph.
+#[test]
+fn catchlines_in_capitals_are_cut_from_the_law() {
+    let plan = idaho_plan();
+    let law = "The court shall hear it.";
+    let entries = [
+        (
+            "1-101",
+            "",
+            "1-101. SHORT TITLE — DOGS. The court shall hear it.\n\n[1-101, added 1972, ch. 336, sec. 1, p. 954.]",
+        ),
+        (
+            "1-102",
+            "“DOG” DEFINED",
+            "1-102. \"DOG\" DEFINED. The court shall hear it.\n\n[(1-102) C.C.P. 1881, sec. 8; I.C.A., sec. 70-109.]",
+        ),
+        ("1-103", "", "1-103. PENALTIES. 1. The court shall hear it.\n\n[I.C., sec. 1-103, as added by 1970, ch. 11.]"),
+        (
+            "1-104",
+            "",
+            "1-107 [1-104]. U.S. DOGS. The court shall hear it.\n\n[1-107 [1-104], added 2025, ch. 256, sec. 1.]",
+        ),
+        ("1-105", "", "1-105 DOGS ACT. (1) The court shall hear it.\n\n1-105, added 2013, ch. 72, sec. 7, p. 187.]"),
+        (
+            "1-106",
+            "",
+            "1-106. METHODS. [EFFECTIVE UNTIL JULY 1, 2026] The court shall hear it.\n\n1-106. WAYS. [EFFECTIVE JULY 1, 2026]\n\n(1) No court.\n\n[1-106, added 1990, ch. 1, sec. 1.]",
+        ),
+    ];
+    let imported = import_one("content/a.json", &chapter("title-title-1/chapter-chapter-1", &entries), &of_plan(&plan));
+    let of = |key: &str| {
+        let node = imported.node(&format!("id/code/s{key}"));
+        (node.heading.clone(), node.text.clone().unwrap(), node.source_credit.clone().unwrap_or_default())
+    };
+    let expected = |heading: &str, text: &str, credit: &str| (heading.to_owned(), text.to_owned(), credit.to_owned());
+    assert_eq!(of("1-101"), expected("SHORT TITLE — DOGS.", law, "1-101, added 1972, ch. 336, sec. 1, p. 954."));
+    assert_eq!(of("1-102"), expected("\"DOG\" DEFINED.", law, "(1-102) C.C.P. 1881, sec. 8; I.C.A., sec. 70-109."));
+    assert_eq!(
+        of("1-103"),
+        expected("PENALTIES.", &format!("1. {law}"), "I.C., sec. 1-103, as added by 1970, ch. 11.")
+    );
+    assert_eq!(of("1-104"), expected("U.S. DOGS.", law, "1-107 [1-104], added 2025, ch. 256, sec. 1."));
+    assert_eq!(of("1-105").0, "DOGS ACT.");
+    let pair = imported.node("id/code/s1-106");
+    assert_eq!(
+        (pair.heading.as_str(), pair.text.as_deref(), pair.effect.to.as_deref()),
+        ("METHODS.", Some(law), Some("2026-07-01"))
+    );
+    let [later] = &pair.wordings[..] else { panic!("{:?}", pair.wordings) };
+    assert_eq!((later.heading.as_str(), later.text.as_deref()), ("WAYS.", Some("(1) No court.")));
+    assert_eq!((later.effect.from.as_deref(), later.source_credit == pair.source_credit), (Some("2026-07-01"), true));
+    assert_eq!(imported.counts.values().sum::<u64>(), 0, "{:?}", imported.warnings);
+}
+
+/// A first line that has law behind its first sentence is no heading.
+#[test]
+fn a_heading_of_the_text_ends_with_its_sentence() {
+    let long = format!("1-2A-2. {} shall pay.\n\nNone.", "The owner of a dog ".repeat(20));
+    let imported = in_dakota(&[
+        ("1-2A-1", "", "1-2A-1. Short title. This act may be cited as the Dog Act.\n\nIt is short."),
+        ("1-2A-2", "", &long),
+        ("1-2A-3", "", "1-2A-3. Powers. Duties.\n\nNone."),
+    ]);
+    let of = |key: &str| (imported.node(key).heading.clone(), imported.node(key).text.clone().unwrap());
+    let law = "This act may be cited as the Dog Act.\nIt is short.";
+    assert_eq!(of("sd/sdcl/s1-2a-1"), ("Short title.".to_owned(), law.to_owned()));
+    assert_eq!(of("sd/sdcl/s1-2a-2").0, "");
+    assert_eq!(of("sd/sdcl/s1-2a-3"), ("Powers. Duties.".to_owned(), "None.".to_owned()));
+}
+
+#[test]
+fn a_heading_keeps_its_closing_quotation_mark() {
+    let text = "RCW 1.2.3\n\nDefinitions—\"Board.\"\n\nNone.\n\n[ 1999 c 1 s 1.]";
+    let imported =
+        import_one("content/a.json", &chapter("x", &[("1.2.3 - Definitions—\"Board.\"", "", text)]), &washington());
+    assert_eq!(imported.node("wa/rcw/s1.2.3").heading, "Definitions—\"Board.\"");
+    assert_eq!(imported.count(WarningKind::RunOnHeading), 0);
+}
+
 #[test]
 fn junk_is_left_out_or_found_by_its_text_and_counted() {
     let text = |number: &str| format!("RCW {number}\n\nScope.\n\nA (1) B.\n\nA\n\n(1) B.\n\n[ 2012 c 214 s 1.]");
@@ -184,9 +348,30 @@ fn south_dakota_is_read_whole_without_its_faults() {
     // 45,606 entries, four of which are no sections: the manifest counts 45,602 too.
     assert_eq!((imported.provisions().count(), imported.count(WarningKind::JunkEntry)), (45_602, 4));
     assert_eq!(imported.count(WarningKind::ContentsAsText), 237);
+    // Appendices of forms, each of which has a source of its own.
+    assert_eq!((imported.count(WarningKind::DoubtfulCredit), imported.count(WarningKind::DoubtfulRepeat)), (54, 5));
+    assert_eq!(imported.count(WarningKind::PoorFit), 0);
     let (missing, extra) = state_twins::keys_that_differ(&corpora.join("sd-statutes.jsonl.zst"), &imported, "sd/sdcl");
     let of_title_pages = ["sd/sdcl/sline", "sd/sdcl/sondary", "sd/sdcl/sretary", "sd/sdcl/surities"];
     assert_eq!((missing, extra), (of_title_pages.map(str::to_owned).to_vec(), vec![]));
+    for number in ["13-7-10.2", "13-7-10.4", "9-13-1.2", "9-13-40"] {
+        let node = imported.node(&format!("sd/sdcl/s{number}"));
+        let [gone] = &node.wordings[..] else { panic!("{number}: {:?}", node.wordings) };
+        assert_eq!((node.status, gone.status), (Some(Status::InForce), Some(Status::Repealed)), "{number}");
+        assert_eq!((gone.effect.from.as_deref(), gone.heading.as_str()), (Some("2026-01-01"), "Repealed."), "{number}");
+        assert!(gone.source_credit.as_ref().is_some_and(|acts| acts.ends_with("eff. Jan. 1, 2026.")), "{number}");
+    }
+    let since = |content: &Content| content.wordings.first().and_then(|later| later.effect.from.clone());
+    let of_2026 = imported.provisions().filter(|(_, content, _)| since(content).as_deref() == Some("2026-01-01"));
+    assert_eq!(of_2026.count(), 23);
+    // Lines of forms.
+    let blanks = |key: &str| {
+        let text = imported.node(key).text.as_deref().unwrap_or_default();
+        text.lines().filter(|line| line.bytes().all(|byte| byte == b'_')).count()
+    };
+    assert_eq!([blanks("sd/sdcl/s44-8-3"), blanks("sd/sdcl/s16-18-20.2")], [3, 11]);
+    let forms = imported.node("sd/sdcl/s15-26a-a").text.as_deref().unwrap_or_default();
+    assert_eq!(forms.matches("NOTICE OF APPEAL").count(), 2);
     golden::check("sd", &imported);
 }
 
@@ -266,4 +451,26 @@ fn the_numbers_of_a_form_are_words_of_the_form() {
     let node = imported.node("wa/rcw/s1.2.3");
     let lines: Vec<_> = node.layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
     assert_eq!(lines, [(0, 3), (0, 3), (1, 0), (1, 0), (1, 0), (0, 3)]);
+}
+
+/// Each section of Idaho has its catchline, its law and its credit.
+#[test]
+fn idaho_is_read_by_its_plan() {
+    let Some(corpora) = corpora() else { return };
+    let plan = idaho_plan();
+    let source = of_plan(&plan);
+    let imported = import(&documents(&corpora.join("id-statutes-json-2026.tar.zst"), source.format, |_| true), &source);
+    assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
+    let all: Vec<_> = imported.provisions().collect();
+    let count = |has: fn(&Content) -> bool| all.iter().filter(|(_, content, _)| has(content)).count();
+    assert_eq!((all.len(), imported.count(WarningKind::JunkEntry)), (20_588, 2));
+    assert_eq!(count(|content| content.source_credit.is_none()), 0);
+    assert_eq!(count(|content| content.heading.is_empty()), 0);
+    assert_eq!(count(|content| content.heading.len() > 400), 0);
+    assert_eq!(count(|content| content.status == Some(Status::InForce) && content.text.as_deref() == Some("")), 0);
+    assert_eq!(count(|content| content.wordings.len() == 1), 36);
+    assert_eq!(imported.count(WarningKind::PoorFit), 0, "{:?}", imported.warnings);
+    let jury = imported.node("id/code/s19-2602");
+    assert!(jury.heading.len() < 100 && jury.text.as_ref().is_some_and(|text| text.len() > 300), "{jury:?}");
+    golden::check("id", &imported);
 }

@@ -446,6 +446,55 @@ fn numbers_of_connecticut_end_with_a_full_stop_and_its_repeals_are_sentences() {
     assert_eq!(imported.node("ct/gs/s1-60").status, Some(Status::InForce));
 }
 
+/// The section as it will read is a wording, if the note has the whole of it.
+#[test]
+fn connecticuts_notes_of_amended_versions_are_wordings() {
+    let note = |what: &str| {
+        format!(
+            "*Note: On and after July 1, 2025, {what}, as amended by section 1 of public act 23-1, is to read as follows:"
+        )
+    };
+    let (whole, part) = (note("this section"), note("subsection (a) of this section"));
+    let text = [
+        "No dog barks. It is “quiet”.",
+        "(Sept. Sp. Sess. P.A. 07-1, S. 20.)",
+        &whole,
+        "“Sec. 1-4. Dogs. Cats.(a) No “dog” or cat barks.",
+        "(b) It is quiet.”",
+        "(Sept. Sp. Sess. P.A. 07-1, S. 20; P.A. 23-1, S. 1.)",
+        "History: P.A. 23-1 added cats.",
+    ];
+    let of_part = ["(a) None.", "(S.A. 07-1, S. 20.)", &part, "“(a) All.”", "(P.A.23-1, S. 1.)", "History: New."];
+    let entries = [
+        ("1-4.", "*(See end of section for amended version and effective date.) Dogs.", &*text.join("\n\n")),
+        ("1-5.", "Cats.", &*of_part.join("\n\n")),
+    ];
+    let imported = statutes("CT", "title-title-1-pets/chapter-chapter-2-dogs", &entries);
+    let dogs = imported.node("ct/gs/s1-4");
+    assert_eq!((dogs.heading.as_str(), dogs.text.as_deref()), ("Dogs.", Some("No dog barks. It is “quiet”.")));
+    assert_eq!(dogs.source_credit.as_deref(), Some("(Sept. Sp. Sess. P.A. 07-1, S. 20.)"));
+    assert_eq!(dogs.notes[0].text, "See end of section for amended version and effective date.");
+    let [amended] = &dogs.wordings[..] else { panic!("{:?}", dogs.wordings) };
+    assert_eq!((amended.heading.as_str(), amended.effect.from.as_deref()), ("Dogs. Cats.", Some("2025-07-01")));
+    assert_eq!(amended.text.as_deref(), Some("(a) No “dog” or cat barks.\n(b) It is quiet."));
+    assert_eq!((amended.effect.remark.as_deref(), amended.notes.len()), (Some(whole.as_str()), 1));
+    assert!(amended.source_credit.as_ref().is_some_and(|acts| acts.ends_with("P.A. 23-1, S. 1.)")));
+    let cats = imported.node("ct/gs/s1-5");
+    assert_eq!((cats.text.as_deref(), cats.effect.uncertain, cats.wordings.len()), (Some("(a) None."), true, 0));
+    assert!(cats.notes.iter().any(|note| note.text.contains("“(a) All.”")), "{:?}", cats.notes);
+    assert_eq!(imported.count(WarningKind::UncertainValidity), 1);
+}
+
+#[test]
+fn a_range_that_is_repealed_in_a_sentence_is_repealed_in_each_section() {
+    let text = "Sections 10-75 to 10-75k, inclusive, are repealed, effective July 1, 2016.";
+    let entries = [("10-75a.", "Dogs.", text), ("10-76.", "Cats.", text), ("10-75k.", "Reserved for future use.", "")];
+    let imported = statutes("CT", "title-title-10-pets/chapter-chapter-2-dogs", &entries);
+    let statuses =
+        ["10-75a", "10-76", "10-75k"].map(|number| imported.node(&format!("ct/gs/s{number}")).status.unwrap());
+    assert_eq!(statuses, [Status::Repealed, Status::InForce, Status::Reserved]);
+}
+
 #[test]
 fn nebraska_has_the_heading_in_the_text_alone_and_texts_in_one_line() {
     let entries = [

@@ -5,12 +5,15 @@
 //! that are cut short or run on, number and heading repeated in the text, whole texts repeated part by part, lists of
 //! contents in place of a text, source credit and notes as part of the text, characters of one font. See FORMAT.md for the options.
 
+mod amended;
 mod containers;
 mod entry;
+mod heading;
 mod repetition;
 mod run_in;
 mod settings;
 mod signs;
+mod wording;
 
 use std::collections::BTreeSet;
 
@@ -18,7 +21,7 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::effect::{self, Effect};
+use crate::effect;
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options::{self, Pattern};
@@ -31,6 +34,7 @@ use crate::report::{SourcePosition, WarningKind};
 use containers::Contents;
 use entry::{Entry, Section};
 pub(crate) use settings::Settings;
+use wording::Wording;
 
 #[derive(Debug, Deserialize)]
 struct Chapter {
@@ -140,11 +144,23 @@ fn add(
     parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position: position.clone() });
 }
 
-/// `Sections 1-42 to 1-54, inclusive, are repealed.` is all that is left of section 1-42.
+/// `Sections 1-42 to 1-54, inclusive, are repealed.` is all that is left of section 1-42, and of those up to 1-54.
 fn stated_status(number: &str, text: &str) -> Option<Status> {
-    let after = text.strip_prefix("Section ").or_else(|| text.strip_prefix("Sections "))?.strip_prefix(number)?;
-    let verb = Pattern::fixed(r"^(?:(?:,| and| to) ?[\d.:A-Za-z-]*\d[\d.:A-Za-z-]*)*(?:, inclusive,)? (?:is|are) ");
-    named_status(&after[verb.find(after)?.end()..])
+    let stated = Pattern::fixed(
+        r"^Sections? (?<first>\d[\w.:-]*)(?<more>(?:(?:,| and| to) ?\d[\w.:-]*)*)(?:, inclusive,)? (?:is|are) (?<rest>.*)",
+    );
+    let stated = stated.captures(text)?;
+    let numbers = Pattern::fixed(r"(to )?(\d[\w.:-]*)");
+    let mut from = stated["first"].to_owned();
+    let mut names = from == number;
+    for next in numbers.captures_iter(&stated["more"]) {
+        let is_range = next.get(1).is_some();
+        let is_between = SortKey::of_number(&from) < SortKey::of_number(number)
+            && SortKey::of_number(number) < SortKey::of_number(&next[2]);
+        names |= next[2] == *number || (is_range && is_between);
+        from = next[2].to_owned();
+    }
+    named_status(&stated["rest"]).filter(|_| names)
 }
 
 struct Provision {
@@ -156,10 +172,6 @@ struct Provision {
 fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -> Provision {
     let cited = |number: &str| flat_text::citation(number, target);
     let citation = cited(&section.number);
-    let (text, layout) = flat_text::set(&run_in::separated(&section.law));
-    let short = text.len() <= REMARK_BYTES_MAX;
-    let named = heading_status(&section.heading).or_else(|| named_status(&text));
-    let status = named.or_else(|| stated_status(&section.number, &text)).filter(|_| short);
     let range = section.last_number.iter().flat_map(|last| numbers_after(&section.number, last));
     let parallel_citations = range.map(|number| cited(&number)).collect();
     let url = Some(entry.source_url.clone()).filter(|url| !url.is_empty());
@@ -169,38 +181,44 @@ fn provision(section: Section, entry: &Entry, place: &str, target: Target<'_>) -
         Some(name) => format!("{reference} (found as {name})"),
         None => reference,
     };
-    let (effect, heading) = effect::of_heading(&section.heading);
-    let wordings = section.later.map(|later| {
-        let (text, layout) = flat_text::set(&run_in::separated(&later.law));
-        let effect = effect::read(&later.label).unwrap_or_else(|| Effect::unknown(&later.label));
-        let status = Some(named_status(&text).filter(|_| text.len() <= REMARK_BYTES_MAX).unwrap_or(Status::InForce));
-        let (heading, text) = (later.heading, Some(text));
-        Content { heading, status, text, layout, source_credit: later.credit, effect, ..Content::default() }
-    });
+    let mut wordings = section.wordings.into_iter().map(|wording| wording_content(wording, &section.number));
+    let own = wordings.next().unwrap_or_default();
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
     let content = Content {
         citation: citation.clone(),
-        heading,
         level: "section".into(),
         number: Some(section.number.clone()),
-        status: Some(status.unwrap_or(Status::InForce)),
-        text: Some(text),
-        layout,
-        notes: flat_text::notes(&section.notes),
-        source_credit: section.credit,
         tags,
         parallel_citations,
-        effect,
-        wordings: wordings.into_iter().collect(),
+        wordings: wordings.collect(),
         source_url: url,
         reference,
         source: target.source,
-        ..Content::default()
+        ..own
     };
     Provision {
         content,
         key: format!("{}/s{}", target.key, slug(&section.number)),
         sort: SortKey::of_citation(&citation),
+    }
+}
+
+/// What a wording has of its own.
+fn wording_content(wording: Wording, number: &str) -> Content {
+    let (text, layout) = flat_text::set(&run_in::separated(&wording.law));
+    let named = heading_status(&wording.heading).or_else(|| named_status(&text));
+    let status = named.or_else(|| stated_status(number, &text)).filter(|_| text.len() <= REMARK_BYTES_MAX);
+    let (of_heading, heading) = effect::of_heading(&wording.heading);
+    let effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
+    Content {
+        heading,
+        status: Some(status.unwrap_or(Status::InForce)),
+        text: Some(text),
+        layout,
+        notes: flat_text::notes(&wording.notes),
+        source_credit: wording.credit,
+        effect,
+        ..Content::default()
     }
 }

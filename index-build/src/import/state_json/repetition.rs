@@ -185,7 +185,8 @@ fn gathered<'t>(children: &Children, paragraphs: &[&'t str], elements: &mut [Ele
 /// its own.
 fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Option<Element<'t>> {
     const BYTES_MIN: usize = 60;
-    /// So many parts in their order are no accident.
+    const END_BYTES_MIN: usize = 100;
+    /// This number of parts in their order is no accident.
     const PARTS_ENOUGH: usize = 10;
     let whole = words.words[place].as_str();
     let mut found = Vec::new();
@@ -195,6 +196,10 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
         if !is_next && words.is_part_of(word, found.last().map(|(_, child)| child)) {
             next = elements[next].end;
             continue;
+        }
+        // Its equal is no part of it.
+        if word.len() == whole.len() {
+            break;
         }
         let long_enough = word.len() >= 8 || is_next;
         let Some(skipped) = whole[at..].find(word.as_str()).filter(|_| long_enough) else { break };
@@ -207,12 +212,18 @@ fn cut<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [
     // One that was written before, whole, has its own parts after it, and some publishers leave out parts.
     let is_doubled = !found.is_empty() && place.checked_sub(1).is_some_and(|before| words.words[before] == whole);
     let is_whole = covered * 2 >= whole.len() || found.len() >= PARTS_ENOUGH || is_doubled;
-    // One paragraph that lies in another may be an honest repetition.
-    let is_shown = found.len() > 1 || is_doubled || words.twice;
+    // One paragraph that lies in another may be an honest repetition, but no text says its whole end again.
+    let is_end = found.iter().any(|&(start, child)| {
+        words.words[child].len() >= END_BYTES_MIN && start + words.words[child].len() == whole.len()
+    });
+    let is_shown = found.len() > 1 || is_doubled || is_end || words.twice;
     if whole.len() < BYTES_MIN || !is_whole || !is_shown {
         return None;
     }
-    let (text, doubtful) = (paragraphs[place], paragraphs[shown..next].to_vec());
+    let text = paragraphs[place];
+    // What the rest of the whole has is kept with it.
+    let is_lost = |passed: &usize| !whole[at..].contains(words.words[*passed].as_str());
+    let doubtful = (shown..next).filter(is_lost).map(|passed| paragraphs[passed]).collect();
     let mut result = Element { end: next, undone: 1, doubtful, ..Element::default() };
     let mut at = 0;
     for (start, child) in found {

@@ -1,0 +1,219 @@
+//! Where the heading of a section ends and its law begins: number and heading stand in fields of their own, in lines of their
+//! own, or before the law in one paragraph.
+
+use super::entry::Section;
+use super::settings::Settings;
+use super::wording::{Wording, effect_of};
+use crate::effect;
+use crate::import::options::Pattern;
+use crate::report::WarningKind;
+
+/// A longer line is law, whatever stands before it.
+const HEADING_BYTES_MAX: usize = 1_000;
+
+/// The number that a text opens with, and what follows it.
+pub(super) fn opening<'t>(line: &'t str, settings: &Settings) -> Option<(&'t str, &'t str)> {
+    let line = line.strip_prefix(settings.opening.as_str())?.trim_start();
+    let end = line.find(|c: char| c.is_whitespace()).unwrap_or(line.len());
+    Some((line[..end].trim_end_matches(['.', ',']), line[end..].trim_start()))
+}
+
+/// The lines after number and heading, which most texts repeat; the whole heading, where the source cut it or has it in the
+/// text alone.
+pub(super) fn taken_off(
+    lines: &[&str],
+    wording: &mut Wording,
+    settings: &Settings,
+    section: &mut Section,
+) -> Vec<String> {
+    let printed = folded(&wording.heading);
+    clean(wording, section);
+    if let Some((first, rest)) = lines.split_first()
+        && !printed.is_empty()
+        && folded(first) == printed
+    {
+        return owned(rest);
+    }
+    let mut place = if section.found_as.is_some() { Place::OwnLine } else { Place::None };
+    let mut lines = owned(lines);
+    if let Some(rest) = lines.first().and_then(|first| after_number(first, settings, &section.number)) {
+        if rest.is_empty() {
+            lines.remove(0);
+            // A text of one line after the number is law.
+            place = if lines.len() > 1 { Place::OwnLine } else { place };
+        } else {
+            lines[0] = rest;
+            place = Place::AfterNumber;
+        }
+    }
+    let is_only = lines.len() < 2;
+    let Some(first) = lines.first_mut() else { return lines };
+    if let Some(rest) = after_heading(first, place, is_only, wording, section) {
+        *first = take_remark_behind(rest, wording);
+    }
+    if let Some((remark, rest)) = remark(first) {
+        wording.effect = std::mem::take(&mut wording.effect).and(effect_of(remark));
+        *first = rest;
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+fn owned(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|&line| line.to_owned()).collect()
+}
+
+/// Where a heading can be that the source has in the text alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    None,
+    /// The number has the line before.
+    OwnLine,
+    /// On the line of the number, maybe before the law.
+    AfterNumber,
+}
+
+/// What follows the number on its line. What Idaho's acts number otherwise than its code is `39-4117 [39-4119]. LIVE ...`
+fn after_number(line: &str, settings: &Settings, number: &str) -> Option<String> {
+    let bare = line.strip_prefix(settings.opening.as_str())?.trim_start();
+    let numbered_otherwise = || {
+        let (other, rest) = bare.split_once(" [")?;
+        let is_number = other.starts_with(|c: char| c.is_ascii_digit()) && !other.contains(' ');
+        rest.strip_prefix(number)?.strip_prefix(']').filter(|_| is_number)
+    };
+    let rest = bare.strip_prefix(number).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    // The bracket is of the number in the code.
+    let rest = rest.filter(|rest| !rest.starts_with(" [")).or_else(numbered_otherwise)?;
+    Some(rest.trim_start_matches(['.', ',', ' ']).to_owned())
+}
+
+/// Takes the heading off the start of a line. Where the source cut the heading short, the line is the heading.
+fn after_heading(
+    line: &str,
+    place: Place,
+    is_only: bool,
+    wording: &mut Wording,
+    section: &mut Section,
+) -> Option<String> {
+    const CUT_BYTES_MIN: usize = 30;
+    if wording.heading.is_empty() {
+        let end = heading_end(line, place, is_only)?;
+        wording.heading = line[..end].to_owned();
+        return Some(line[end..].trim_start().to_owned());
+    }
+    if folded(line) == folded(&wording.heading) {
+        wording.heading = line.to_owned();
+        return Some(String::new());
+    }
+    let catchline = catchline_end(line).filter(|&end| folded(&line[..end]) == folded(&wording.heading));
+    if let Some(end) = catchline {
+        wording.heading = line[..end].to_owned();
+        return Some(line[end..].trim_start().to_owned());
+    }
+    let ends = wording.heading.ends_with('.');
+    let rest = line.strip_prefix(wording.heading.trim_end_matches(['.', ' ', '…']))?;
+    if rest.starts_with('.') {
+        return Some(rest.trim_start_matches(['.', ' ']).to_owned());
+    }
+    let was_cut = !ends && wording.heading.len() >= CUT_BYTES_MIN && line.len() <= HEADING_BYTES_MAX;
+    was_cut.then(|| {
+        let what = format!("the heading of '{}' was cut short; the text has the whole of it", section.number);
+        section.faults.push((WarningKind::CutHeading, what));
+        wording.heading = line.to_owned();
+        String::new()
+    })
+}
+
+/// Where a heading ends that the text alone has.
+fn heading_end(line: &str, place: Place, is_only: bool) -> Option<usize> {
+    /// A longer first sentence is law.
+    const SENTENCE_BYTES_MAX: usize = 200;
+    /// A longer line with a verb of the law is law.
+    const COMMAND_BYTES_MAX: usize = 150;
+    match place {
+        Place::None => None,
+        Place::OwnLine => Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX),
+        Place::AfterNumber => {
+            if let Some(end) = catchline_end(line) {
+                return Some(end);
+            }
+            let sentence = Pattern::fixed(r#"^(.*?[a-z\d)”"]{2}[.?!]["”)]*)\s+["“(\[A-Z\d]"#);
+            // Headings may have several sentences, but no verbs.
+            let verb = Pattern::fixed(r"\b(?:shall|must|may|is|are|was|were|has|have|means)\b");
+            let found = sentence.captures(line).map(|found| found[1].len()).filter(|&end| verb.is_match(&line[end..]));
+            match found {
+                Some(end) => Some(end).filter(|&end| end <= SENTENCE_BYTES_MAX),
+                None if is_only || line.len() > COMMAND_BYTES_MAX && verb.is_match(line) => None,
+                None => Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX),
+            }
+        }
+    }
+}
+
+/// Where a catchline in capitals ends: `SHORT TITLE. This act`, `PENALTIES. 1. A person`, `METHODS. [EFFECTIVE JULY 1, 2026] (1) The`.
+fn catchline_end(line: &str) -> Option<usize> {
+    const LETTERS_MIN: usize = 3;
+    let capitals = &line[..line.find(char::is_lowercase).unwrap_or(line.len())];
+    let capitals =
+        capitals.split(". [").next().map_or(capitals, |before| &capitals[..(before.len() + 1).min(capitals.len())]);
+    let sentence = Pattern::fixed(r#"[.?!:]["”)\]]*(?:\s|$)"#);
+    let mut ends =
+        sentence.find_iter(capitals).map(|end| end.as_str().trim_end().len() + end.start()).collect::<Vec<_>>();
+    // `PENALTIES. 1. A person`: the label is of the law.
+    let label = Pattern::fixed(r"(?:^|\s)(?:\d{1,3}|[A-Z]|[IVX]{1,4})\.$");
+    while ends.len() > 1 && ends.last().is_some_and(|&end| label.is_match(&line[..end])) {
+        ends.pop();
+    }
+    let end = *ends.last()?;
+    (line[..end].chars().filter(|c| c.is_uppercase()).count() >= LETTERS_MIN).then_some(end)
+}
+
+/// A remark on the line of the heading, where the field of the heading lacks it: `Licenses. (Effective until October 1, 2025.)`
+fn take_remark_behind(rest: String, wording: &mut Wording) -> String {
+    let (effect, bare) = effect::of_heading(&format!("{} {rest}", wording.heading));
+    if rest.is_empty() || bare.trim_end() != wording.heading.trim_end_matches([' ', '.']) && bare != wording.heading {
+        return rest;
+    }
+    wording.effect = std::mem::take(&mut wording.effect).and(effect);
+    String::new()
+}
+
+/// A remark in brackets before the law about the time in which it is law: `[EFFECTIVE UNTIL JULY 1, 2026] (1) The`.
+fn remark(line: &str) -> Option<(String, String)> {
+    let found =
+        Pattern::fixed(r"^\[?((?:EFFECTIVE|CONTINGENT|EXPIRES|REPEALED EFFECTIVE)\b[^\]]{2,300})\]").captures(line)?;
+    Some((found[1].trim().to_owned(), line[found[0].len()..].trim_start().to_owned()))
+}
+
+/// A heading without what two copies of it may differ in: white space, kinds of dashes and quotes, case, the last full stop.
+pub(super) fn folded(heading: &str) -> String {
+    let kept = |c: &char| !c.is_whitespace() && !matches!(c, '-' | '—' | '–' | '_' | '"' | '“' | '”' | '\'' | '’');
+    heading.trim_end_matches(['.', ' ']).chars().filter(kept).flat_map(char::to_lowercase).collect()
+}
+
+/// Cuts off headings of other sections, and numbers at the start: `1-6-24 to 1-6-28.Repealed by ...`.
+fn clean(wording: &mut Wording, section: &mut Section) {
+    // `Dogs.Section 1-2 - Cats.`, `Dogs§ 1-2. Cats`, `Dogs.1-2 Cats`, and into the text: `Dogs.In this act`.
+    let run_on = Pattern::fixed(
+        r#"(\S)Section \d[\w.:-]*(?: - |$)|([a-z)])§§? ?\d|([A-Za-z]{4}[)”"]?\.)(?:[A-Z\d(“§]|"[A-Za-z\d])"#,
+    );
+    let found = run_on.captures(&wording.heading);
+    if let Some(found) = found.and_then(|found| found.iter().skip(1).flatten().next()) {
+        let end = found.end();
+        wording.heading.truncate(end);
+        let what = format!("the heading of '{}' ran on into other sections or the text", section.number);
+        section.faults.push((WarningKind::RunOnHeading, what));
+    }
+    let rest = wording.heading.strip_prefix(section.number.as_str());
+    let goes_on = [", ", "to ", "and "].iter().any(|word| wording.heading.starts_with(word));
+    let Some(rest) = rest.map(str::to_owned).or_else(|| goes_on.then(|| wording.heading.clone())) else { return };
+    let rest = if rest.starts_with("to ") || rest.starts_with("and ") { format!(" {rest}") } else { rest };
+    let range = Pattern::fixed(r"^(?:(?: to |, | and |, and )(\d[\w:-]*(?:\.\d+)*))*\.? ?(?:through )?(?:- )?");
+    let Some(found) = range.captures(&rest) else { return };
+    let after = rest[found.get(0).map_or(0, |whole| whole.end())..].to_owned();
+    if after.is_empty() {
+        return;
+    }
+    section.last_number = found.get(1).map(|last| last.as_str().to_owned());
+    wording.heading = after;
+}

@@ -1,0 +1,266 @@
+//! The wordings of a section: where the law of each ends, and its source credit and notes begin.
+//!
+//! Nothing but words marks the end. A paragraph is a credit by its form, because it names acts, and by its place: what
+//! follows it is another credit, a note, another wording, or nothing. If law follows, it was a line of the law, and the
+//! search goes on; each such line is a warning.
+
+use super::amended;
+use super::entry::Section;
+use super::heading;
+use super::settings::Settings;
+use crate::effect::{self, Effect};
+use crate::import::flat_text;
+use crate::import::options::Pattern;
+use crate::report::WarningKind;
+
+/// A wording as the source prints it.
+#[derive(Debug, Default)]
+pub(super) struct Wording {
+    pub(super) heading: String,
+    /// What the source says of its time beside its heading: `Effective January 1, 2026`.
+    pub(super) effect: Effect,
+    pub(super) law: Vec<String>,
+    pub(super) credit: Option<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads the wordings of a section from its lines. The heading is the one that the source gives in a field of its own.
+pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section: &mut Section) {
+    let mut heading = Some(heading);
+    for block in blocks(lines, settings, &section.number) {
+        let heading = heading.take().unwrap_or_default();
+        let mut wording =
+            Wording { heading, effect: block.remark.map(effect_of).unwrap_or_default(), ..Wording::default() };
+        let mut lines = heading::taken_off(block.lines, &mut wording, settings, section);
+        while let Some(rest) = divide(lines, &mut wording, settings, section) {
+            let (_, heading) = effect::of_heading(&wording.heading);
+            section.wordings.push(std::mem::replace(&mut wording, Wording { heading, ..Wording::default() }));
+            lines = rest;
+        }
+        take_pointer(&mut wording);
+        while let Some(amended) = amended::split_off(&mut wording, settings, section) {
+            section.wordings.push(std::mem::replace(&mut wording, amended));
+        }
+        section.wordings.push(wording);
+    }
+    share_credit(&mut section.wordings);
+}
+
+/// What a remark says that is known to be about the time in which a wording is law.
+pub(super) fn effect_of(remark: String) -> Effect {
+    effect::read(&remark).unwrap_or_else(|| Effect::unknown(remark))
+}
+
+/// `*(See end of section for amended version and effective date.) Fire districts.` The pointer is a note.
+fn take_pointer(wording: &mut Wording) {
+    let pointer = Pattern::fixed(r"^\*?\(?(See end of (?:section|chapter) for amended version[^.)]*)\.?\)?\s*");
+    let Some(found) = pointer.captures(&wording.heading) else { return };
+    wording.notes.insert(0, format!("Note: {}.", &found[1]));
+    wording.heading = wording.heading[found[0].len()..].trim_start_matches(['.', ' ']).to_owned();
+}
+
+/// Some publishers print one credit behind all wordings of a section.
+fn share_credit(wordings: &mut [Wording]) {
+    if let [before @ .., last] = wordings
+        && before.iter().all(|wording| wording.credit.is_none())
+    {
+        before.iter_mut().for_each(|wording| wording.credit.clone_from(&last.credit));
+    }
+}
+
+/// Lines that begin with the section's number, up to those of the next wording.
+struct Block<'l, 't> {
+    remark: Option<String>,
+    lines: &'l [&'t str],
+}
+
+/// A wording that takes effect later follows a credit, or says when, and begins with the number again. A line before it may
+/// say when.
+fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Vec<Block<'l, 't>> {
+    let begins_again = format!("{}{number}.", settings.opening);
+    let says_when = Pattern::fixed(r"^[(\[]?(?i:effective|contingent|expires|repealed effective|text of)\b.{0,200}$");
+    let says_so_itself = Pattern::fixed(r"\[(?:EFFECTIVE|CONTINGENT|EXPIRES)\b");
+    let (mut blocks, mut begin, mut remark, mut has_credit) = (Vec::new(), 0, None, false);
+    for (at, line) in lines.iter().enumerate() {
+        let is_later = at > 0 && (has_credit || says_so_itself.is_match(line));
+        if is_later && line.starts_with(&begins_again) {
+            let own = lines[begin..at].iter().rev().take_while(|line| says_when.is_match(line)).count();
+            blocks.push(Block { remark: remark.take(), lines: &lines[begin..at - own] });
+            // The line is an element with one child, written twice.
+            let mut when: Vec<&str> =
+                lines[at - own..at].iter().map(|line| line.trim_matches(['(', ')', '[', ']'])).collect();
+            when.dedup();
+            remark = (!when.is_empty()).then(|| when.join("; "));
+            (begin, has_credit) = (at, false);
+        }
+        has_credit |= settings.credit.is_match(line);
+    }
+    blocks.push(Block { remark, lines: &lines[begin..] });
+    blocks
+}
+
+/// Divides the lines of a wording into law, source credit and notes. What it returns is the law of another wording, which
+/// follows a credit without a heading: pages of Washington print a pair under the heading of the first.
+fn divide(
+    mut lines: Vec<String>,
+    wording: &mut Wording,
+    settings: &Settings,
+    section: &mut Section,
+) -> Option<Vec<String>> {
+    let mut from = 0;
+    while let Some(credit) = next_credit(&lines, from, settings) {
+        let after = &lines[credit.end..];
+        let follows = Follows::of(after, settings);
+        let is_dated = wording.effect.is_stated() || effect::of_heading(&wording.heading).0.is_stated();
+        let is_pair = follows == Follows::Law && is_dated;
+        if follows == Follows::Law && !is_pair {
+            let what = format!(
+                "'{}': law follows '{}', which looks like a source credit; both are kept as law",
+                section.number,
+                beginning(&lines[credit.at])
+            );
+            section.faults.push((WarningKind::DoubtfulCredit, what));
+            from = credit.end;
+            continue;
+        }
+        if follows == Follows::Unknown {
+            let what = format!(
+                "'{}': '{}' follows the source credit and is kept as a note; nothing shows whether it is law",
+                section.number,
+                beginning(&after[0])
+            );
+            section.faults.push((WarningKind::DoubtfulCredit, what));
+        }
+        let rest = lines.split_off(credit.end);
+        lines.truncate(credit.at);
+        lines.extend(Some(credit.law).filter(|law| !law.is_empty()));
+        (wording.law, wording.credit) = (lines, Some(credit.acts));
+        if is_pair {
+            let what = format!(
+                "'{}' has a second wording without a heading, behind the one that says '{}'",
+                section.number, wording.heading
+            );
+            section.faults.push((WarningKind::SecondWording, what));
+            return Some(rest);
+        }
+        wording.notes = rest;
+        return None;
+    }
+    wording.law = lines;
+    None
+}
+
+fn beginning(line: &str) -> String {
+    line.chars().take(80).collect()
+}
+
+/// Lines that have the form of a source credit.
+struct Credit {
+    at: usize,
+    end: usize,
+    /// What the first line has before it.
+    law: String,
+    acts: String,
+}
+
+fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Credit> {
+    let at = (from..lines.len()).find(|&at| {
+        let found = settings.credit.find(&lines[at]);
+        found.is_some_and(|found| names_acts(&lines[at][found.start()..]) || is_lead_alone(lines, at))
+    })?;
+    let (law, first) = lines[at].split_at(settings.credit.find(&lines[at])?.start());
+    let (mut acts, mut end) = (first.to_owned(), at + 1);
+    if is_lead_alone(lines, at) {
+        acts = format!("{acts} {}", lines[end]);
+        end += 1;
+    }
+    // Some publishers give each act a line of its own.
+    let is_whole = |line: &&String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
+    while let Some(more) = lines.get(end).filter(is_whole).filter(|line| names_acts(line)) {
+        if !acts.ends_with(more.as_str()) {
+            acts = format!("{acts} {more}");
+        }
+        end += 1;
+    }
+    Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts) })
+}
+
+/// `Source:` alone, and the acts in the next line.
+fn is_lead_alone(lines: &[String], at: usize) -> bool {
+    let is_lead = matches!(lines[at].trim_end_matches([':', ' ']), "Source" | "History");
+    is_lead && lines.get(at + 1).is_some_and(|next| names_acts(next))
+}
+
+/// The acts without the word or the brackets around them.
+fn bare(acts: &str) -> String {
+    let bare = acts.strip_prefix('[').and_then(|acts| acts.strip_suffix(']')).unwrap_or(acts);
+    let bare = ["Source", "History"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
+    bare.trim_start_matches([' ', ':']).trim_end().to_owned()
+}
+
+/// Whether words name acts: a year, a section or chapter, or an abbreviation of session laws with a number.
+fn names_acts(words: &str) -> bool {
+    let acts = Pattern::fixed(concat!(
+        r"\b1[6-9]\d\d\b|\b20\d\d\b|§ ?\d",
+        r"|\b(?:SL|S\.L\.|L\.?|Laws|Acts?|Stats?|P\.? ?A\.?|S\.A\.|Pub\. ?L\.|R\.?S\.?|C\.?L\.?|Rules?|Ord\.?|Ch\.?|ch\.?|cc?\.?|No\.?|sec\.?|ss?\.?|LB|RCP)",
+        r",? ?(?:No\. )?\(?\w{0,2}\d",
+        r"|\bRCP, Form \d",
+    ));
+    acts.is_match(words)
+}
+
+/// What stands behind a supposed credit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    Nothing,
+    Notes,
+    Law,
+    Unknown,
+}
+
+impl Follows {
+    fn of(after: &[String], settings: &Settings) -> Self {
+        let Some(first) = after.first() else { return Self::Nothing };
+        if is_note(first) {
+            Self::Notes
+        } else if flat_text::begins_with_label(first) || next_credit(after, 0, settings).is_some() || is_command(first)
+        {
+            Self::Law
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+fn is_command(words: &str) -> bool {
+    Pattern::fixed(r"\b(?:shall|must|may|does not)\b").is_match(words)
+}
+
+/// Whether a paragraph looks like an editor's note: by its lead, the words that notes begin with, or the reports it cites.
+fn is_note(line: &str) -> bool {
+    // Short, with a reference or some words behind a colon: `Weeds, city ordinance: RCW 35.21.310.`
+    let lead = Pattern::fixed(r#"^\*?["“]?[A-Z0-9][^:]{2,200}: ?.{0,200}$|^\*?["“]?[A-Z0-9][^:."]{2,160}:"#);
+    let has_lead = |form: &Pattern| form.find(line).is_some_and(|lead| !is_command(lead.as_str()));
+    // `Effective date—2005 1st sp.s. c 409 s 3: "..."`, `Repeals.— Laws 2018`.
+    let dashed = Pattern::fixed(r#"^\*?["“]?[A-Z0-9][^:]{2,300}—[^:]{0,300}:|^[A-Z][\w’', ]{2,60}\.\s?—|: See "#);
+    let word = Pattern::fixed(concat!(
+        r"^[*(]*(?:Note|NOTE|Cited|See|Former|Effective|History|Cross|Referred|Case|Annot|Subsec|Subdiv|Reviser|Revisor|Compiler",
+        r"|Editor|Law Rev|Research|Attorney Gen|Prior|Amend|Commission|Applicab|Severab|Decision|Purpose|Intent|Finding|Contingent",
+        r"|Expiration|Hawaii Leg|Revision|Repeals|Enacted|Omitted|Transferred|Renumbered)",
+    ));
+    // `19 C. 334`, `10 CS 205`, `181 Conn. App. 12`.
+    let report = Pattern::fixed(r"\b\d{1,3} (?:C|CA|CS|R|Conn|A|P|N\.W|S\.D)\.?(?:2d|3d)?(?: App\.| Supp\.)? ?\d");
+    has_lead(&lead) || has_lead(&dashed) || word.is_match(line) || report.is_match(line)
+}
+
+/// What editors' notes say of the time in which a section is law: `Commission Note: This section is effective until ...`
+pub(super) fn effect_in(notes: &[String]) -> Effect {
+    let remark = Pattern::fixed(
+        r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",
+    );
+    let read = |note: &String| {
+        let remark = remark.captures(note)?[1].to_owned();
+        Some(effect_of(remark))
+    };
+    notes.iter().filter_map(read).fold(Effect::default(), Effect::and)
+}
