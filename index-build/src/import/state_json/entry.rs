@@ -42,6 +42,18 @@ pub(super) struct Section {
     /// It was found under another name than its number.
     pub(super) found_as: Option<String>,
     pub(super) faults: Vec<(WarningKind, String)>,
+    /// Words of the source that are in no wording, and why.
+    pub(super) left_out: Vec<(&'static str, String)>,
+}
+
+const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
+
+/// The words of an entry that is left out, once.
+pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {
+    let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+    let undone = repetition::undo(&paragraphs, twice);
+    let lines = undone.lines.into_iter().map(|line| (reason, line.to_owned()));
+    lines.chain(undone.equal.into_iter().map(|words| (WRITTEN_TWICE, words.to_owned()))).collect()
 }
 
 /// Reads an entry; one that is no section is an error that says why. `twice` says whether its document writes elements twice.
@@ -55,6 +67,7 @@ pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result
     name_unknown_signs(unknown, &mut section);
     let undone = repetition::undo(&paragraphs, twice);
     name_repetition(&undone, &mut section);
+    section.left_out.extend(undone.equal.iter().map(|&words| (WRITTEN_TWICE, words.to_owned())));
     wording::read(&undone.lines, heading, settings, &mut section);
     if let [only] = &mut section.wordings[..]
         && only.credit.is_none()
@@ -117,7 +130,8 @@ fn drop_contents(section: &mut Section) {
     let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
     let Some(first) = section.wordings.first_mut() else { return };
     if first.law.first().is_some_and(|line| listed.is_match(line)) {
-        first.law.clear();
+        let words = std::mem::take(&mut first.law).join("\n");
+        section.left_out.push(("lists of other sections in place of a text", words));
         let what = format!("the text of '{}' is a list of other sections; the source lacks its law", section.number);
         section.faults.push((WarningKind::ContentsAsText, what));
     }

@@ -37,6 +37,9 @@ pub(super) fn taken_off(
     let mut place = if section.found_as.is_some() { Place::OwnLine } else { Place::None };
     let mut lines = owned(lines);
     if let Some(rest) = lines.first().and_then(|first| after_number(first, settings, &section.number)) {
+        if !settings.opening.is_empty() {
+            section.left_out.push(("the word before the number", settings.opening.clone()));
+        }
         if rest.is_empty() {
             lines.remove(0);
             // A text of one line after the number is law.
@@ -214,6 +217,7 @@ fn clean(wording: &mut Wording, section: &mut Section) {
     if after.is_empty() {
         return;
     }
+    section.left_out.push(("further numbers before a heading", found[0].to_owned()));
     section.last_number = found.get(1).map(|last| last.as_str().to_owned());
     wording.heading = after;
 }

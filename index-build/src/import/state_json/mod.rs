@@ -90,11 +90,15 @@ fn read_chapter(chapter: &Chapter, document: &Document, target: Target<'_>, sett
         if let Some(year) = edition(entry, settings).filter(|year| Some(year) < newest.as_ref()) {
             let what = format!("'{}' repeats a section in its edition of {year}; left out", entry.number);
             parsed.warn(WarningKind::JunkEntry, position, what);
+            parsed.left_out.extend(entry::left_out(entry, twice, "sections in an older edition"));
             continue;
         }
         match entry::section(entry, twice, settings) {
             Ok(section) => add(section, entry, place, &chapter.path, target, settings, &position, &mut parsed),
-            Err(what) => parsed.warn(WarningKind::JunkEntry, position, what),
+            Err(what) => {
+                parsed.warn(WarningKind::JunkEntry, position, what);
+                parsed.left_out.extend(entry::left_out(entry, twice, "entries that are no section"));
+            }
         }
     }
     parsed
@@ -118,7 +122,7 @@ fn entry_lines(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 
 #[expect(clippy::too_many_arguments, reason = "one place of use; a struct would only name them again")]
 fn add(
-    section: Section,
+    mut section: Section,
     entry: &Entry,
     place: usize,
     path: &str,
@@ -133,6 +137,7 @@ fn add(
     for (kind, what) in &section.faults {
         parsed.warn(*kind, position.clone(), what.clone());
     }
+    parsed.left_out.append(&mut section.left_out);
     let provision = provision(section, entry, &format!("{path}#{place}"), target);
     if provision.content.status == Some(Status::InForce) && provision.content.text.as_deref() == Some("") {
         let what = format!("'{}' has no text in the source", provision.content.citation);

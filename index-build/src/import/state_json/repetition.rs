@@ -20,6 +20,8 @@ pub(super) struct Undone<'t> {
     /// Paragraphs that were dropped because their words are in the one before them, with nothing to show that the source
     /// wrote them twice.
     pub(super) doubtful: Vec<&'t str>,
+    /// Paragraphs that were dropped because their equals follow.
+    pub(super) equal: Vec<&'t str>,
 }
 
 /// Whether a document writes its elements twice: most of its texts have a paragraph that begins as the one before it does,
@@ -53,6 +55,7 @@ pub(super) fn undo<'t>(paragraphs: &[&'t str], twice: bool) -> Undone<'t> {
         let element = &mut elements[place];
         undone.lines.append(&mut element.lines);
         undone.doubtful.append(&mut element.doubtful);
+        undone.equal.append(&mut element.equal);
         undone.repeated += element.undone;
         place = element.end;
     }
@@ -108,6 +111,8 @@ struct Element<'t> {
     lines: Vec<&'t str>,
     undone: usize,
     doubtful: Vec<&'t str>,
+    /// Only of an element with one child, which is its equal: in another, the whole has every word of them.
+    equal: Vec<&'t str>,
 }
 
 fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &mut [Element<'t>]) -> Element<'t> {
@@ -117,13 +122,13 @@ fn element<'t>(place: usize, paragraphs: &[&'t str], words: &Words, elements: &m
         _ => true,
     };
     if let Some(children) = children(whole, words, place + 1, |next| elements[next].end).filter(is_shown) {
-        return gathered(&children, paragraphs, elements);
+        return gathered(place, &children, paragraphs, elements);
     }
     // The element has every one of them, equal ones too.
     if let Some(children) = children(whole, words, place + 1, |next| next + 1).filter(|found| found.places.len() > 1) {
         let lines = children.places.iter().map(|&child| paragraphs[child]).collect();
         let doubtful = paragraphs[children.shown..children.end].to_vec();
-        return Element { end: children.end, lines, undone: 1, doubtful };
+        return Element { end: children.end, lines, undone: 1, doubtful, equal: Vec::new() };
     }
     if let Some(element) = cut(place, paragraphs, words, elements) {
         return element;
@@ -172,9 +177,18 @@ fn children(whole: &str, words: &Words, first: usize, step: impl Fn(usize) -> us
 }
 
 /// The lines of the children in an element that has no words of its own.
-fn gathered<'t>(children: &Children, paragraphs: &[&'t str], elements: &mut [Element<'t>]) -> Element<'t> {
+fn gathered<'t>(
+    place: usize,
+    children: &Children,
+    paragraphs: &[&'t str],
+    elements: &mut [Element<'t>],
+) -> Element<'t> {
     let doubtful = paragraphs[children.shown..children.end].to_vec();
     let mut element = Element { end: children.end, undone: 1, doubtful, ..Element::default() };
+    if let [only] = children.places[..] {
+        element.equal.push(paragraphs[place]);
+        element.equal.append(&mut elements[only].equal);
+    }
     for &child in &children.places {
         element.take(&mut elements[child]);
     }
@@ -318,6 +332,8 @@ mod tests {
     fn what_is_dropped_without_proof_is_named() {
         let whole = "It is:(1) A dog;(2) a cat.";
         let lines = [whole, "It is:", "(1) A dog;", "(2) a cat.", "a cat."];
+        assert_eq!(undo(&["A dog.", "A dog.", "B."], true).equal, ["A dog."]);
+        assert!(undo(&["A: B.", "A:", "A:", "B."], true).equal.is_empty());
         let result = undo(&lines, false);
         assert_eq!((result.lines, result.doubtful), (lines[1..4].to_vec(), vec!["a cat."]));
     }
