@@ -7,7 +7,7 @@
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 use crate::values::is_date;
 
 /// What a source says of the time in which a wording is law.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hornbook_corpus::outline::Status;
 
 use crate::content::Content;
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 
 /// The figures of the sources that are being read, by their place in the catalogue.

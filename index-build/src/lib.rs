@@ -32,6 +32,7 @@ pub mod mistakes;
 pub mod naming;
 mod opened_source;
 mod order;
+mod pattern;
 pub mod plan;
 mod prepare;
 pub mod progress;

@@ -5,8 +5,8 @@ use hornbook_corpus::layout::Layout;
 
 use crate::content::ContentNote;
 use crate::import::labels::{self, Scheme};
-use crate::import::options::Pattern;
 use crate::import::target::Target;
+use crate::pattern::Pattern;
 
 /// Paragraphs as a text with its layout: their labels say how they nest.
 pub(crate) fn set<S: AsRef<str>>(lines: &[S]) -> (String, Layout) {

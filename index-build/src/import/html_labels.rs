@@ -3,7 +3,7 @@
 //! around the list: `…35-8-301ol1a` holds `…35-8-301ol1ai`. Such ids decide where they fit together.
 
 use crate::import::html::{Element, Part};
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// The labels of a list's items, in order; none if it is not an ordered list.
 #[derive(Debug, Default, PartialEq, Eq)]

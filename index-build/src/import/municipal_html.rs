@@ -14,8 +14,9 @@ use crate::import::document::{Document, Parsed};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::html::{self, Element, Part};
 use crate::import::html_text::HtmlSetter;
-use crate::import::options::{self, FromOptions, Pattern};
+use crate::import::options::{self, FromOptions};
 use crate::import::target::Target;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]

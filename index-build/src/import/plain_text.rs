@@ -8,8 +8,9 @@ use crate::import::encoding::{self, Encoding};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::flat_text;
 use crate::import::levels;
-use crate::import::options::{self, FromOptions, Pattern};
+use crate::import::options::{self, FromOptions};
 use crate::import::target::Target;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]

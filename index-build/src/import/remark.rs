@@ -2,7 +2,7 @@
 
 use hornbook_corpus::outline::Status;
 
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// A longer text is law, whatever it begins with.
 pub(crate) const REMARK_BYTES_MAX: usize = 300;

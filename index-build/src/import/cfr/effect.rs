@@ -7,7 +7,7 @@
 use hornbook_corpus::outline::Status;
 
 use crate::effect::{Effect, date_in};
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 use super::setter::{Coming, Text};
 use crate::content::{Content, ContentNote};

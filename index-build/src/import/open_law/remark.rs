@@ -9,7 +9,7 @@ use roxmltree::Node;
 
 use super::source::{child, name, words};
 use crate::effect::{Effect, date_in};
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 const BEGINS: &str = "*NOTE:";
 

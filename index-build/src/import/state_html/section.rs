@@ -10,12 +10,12 @@ use crate::effect::{self, Effect};
 use crate::import::flat_text;
 use crate::import::html::{Element, Part};
 use crate::import::html_text::HtmlSetter;
-use crate::import::options::Pattern;
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 /// A section, taken apart.

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::import::options::{FromOptions, Pattern, read};
+use crate::import::options::{FromOptions, read};
+use crate::pattern::Pattern;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,12 +4,11 @@
 //! The quotation of a whole section is a wording. One of a subsection is a part of a wording that nobody printed: its note
 //! stays, and the section's validity is uncertain.
 
-use super::entry::Section;
 use super::heading::folded;
+use super::section::{Section, Wording};
 use super::settings::Settings;
-use super::wording::Wording;
 use crate::effect::{self, Effect};
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// Takes the first such wording out of the notes of another.
 pub(super) fn split_off(wording: &mut Wording, settings: &Settings, section: &Section) -> Option<Wording> {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use super::settings::Settings;
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::levels;
-use crate::import::options::Pattern;
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
+use crate::pattern::Pattern;
 use crate::report::SourcePosition;
 
 /// A container, within those before it in a chain.

@@ -6,9 +6,10 @@ use serde::Deserialize;
 
 use super::heading;
 use super::repetition::{self, Undone};
+use super::section::Section;
 use super::settings::Settings;
-use super::wording::{self, Wording};
-use crate::import::options::Pattern;
+use super::wording;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 #[derive(Debug, Deserialize)]
@@ -29,21 +30,6 @@ impl Entry {
     pub(super) fn text(&self) -> &str {
         &self.text
     }
-}
-
-/// A section, taken apart.
-#[derive(Debug, Default)]
-pub(super) struct Section {
-    pub(super) number: String,
-    /// It also stands for the numbers up to this one.
-    pub(super) last_number: Option<String>,
-    /// The wordings that the source prints, each whole, in its order. There is at least one.
-    pub(super) wordings: Vec<Wording>,
-    /// It was found under another name than its number.
-    pub(super) found_as: Option<String>,
-    pub(super) faults: Vec<(WarningKind, String)>,
-    /// Words of the source that are in no wording, and why.
-    pub(super) left_out: Vec<(&'static str, String)>,
 }
 
 const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";

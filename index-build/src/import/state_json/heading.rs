@@ -1,11 +1,10 @@
 //! Where the heading of a section ends and its law begins: number and heading stand in fields of their own, in lines of their
 //! own, or before the law in one paragraph.
 
-use super::entry::Section;
+use super::section::{Section, Wording, effect_of};
 use super::settings::Settings;
-use super::wording::{Wording, effect_of};
 use crate::effect;
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 /// A longer line is law, whatever stands before it.

@@ -11,6 +11,7 @@ mod entry;
 mod heading;
 mod repetition;
 mod run_in;
+mod section;
 mod settings;
 mod signs;
 mod wording;
@@ -24,17 +25,18 @@ use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::effect;
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
-use crate::import::options::{self, Pattern};
+use crate::import::options;
 use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
+use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind};
 use containers::Contents;
-use entry::{Entry, Section};
+use entry::Entry;
+use section::{Section, Wording};
 pub(crate) use settings::Settings;
-use wording::Wording;
 
 #[derive(Debug, Deserialize)]
 struct Chapter {

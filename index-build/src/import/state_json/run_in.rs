@@ -1,6 +1,6 @@
 //! Undoes another fault of read pages: paragraphs that lost the line feed between them, `if it:(1)Barks; or(2)Bites.`
 
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// The lines, each begun anew before a label that follows on the words before it without a space.
 pub(super) fn separated(lines: &[String]) -> Vec<String> {

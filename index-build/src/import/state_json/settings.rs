@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use super::signs::Signs;
 use crate::import::levels;
-use crate::import::options::{FromOptions, Pattern, read};
+use crate::import::options::{FromOptions, read};
+use crate::pattern::Pattern;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

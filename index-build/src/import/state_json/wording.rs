@@ -5,24 +5,13 @@
 //! search goes on; each such line is a warning.
 
 use super::amended;
-use super::entry::Section;
 use super::heading;
+use super::section::{Section, Wording, effect_of};
 use super::settings::Settings;
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
-
-/// A wording as the source prints it.
-#[derive(Debug, Default)]
-pub(super) struct Wording {
-    pub(super) heading: String,
-    /// What the source says of its time beside its heading: `Effective January 1, 2026`.
-    pub(super) effect: Effect,
-    pub(super) law: Vec<String>,
-    pub(super) credit: Option<String>,
-    pub(super) notes: Vec<String>,
-}
 
 /// Reads the wordings of a section from its lines. The heading is the one that the source gives in a field of its own.
 pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section: &mut Section) {
@@ -44,11 +33,6 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
         section.wordings.push(wording);
     }
     share_credit(&mut section.wordings);
-}
-
-/// What a remark says that is known to be about the time in which a wording is law.
-pub(super) fn effect_of(remark: String) -> Effect {
-    effect::read(&remark).unwrap_or_else(|| Effect::unknown(remark))
 }
 
 /// `*(See end of section for amended version and effective date.) Fire districts.` The pointer is a note.

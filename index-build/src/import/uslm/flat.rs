@@ -4,7 +4,7 @@
 use hornbook_corpus::layout::{Layout, Line, LineKind};
 
 use crate::import::labels::{self, Paragraph, Scheme};
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// Labels the lines of a text, unless the source says itself which labels it has.
 pub(super) fn label(text: &str, layout: &mut Layout) {

@@ -5,7 +5,7 @@
 use jiff::Span;
 use jiff::civil::Date;
 
-use crate::import::options::Pattern;
+use crate::pattern::Pattern;
 
 /// A law, with sections of it: all of it if there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
