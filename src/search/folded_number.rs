@@ -8,7 +8,7 @@ pub(super) fn fold(number: &str) -> Box<str> {
     let mut folded = String::with_capacity(number.len());
     for piece in number.split_inclusive(SIGNS) {
         let zeros = piece.bytes().take_while(|byte| *byte == b'0').count();
-        let digits = piece.bytes().nth(zeros).is_some_and(|byte| byte.is_ascii_digit());
+        let digits = piece.as_bytes().get(zeros).is_some_and(u8::is_ascii_digit);
         folded.push_str(&piece[if digits { zeros } else { zeros.saturating_sub(1) }..].to_ascii_uppercase());
     }
     folded.into()
