@@ -26,7 +26,7 @@ pub struct Day(u32);
 
 impl Day {
     /// After every day that law names.
-    pub const LAST: Self = Self(9999_12_31);
+    pub const LAST: Self = Self(99_991_231);
 
     /// A day of a calendar that others keep. None if there is no such day.
     pub fn from_parts(year: u32, month: u32, day: u32) -> Option<Self> {
