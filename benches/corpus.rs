@@ -94,7 +94,7 @@ fn records(snapshot: &Snapshot) {
         .collect();
     let by_id = |n: usize| {
         let ordinal = snapshot.ordinal(ids[n % ids.len()]).expect("the id is of this snapshot");
-        snapshot.nodes.get(ordinal).expect("the record is there").text.length
+        snapshot.nodes.get(ordinal).expect("the record is there").wording(0).text.length
     };
     timed(ids.len(), by_id);
     report("node record by id, warm", "us", 1e6, &timed(ids.len(), by_id));
@@ -103,7 +103,7 @@ fn records(snapshot: &Snapshot) {
             let node = NodeOrdinal((n as u32 * 7919 + place * 104_729) % nodes);
             snapshot
                 .nodes
-                .with(node, |record| (record.citation.len(), record.heading.len()))
+                .with(node, |record| (record.citation.len(), record.wordings[0].heading.len()))
                 .expect("the record is there")
         };
         (0..20).map(heading).map(|(citation, heading)| citation + heading).sum::<usize>()
@@ -157,7 +157,8 @@ fn headings(snapshot: &Snapshot) -> Vec<Vector> {
     let nodes = snapshot.outline.len();
     let step = (nodes as usize / (2 * QUERIES)).max(1);
     let provisions = (0..nodes).step_by(step).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node));
-    let headings = provisions.filter_map(|node| snapshot.nodes.get(node).ok()).map(|record| record.heading);
+    let headings =
+        provisions.filter_map(|node| snapshot.nodes.get(node).ok()).map(|record| record.wording(0).heading.clone());
     headings.map(|heading| embedder().embed(&heading)).filter(|vector| !vector.is_zero()).take(QUERIES).collect()
 }
 
@@ -179,7 +180,8 @@ fn judged() -> Vec<Vector> {
 fn unquantised(snapshot: &Snapshot) -> Vec<Vector> {
     let mut vectors = vec![Vector::ZERO; snapshot.chunks.chunk_count() as usize];
     for node in (0..snapshot.outline.len()).map(NodeOrdinal).filter(|&node| snapshot.outline.is_provision(node)) {
-        let heading = |node| snapshot.nodes.get(node).map(|record| record.heading).unwrap_or_default();
+        let heading =
+            |node| snapshot.nodes.get(node).map(|record| record.wording(0).heading.clone()).unwrap_or_default();
         let mut tokens = Vec::new();
         embedder().tokenize(&heading(node), &mut tokens);
         let mut above: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();

@@ -240,7 +240,7 @@ fn hostile_queries(snapshot: &Snapshot) -> Vec<(&'static str, String)> {
     let longest = (0..snapshot.outline.len()).map(NodeOrdinal).filter_map(|node| {
         let chunks = snapshot.chunks.chunks_of(node);
         let record = snapshot.nodes.get(node).ok().filter(|_| chunks.len() > 2)?;
-        Some((record.text.length, record.text))
+        Some((record.wording(0).text.length, record.wording(0).text))
     });
     let law = longest.max_by_key(|(length, _)| *length).and_then(|(_, span)| snapshot.texts.get(span).ok());
     let law = law.unwrap_or("shall be the of and in to").replace(['"', '“', '”'], " ");
@@ -351,7 +351,7 @@ fn tantivy_alone(snapshot: &Snapshot, queries: &[ReadyQuery]) {
         let generator = generator.transpose().unwrap_or_else(|error| panic!("'{query}': {error}"));
         for (_, address) in &top {
             let record = snapshot.nodes.get(NodeOrdinal(address.doc_id)).unwrap_or_else(|error| panic!("{error}"));
-            let text = snapshot.texts.get(record.text).unwrap_or_default();
+            let text = snapshot.texts.get(record.wording(0).text).unwrap_or_default();
             if let Some(generator) = &generator {
                 black_box(generator.snippet(text));
             }

@@ -8,6 +8,7 @@ use std::path::Path;
 use hornbook_corpus::chunks::ChunkTable;
 use hornbook_corpus::citation::CitationKey;
 use hornbook_corpus::citation_index::CitationIndex;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::embed::{Embedder, TokenId};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Outline;
@@ -18,6 +19,7 @@ use hornbook_corpus::suggest::Suggestions;
 use hornbook_corpus::tags::Tags;
 use hornbook_corpus::texts::{Span, Texts};
 use hornbook_corpus::token_sets::TokenSets;
+use hornbook_corpus::validity::ValidityIndex;
 use hornbook_corpus::vectors::{Effort, VectorIndex};
 
 /// Beyond this many entries the walk stops: damaged counts may be large.
@@ -26,6 +28,7 @@ const WALKED_MAX: u32 = 2_000;
 /// Walks every mapped structure of a snapshot that opened.
 pub(crate) fn walk(snapshot: &Snapshot) {
     walk_outline(&snapshot.outline);
+    walk_validity(&snapshot.validity);
     walk_chunks(&snapshot.chunks, &snapshot.texts);
     walk_vectors(&snapshot.vectors);
     if let Some(encoded) = &snapshot.encoded {
@@ -63,6 +66,9 @@ pub(crate) fn open_and_walk(dir: &Path) {
     if let Ok(suggestions) = Suggestions::open(dir) {
         walk_suggestions(&suggestions);
     }
+    if let Ok(validity) = ValidityIndex::open(dir) {
+        walk_validity(&validity);
+    }
     if let Ok(references) = References::open(dir) {
         walk_references(&references);
     }
@@ -86,6 +92,19 @@ fn walk_suggestions(suggestions: &Suggestions) {
     }
     for entry in 0..suggestions.entry_count().min(WALKED_MAX) {
         std::hint::black_box((suggestions.kind(entry), suggestions.row(entry).count(), suggestions.nodes(entry).len()));
+    }
+}
+
+/// The standings on every turning day of the sample, and on days far away.
+fn walk_validity(validity: &ValidityIndex) {
+    for (year, month, day) in [(1, 1, 1), (2026, 7, 1), (2027, 1, 1), (9999, 12, 31)] {
+        let day = Day::from_parts(year, month, day).expect("a day of the calendar");
+        let standings = validity.on(day);
+        for node in 0..400 {
+            standings.shown(NodeOrdinal(node));
+            standings.chunks_shown(NodeOrdinal(node));
+        }
+        validity.epoch(day);
     }
 }
 

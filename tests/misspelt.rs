@@ -100,7 +100,7 @@ fn words_that_the_law_has_are_never_changed() {
     let outline = &snapshot.outline;
     for node in (0..outline.len()).map(NodeOrdinal) {
         check(snapshot.cards.get(node).unwrap().heading);
-        let span = snapshot.nodes.get(node).unwrap().text;
+        let span = snapshot.nodes.get(node).unwrap().wording(0).text;
         let text = snapshot.texts.get(span).unwrap();
         text.split(['.', ';', '\n']).step_by(5).for_each(check);
     }

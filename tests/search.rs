@@ -164,7 +164,7 @@ fn words_next_to_a_citation_are_searched_for() {
 fn what_is_cited_may_be_dead_and_is_said_to_be_cited() {
     let response = everything("3 S.F.C. §§ 140 to 143", Mode::Hybrid, None);
     let shown = ENGINE.hydrate(&response.hits[0]).unwrap();
-    assert!(!shown.status.is_living(), "{}", shown.citation);
+    assert!(!shown.shown.status.is_living(), "{}", shown.citation);
     assert!(response.hits[0].explain.as_ref().unwrap().cited);
     assert_eq!(response.explain.unwrap().cited, 1);
 }
@@ -317,7 +317,8 @@ fn phrases_must_stand_and_exclusions_may_not_in_every_mode() {
     let snapshot = ENGINE.snapshot();
     let text_of = |node: NodeOrdinal| {
         let record = snapshot.nodes.get(node).unwrap();
-        let mut text = format!("{}\n{}", record.heading, snapshot.texts.get(record.text).unwrap());
+        let mut text =
+            format!("{}\n{}", record.wording(0).heading, snapshot.texts.get(record.wording(0).text).unwrap());
         record.wordings.iter().for_each(|wording| text += snapshot.texts.get(wording.text).unwrap());
         text.to_lowercase()
     };
@@ -451,7 +452,7 @@ fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
         assert_eq!(provision.node, hit.node);
         assert_eq!(snapshot.texts.get(snippet.place).unwrap(), snippet.text);
         let record = snapshot.nodes.get(hit.node).unwrap();
-        let texts = std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text));
+        let texts = record.wordings.iter().map(|wording| wording.text);
         let text = texts.into_iter().find(|text| {
             let (start, end) = (text.offset, text.offset + u64::from(text.length));
             let place = snippet.place;

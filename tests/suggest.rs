@@ -36,7 +36,7 @@ fn headings_that_agree_are_one_suggestion_for_all_that_bear_it() {
     assert_eq!((found[0].text.as_str(), found[0].kind), ("Definitions", "heading"));
     let snapshot = ENGINE.snapshot();
     let bearers = (0..snapshot.outline.len()).map(NodeOrdinal);
-    let bearers = bearers.filter(|&node| snapshot.nodes.get(node).unwrap().heading == "Definitions").count();
+    let bearers = bearers.filter(|&node| snapshot.nodes.get(node).unwrap().wording(0).heading == "Definitions").count();
     assert!(bearers > 2);
     assert_eq!(found[0].count as usize, bearers);
     assert!(found[0].status.is_living());

@@ -69,7 +69,7 @@ fn provisions(snapshot: &Snapshot) -> Vec<String> {
     let outline = &snapshot.outline;
     let lengths = (0..outline.len()).map(NodeOrdinal).filter(|node| outline.is_provision(*node)).filter_map(|node| {
         let record = snapshot.nodes.get(node).ok()?;
-        let length = snapshot.texts.get(record.text).ok()?.len();
+        let length = snapshot.texts.get(record.wording(0).text).ok()?.len();
         Some((length, format!("/law/{}", outline.id(node)?)))
     });
     let mut lengths: Vec<(usize, String)> = lengths.collect();

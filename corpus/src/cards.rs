@@ -10,12 +10,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::damage::Damage;
 use crate::ids::NodeOrdinal;
-use crate::nodes::{NodeRecord, NodesError};
+use crate::nodes::{NodeRecord, NodesError, Wording};
 use crate::section_file::{Column, FileKind, SectionFile, SectionFileError, SectionWriter};
 use crate::texts::Span;
 
 pub const FILE_NAME: &str = "cards.bin";
-const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 2 };
+const KIND: FileKind = FileKind { magic: *b"HBCARDS\0", version: 3 };
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
@@ -27,9 +27,10 @@ struct Entry {
     citation_length: u32,
     heading_length: u32,
     wordings: u32,
+    source: u16,
+    has_own_date: u16,
     /// CRC-32 of the fields above, the citation and the heading.
     sum: u32,
-    zero: u32,
 }
 
 impl Entry {
@@ -59,7 +60,8 @@ impl CardWriter {
     }
 
     pub fn push(&mut self, record: &NodeRecord) -> Result<(), SectionFileError> {
-        let NodeRecord { citation, heading, text, text_sha256, wordings, .. } = record;
+        let NodeRecord { citation, wordings, .. } = record;
+        let Wording { heading, text, text_sha256, .. } = record.wording(0);
         let names = [citation.as_bytes(), heading.as_bytes()].concat();
         self.out.write(&names)?;
         let mut entry = Entry {
@@ -69,9 +71,10 @@ impl CardWriter {
             text_length: text.length,
             citation_length: citation.len() as u32,
             heading_length: heading.len() as u32,
-            wordings: wordings.len() as u32,
+            wordings: wordings.len() as u32 - 1,
+            source: record.source,
+            has_own_date: u16::from(record.current_through.is_some()),
             sum: 0,
-            zero: 0,
         };
         entry.sum = entry.sum_with(&names);
         self.entries.push(entry);
@@ -90,12 +93,16 @@ impl CardWriter {
 pub struct Card<'s> {
     pub citation: &'s str,
     pub heading: &'s str,
-    /// The current text.
+    /// The text of its first wording.
     pub text: Span,
     /// The first bytes of its SHA-256, to tell whether a copy is still the same.
     pub text_sha256_start: [u8; 8],
     /// How many other wordings the record has.
     pub wordings: u32,
+    /// Which entry of the catalogue's sources it comes from.
+    pub source: u16,
+    /// Whether the record says through when it is current, in place of its source.
+    pub has_own_date: bool,
 }
 
 /// The mapped cards.
@@ -140,6 +147,11 @@ impl Cards {
         Some(Span { offset: entry.text_offset, length: entry.text_length })
     }
 
+    /// Which source a node comes from, if there is such a node. Not checked: only for counting.
+    pub fn source(&self, node: NodeOrdinal) -> Option<u16> {
+        self.entries.get(node.index()).map(|entry| entry.source)
+    }
+
     fn read(&self, entry: &Entry) -> Option<Card<'_>> {
         let start = usize::try_from(entry.names_offset).ok()?;
         let middle = start.checked_add(entry.citation_length as usize)?;
@@ -154,6 +166,8 @@ impl Cards {
             text: Span { offset: entry.text_offset, length: entry.text_length },
             text_sha256_start: entry.text_sha256_start,
             wordings: entry.wordings,
+            source: entry.source,
+            has_own_date: entry.has_own_date != 0,
         })
     }
 }
@@ -169,10 +183,10 @@ mod tests {
 
     fn records(names: &[(String, String)]) -> Vec<NodeRecord> {
         let names = (0..).zip(names);
-        let named = |(n, (citation, heading)): (u32, &(String, String))| NodeRecord {
-            citation: citation.clone(),
-            heading: heading.clone(),
-            ..record(n)
+        let named = |(n, (citation, heading)): (u32, &(String, String))| {
+            let mut named = NodeRecord { citation: citation.clone(), ..record(n) };
+            named.wordings[0].heading.clone_from(heading);
+            named
         };
         names.map(named).collect()
     }
@@ -193,9 +207,10 @@ mod tests {
             prop_assert_eq!(cards.node_count(), records.len());
             for (node, record) in (0..).map(NodeOrdinal).zip(&records) {
                 let card = cards.get(node).unwrap();
-                prop_assert_eq!((card.citation, card.heading), (record.citation.as_str(), record.heading.as_str()));
-                prop_assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
-                prop_assert!(record.text_sha256.starts_with(&card.text_sha256_start));
+                let first = record.wording(0);
+                prop_assert_eq!((card.citation, card.heading), (record.citation.as_str(), first.heading.as_str()));
+                prop_assert_eq!((card.text, card.wordings as usize), (first.text, record.wordings.len() - 1));
+                prop_assert!(first.text_sha256.starts_with(&card.text_sha256_start));
             }
             let beyond = NodeOrdinal(records.len() as u32);
             let error = cards.get(beyond).unwrap_err().to_string();
@@ -220,8 +235,9 @@ mod tests {
             for (node, record) in (0..).map(NodeOrdinal).zip(&records) {
                 match cards.get(node) {
                     Ok(card) => {
-                        prop_assert_eq!((card.citation, card.heading), (&*record.citation, &*record.heading));
-                        prop_assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
+                        let first = record.wording(0);
+                        prop_assert_eq!((card.citation, card.heading), (&*record.citation, &*first.heading));
+                        prop_assert_eq!((card.text, card.wordings as usize), (first.text, record.wordings.len() - 1));
                     }
                     Err(error) => prop_assert_eq!(cards.damage.first().map(str::to_owned), Some(error.to_string())),
                 }

@@ -21,7 +21,7 @@ pub const FILE_NAME: &str = "manifest.json";
 pub const HASH_FILE_NAME: &str = "manifest.blake3";
 
 /// Raised when any file's meaning changes so that older programs would answer wrongly.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// What a scrub reads at a time: half a millisecond of work.
 const SCRUB_PIECE_BYTES: usize = 1 << 20;

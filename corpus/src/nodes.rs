@@ -12,14 +12,14 @@ use rkyv::util::AlignedVec;
 
 use crate::damage::Damage;
 use crate::ids::NodeOrdinal;
-use crate::outline::Status;
 use crate::texts::Span;
+use crate::validity::Validity;
 
 pub const FILE_NAME: &str = "nodes.redb";
 const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
 /// The layout of values: raised whenever a field of `NodeRecord` changes, because rkyv archives carry no schema.
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 const FORMAT_KEY: &str = "format";
 /// Pages kept in memory; the records of a result page are few and the system's own cache holds the file.
 const CACHE_BYTES: usize = 8 << 20;
@@ -35,14 +35,19 @@ pub struct Note {
     pub text: Span,
 }
 
-/// Another wording of the same citation, such as one that takes effect later.
+/// What a source prints of a node for some days: whole, with its own notes and source credit.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Wording {
-    pub label: String,
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
+    pub heading: String,
+    pub validity: Validity,
+    /// The publisher's words on when it is law.
+    pub remark: Option<String>,
     pub text: Span,
     pub text_sha256: [u8; 32],
+    pub notes: Vec<Note>,
+    pub source_credit: Option<Span>,
+    /// The page of this very wording, where the source names one.
+    pub source_url: Option<String>,
 }
 
 /// Everything about a node but its words.
@@ -50,28 +55,33 @@ pub struct Wording {
 pub struct NodeRecord {
     pub source_key: String,
     pub citation: String,
-    pub heading: String,
     /// What the publisher calls this level: title, chapter, section.
     pub level: String,
     pub number: Option<String>,
-    pub status: Status,
     /// Which entry of the catalogue's sources this comes from: publisher, edition, dates, licence.
     pub source: u16,
-    /// The page of this very node, where the source names one.
-    pub source_url: Option<String>,
     /// Where this node is current through another date than its source.
     pub current_through: Option<String>,
-    pub text: Span,
-    pub text_sha256: [u8; 32],
-    pub effective_from: Option<String>,
-    pub effective_to: Option<String>,
+    /// At least one: first the one that was law on the last day that the source knows, then the others in the order of
+    /// time.
     pub wordings: Vec<Wording>,
-    pub notes: Vec<Note>,
-    pub source_credit: Option<Span>,
+    /// Of any of its wordings, as are parallel citations and tags.
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
     /// Indexes into the catalogue's tags, ascending.
     pub tags: Vec<u16>,
+}
+
+impl NodeRecord {
+    /// A wording by its place; the first if there is none at this place.
+    pub fn wording(&self, place: usize) -> &Wording {
+        self.wordings.get(place).unwrap_or(&self.wordings[0])
+    }
+
+    /// Which of the texts of a node, as layouts number them, is the first note of a wording: texts come first.
+    pub fn first_note_of(&self, place: usize) -> usize {
+        self.wordings.len() + self.wordings.iter().take(place).map(|wording| wording.notes.len()).sum::<usize>()
+    }
 }
 
 /// Why a node record could not be written or read.
@@ -277,6 +287,9 @@ impl Nodes {
         aligned.extend_from_slice(archive);
         let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
             .map_err(|source| self.damaged(NodesError::Invalid { path: self.path.clone(), ordinal, source }))?;
+        if archived.wordings.is_empty() {
+            return Err(self.damaged(NodesError::Damaged { path: self.path.clone(), ordinal }));
+        }
         Ok(read(archived))
     }
 
@@ -289,25 +302,30 @@ impl Nodes {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::day::Day;
+    use crate::outline::Status;
 
     pub(crate) fn record(n: u32) -> NodeRecord {
         NodeRecord {
             source_key: format!("xa/ars/s{n}"),
             citation: format!("Arden Rev. Stat. § {n}"),
-            heading: "Definitions".into(),
             level: "section".into(),
             number: Some(n.to_string()),
-            status: Status::ALL[n as usize % Status::ALL.len()],
             source: 0,
-            source_url: None,
             current_through: None,
-            text: Span { offset: u64::from(n) * 10, length: 10 },
-            text_sha256: [n as u8; 32],
-            effective_from: None,
-            effective_to: Some("2027-01-01".into()),
-            wordings: vec![],
-            notes: vec![Note { topic: "History".into(), text: Span::default() }],
-            source_credit: None,
+            wordings: vec![Wording {
+                heading: "Definitions".into(),
+                validity: Validity {
+                    to: Day::from_parts(2027, 1, 1),
+                    ..Validity::undated(Status::ALL[n as usize % Status::ALL.len()])
+                },
+                remark: None,
+                text: Span { offset: u64::from(n) * 10, length: 10 },
+                text_sha256: [n as u8; 32],
+                notes: vec![Note { topic: "History".into(), text: Span::default() }],
+                source_credit: None,
+                source_url: None,
+            }],
             former_citations: vec![],
             parallel_citations: vec!["5 P.L. 3".into()],
             tags: vec![1, 4],

@@ -30,6 +30,7 @@ use crate::suggest::Suggestions;
 use crate::tags::Tags;
 use crate::texts::Texts;
 use crate::token_sets::TokenSets;
+use crate::validity::{self, ValidityIndex};
 use crate::vectors::{InvalidSpaceName, SpaceName, VectorIndex};
 use crate::zoning;
 use crate::zoning::catalogue::{CatalogueError as ZoningError, ZoningLayers};
@@ -138,6 +139,8 @@ pub struct Snapshot {
     pub manifest: Manifest,
     pub catalogue: Catalogue,
     pub outline: Outline,
+    /// The wordings of what is not the same on every day.
+    pub validity: ValidityIndex,
     pub nodes: Nodes,
     pub cards: Cards,
     pub texts: Texts,
@@ -171,6 +174,7 @@ impl Snapshot {
         let snapshot = Self {
             dir: dir.to_owned(),
             catalogue: Catalogue::open(dir, node_count)?,
+            validity: ValidityIndex::open(dir)?,
             nodes: Nodes::open_reporting(dir, damage.clone())?,
             cards: Cards::open_reporting(dir, damage.clone())?,
             texts: Texts::open_reporting(dir, damage.clone())?,
@@ -227,7 +231,10 @@ impl Snapshot {
             ("the vectors file", u64::from(self.vectors.rows().chunk_count()), chunks),
             ("the vectors file of the sentence encoder", encoded, chunks),
         ];
-        match checks.into_iter().find(|(_, found, expected)| found != expected) {
+        let differing = checks.into_iter().find(|(_, found, expected)| found != expected);
+        let last_dated = self.validity.last_node().map_or(0, |last| u64::from(last.0) + 1);
+        let beyond = (last_dated > nodes).then_some((validity::FILE_NAME, last_dated, nodes));
+        match differing.or(beyond) {
             Some((file, found, expected)) => {
                 Err(SnapshotError::Counts { dir: self.dir.clone(), file, found, expected })
             }

@@ -15,7 +15,7 @@ use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::Progress;
 use libfuzzer_sys::fuzz_target;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "outline.bin",
     "texts.bin",
     "chunks.bin",
@@ -24,6 +24,7 @@ const FILES: [&str; 10] = [
     "citations.bin",
     "suggest.bin",
     "references.bin",
+    "validity.bin",
     "vectors-law-static-256.bin",
     "graph-law-static-256.bin",
 ];

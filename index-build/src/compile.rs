@@ -24,6 +24,7 @@ use hornbook_corpus::suggest::SuggestWriter;
 use hornbook_corpus::tags::TagWriter;
 use hornbook_corpus::texts::{Span, TextWriter};
 use hornbook_corpus::token_sets::TokenSetWriter;
+use hornbook_corpus::validity::{Validity, ValidityWriter};
 use hornbook_corpus::vectors::{VectorWriteError, VectorWriter};
 use rayon::prelude::*;
 
@@ -225,6 +226,7 @@ fn jurisdictions_of(territories: &[Territory], bodies: &[CodeBody]) -> Vec<Juris
 /// Every file that grows node by node.
 struct Writers {
     outline: Vec<OutlineNode>,
+    validity: ValidityWriter,
     nodes: NodeWriter,
     cards: CardWriter,
     texts: TextWriter,
@@ -247,6 +249,7 @@ impl Writers {
     fn create(dir: &Path, nodes: usize, grammar: Grammar) -> Result<Self, CompileError> {
         Ok(Self {
             outline: Vec::with_capacity(nodes),
+            validity: ValidityWriter::default(),
             nodes: NodeWriter::create(dir)?,
             cards: CardWriter::create(dir)?,
             texts: TextWriter::create(dir)?,
@@ -271,6 +274,7 @@ impl Writers {
     }
 
     fn finish(self, dir: &Path) -> Result<Probes, CompileError> {
+        self.validity.finish(dir)?;
         self.nodes.finish()?;
         self.cards.finish()?;
         self.texts.finish()?;
@@ -385,10 +389,11 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
         is_provision: content.text.is_some(),
     });
     let record = record_of(node, &mut writers.texts)?;
-    let of_wordings = content.wordings.iter().map(|wording| &wording.layout);
-    let of_notes = content.notes.iter().map(|note| &note.layout);
-    writers.layouts.push(std::iter::once(&content.layout).chain(of_wordings).chain(of_notes))?;
+    let wordings = || std::iter::once(content).chain(&content.wordings);
+    let of_notes = wordings().flat_map(|wording| &wording.notes).map(|note| &note.layout);
+    writers.layouts.push(wordings().map(|wording| &wording.layout).chain(of_notes))?;
     let chunks = write_chunks(node, ordinal, &record, writers)?;
+    writers.validity.push(ordinal, &with_chunks(node, chunks));
     write_keywords(node, writers)?;
     if content.text.is_some() && ordinal.0.is_multiple_of(writers.probe_every) {
         writers.probes.push(chunks.start, &node.heading_vector.0);
@@ -410,43 +415,53 @@ fn write_node(node: &Prepared<'_>, first_of_body: u32, writers: &mut Writers) ->
 
 fn record_of(node: &Prepared<'_>, texts: &mut TextWriter) -> Result<NodeRecord, SectionFileError> {
     let content = &node.content;
-    let text = texts.push(content.text.as_deref().unwrap_or_default())?;
-    let mut wordings = Vec::with_capacity(content.wordings.len());
-    for (wording, sha256) in content.wordings.iter().zip(&node.wording_sha256) {
-        wordings.push(Wording {
-            label: wording.effect.remark.clone().unwrap_or_else(|| wording.heading.clone()),
-            effective_from: wording.effect.from.clone(),
-            effective_to: wording.effect.to.clone(),
-            text: texts.push(wording.text.as_deref().unwrap_or_default())?,
-            text_sha256: *sha256,
+    let wordings = || std::iter::once(content).chain(&content.wordings);
+    // The texts of all wordings come first, so that chunks find them in one row.
+    let spans = wordings().map(|wording| texts.push(wording.text.as_deref().unwrap_or_default()));
+    let spans: Vec<Span> = spans.collect::<Result<_, _>>()?;
+    let hashes = std::iter::once(&node.text_sha256).chain(&node.wording_sha256);
+    let mut written = Vec::with_capacity(spans.len());
+    for (((wording, &validity), text), &text_sha256) in wordings().zip(&node.validities).zip(spans).zip(hashes) {
+        let mut notes = Vec::with_capacity(wording.notes.len());
+        for note in &wording.notes {
+            notes.push(Note { topic: note.topic.clone(), text: texts.push(&note.text)? });
+        }
+        let source_credit = wording.source_credit.as_deref().map(|credit| texts.push(credit)).transpose()?;
+        written.push(Wording {
+            heading: wording.heading.clone(),
+            validity,
+            remark: wording.effect.remark.clone(),
+            text,
+            text_sha256,
+            notes,
+            source_credit,
+            source_url: wording.source_url.clone(),
         });
     }
-    let mut notes = Vec::with_capacity(content.notes.len());
-    for note in &content.notes {
-        notes.push(Note { topic: note.topic.clone(), text: texts.push(&note.text)? });
-    }
-    let source_credit = content.source_credit.as_deref().map(|credit| texts.push(credit)).transpose()?;
     Ok(NodeRecord {
         source_key: node.gathered.key.clone(),
         citation: content.citation.clone(),
-        heading: content.heading.clone(),
         level: content.level.clone(),
         number: content.number.clone(),
-        status: node.status,
         source: content.source,
-        source_url: content.source_url.clone(),
         current_through: content.current_through.clone(),
-        text,
-        text_sha256: node.text_sha256,
-        effective_from: content.effect.from.clone(),
-        effective_to: content.effect.to.clone(),
-        wordings,
-        notes,
-        source_credit,
+        wordings: written,
         former_citations: content.former_citations.clone(),
         parallel_citations: content.parallel_citations.clone(),
         tags: node.tags.clone(),
     })
+}
+
+/// What the source says of each wording, with the chunks of its text.
+fn with_chunks(node: &Prepared<'_>, chunks: OrdinalRange) -> Vec<(Validity, OrdinalRange)> {
+    let mut start = chunks.start;
+    let parts = node.validities.iter().enumerate().map(|(part, &validity)| {
+        let count = node.chunks.iter().filter(|chunk| chunk.part == part).count() as u32;
+        let own = OrdinalRange::new(start, start + count);
+        start += count;
+        (validity, own)
+    });
+    parts.collect()
 }
 
 fn write_chunks(
@@ -455,8 +470,7 @@ fn write_chunks(
     record: &NodeRecord,
     writers: &mut Writers,
 ) -> Result<OrdinalRange, CompileError> {
-    let spans: Vec<Span> =
-        std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)).collect();
+    let spans: Vec<Span> = record.wordings.iter().map(|wording| wording.text).collect();
     let placed = node
         .chunks
         .iter()

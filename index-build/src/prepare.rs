@@ -36,8 +36,25 @@ pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Re
     let claims: Vec<Validity> = wordings.iter().map(validity_of).collect();
     let last_known = last_known_day(&wordings[0], sources);
     let Standing { wording, .. } = validity::on(&claims, last_known);
-    let head = wordings.remove(wording);
+    let mut head = wordings.remove(wording);
+    for other in &wordings {
+        add_names(&mut head, other);
+    }
     Ok(Content { citation, number, level, wordings, ..head })
+}
+
+/// The names of a node are those of all its wordings: under each of them it is found.
+fn add_names(head: &mut Content, other: &Content) {
+    let add = |to: &mut Vec<String>, from: &[String]| {
+        for name in from {
+            if !to.contains(name) {
+                to.push(name.clone());
+            }
+        }
+    };
+    add(&mut head.former_citations, &other.former_citations);
+    add(&mut head.parallel_citations, &other.parallel_citations);
+    add(&mut head.tags, &other.tags);
 }
 
 /// What a source says of a wording, for the rule that decides.
@@ -65,8 +82,12 @@ fn last_known_day(wording: &Content, sources: &[Source]) -> Day {
 pub(crate) struct Prepared<'a> {
     pub gathered: &'a GatheredNode,
     pub content: Content,
+    /// The headings that are searched: of each wording, if they differ.
     pub indexed_heading: String,
+    /// What it was on the last day that its source knows.
     pub status: Status,
+    /// When each wording is law, as the source says: the first is that of `content`, then its further wordings.
+    pub validities: Vec<Validity>,
     pub above: Vec<String>,
     pub chunks: Vec<PreparedChunk<'a>>,
     pub heading_vector: Vector,
@@ -117,8 +138,8 @@ pub(crate) fn prepare<'a>(
 ) -> Prepared<'a> {
     let tags = preparation.tags;
     // Containers have no words of their own: their headings are searched in what lies below them.
-    let indexed_heading = if index_headings { content.heading.clone() } else { String::new() };
-    let mut context_set = context_tokens(&indexed_heading, &above);
+    let heading = if index_headings { content.heading.as_str() } else { "" };
+    let mut context_set = context_tokens(heading, &above);
     let earlier = preparation.earlier.and_then(|earlier| {
         let chunks = earlier.of(NodeId::from_source_key(&gathered.key), &content, &above)?;
         let taken_over = chunks.into_iter().map(|chunk| PreparedChunk {
@@ -129,7 +150,7 @@ pub(crate) fn prepare<'a>(
         });
         Some(taken_over.collect())
     });
-    let chunks = earlier.unwrap_or_else(|| make_chunks(&content, &context_set, !indexed_heading.trim().is_empty()));
+    let chunks = earlier.unwrap_or_else(|| make_chunks(&content, &context_set, !heading.trim().is_empty()));
     if content.text.is_none() {
         context_set.clear();
     }
@@ -139,8 +160,10 @@ pub(crate) fn prepare<'a>(
     let mut known_tags: Vec<u16> = known_tags.collect();
     known_tags.sort_unstable();
     known_tags.dedup();
+    let validities: Vec<Validity> = std::iter::once(&content).chain(&content.wordings).map(validity_of).collect();
     Prepared {
-        status: content.status.unwrap_or(Status::InForce),
+        status: validity::on(&validities, last_known_day(&content, preparation.sources)).status,
+        validities,
         text_sha256: sha256(content.text.as_deref().unwrap_or_default()),
         wording_sha256: content
             .wordings
@@ -150,21 +173,29 @@ pub(crate) fn prepare<'a>(
         tags: known_tags,
         gathered,
         above,
-        heading_vector: embedder().embed(&indexed_heading),
-        indexed_heading,
+        heading_vector: embedder().embed(heading),
+        indexed_heading: if index_headings { all_headings(&content) } else { String::new() },
         chunks,
         context_set,
         content,
     }
 }
 
+/// The headings of all wordings, each once and on a line of its own.
+fn all_headings(content: &Content) -> String {
+    let mut headings = vec![content.heading.as_str()];
+    for wording in &content.wordings {
+        if !headings.contains(&wording.heading.as_str()) {
+            headings.push(&wording.heading);
+        }
+    }
+    headings.join("\n")
+}
+
 /// Cuts the texts of a node into chunks and embeds them.
 fn make_chunks(content: &Content, context: &[TokenId], has_heading: bool) -> Vec<PreparedChunk<'static>> {
-    let parts = content
-        .text
-        .iter()
-        .map(String::as_str)
-        .chain(content.wordings.iter().filter_map(|wording| wording.text.as_deref()));
+    let wordings = std::iter::once(content).chain(&content.wordings);
+    let parts = wordings.map(|wording| wording.text.as_deref().unwrap_or_default());
     let context = embedder().embed_tokens(context);
     let made = |tokens: &[TokenId]| {
         let mut token_set = tokens.to_vec();

@@ -77,7 +77,7 @@ impl Law<'_> {
         let home = cited.citations[node.index()].as_ref().and_then(Home::of);
         let record = self.nodes.get(node)?;
         let mut seen = HashSet::from([node]);
-        for span in std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)) {
+        for span in record.wordings.iter().map(|wording| wording.text) {
             let text = self.texts.get(span)?;
             let found = match home {
                 Some(home) => self.grammar.find_in_provision(text, home),

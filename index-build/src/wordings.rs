@@ -141,14 +141,19 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
 
 /// Every wording of a provision, each whole and without further ones, in the order of time: a wording without a first day
 /// is older than one with a first day, and of two of the same day that one is older which has an end.
-pub(crate) fn in_order_of_time(mut content: Content, others: Vec<Content>) -> Vec<Content> {
-    let own = std::mem::take(&mut content.wordings);
-    let mut all = vec![content];
-    all.extend(own);
-    for mut other in others {
-        let further = std::mem::take(&mut other.wordings);
-        all.push(other);
-        all.extend(further);
+pub(crate) fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
+    let mut all = Vec::with_capacity(1 + others.len());
+    for mut printed in std::iter::once(content).chain(others) {
+        let further = std::mem::take(&mut printed.wordings);
+        let (source, through, url) = (printed.source, printed.current_through.clone(), printed.source_url.clone());
+        all.push(printed);
+        // What is printed together comes from one place.
+        all.extend(further.into_iter().map(|wording| Content {
+            source,
+            current_through: wording.current_through.or_else(|| through.clone()),
+            source_url: wording.source_url.or_else(|| url.clone()),
+            ..wording
+        }));
     }
     all.sort_by(|a, b| {
         let (a, b) = (&a.effect, &b.effect);
@@ -202,8 +207,10 @@ mod tests {
         assert_eq!(reconciled(vec![new(), old()]), expected);
         let texts = |all: Vec<Content>| all.into_iter().filter_map(|one| one.text).collect::<Vec<_>>();
         assert_eq!(texts(in_order_of_time(new().content, vec![old().content])), ["Old.", "New."]);
-        let printed_together = Content { wordings: vec![new().content], ..old().content };
-        assert_eq!(texts(in_order_of_time(printed_together, vec![])), ["Old.", "New."]);
+        let printed_together = Content { wordings: vec![new().content], source: 7, ..old().content };
+        let all = in_order_of_time(printed_together, vec![]);
+        assert!(all.iter().all(|wording| wording.source == 7), "all are from the place where they are printed");
+        assert_eq!(texts(all), ["Old.", "New."]);
     }
 
     #[test]

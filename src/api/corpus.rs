@@ -1,27 +1,31 @@
 //! The snapshot as operations see it: searched, looked up, with what never changes written once.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
-use hornbook_corpus::cards::Card;
 use hornbook_corpus::catalogue::Catalogue;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
+use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::ApiError;
 use super::map_cache::MapCache;
-use crate::search::{Engine, SearchError};
+use crate::search::{Engine, LawOnDay, SearchError};
 
 /// One snapshot with its search engine.
 pub struct Corpus {
     engine: Engine,
-    /// Answers that are the same for everybody as long as the snapshot is served.
-    pub(super) coverage: OnceLock<Bytes>,
+    /// What is loaded, as of today.
+    pub(super) coverage: KeptForDay,
+    /// The same for everybody as long as the snapshot is served.
     pub(super) code_bodies: OnceLock<Bytes>,
     pub(super) maps: MapCache,
 }
@@ -32,21 +36,48 @@ impl fmt::Debug for Corpus {
     }
 }
 
-/// A link to a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+/// An answer that is the same for everybody who asks about one day.
+#[derive(Default)]
+pub(super) struct KeptForDay(Mutex<Option<(Day, Bytes)>>);
+
+impl KeptForDay {
+    pub(super) fn get(&self, day: Day) -> Option<Bytes> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|(of, _)| *of == day).map(|(_, bytes)| bytes.clone())
+    }
+
+    /// Keeps the answer in place of that for another day.
+    pub(super) fn keep(&self, day: Day, bytes: &Bytes) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, bytes.clone()));
+    }
+}
+
+/// A link to a node, as it is on a day.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[schemars(rename = "NodeLink")]
 pub struct NodeLink<'s> {
     #[schemars(with = "uuid::Uuid")]
     pub id: NodeId,
     pub citation: &'s str,
-    pub heading: &'s str,
+    pub heading: Cow<'s, str>,
+    #[schemars(with = "String")]
+    pub status: Status,
+    /// The first day of this wording, if the source says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub effective_from: Option<Day>,
+    /// The first day on which this wording is law no more, if the source says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub effective_to: Option<Day>,
 }
 
 impl Corpus {
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
         Ok(Self {
             engine: Engine::new(snapshot)?,
-            coverage: OnceLock::new(),
+            coverage: KeptForDay::default(),
             code_bodies: OnceLock::new(),
             maps: MapCache::new(),
         })
@@ -81,9 +112,17 @@ impl Corpus {
         id.ok_or_else(|| ApiError::internal(format!("the outline has no id for node {node}; run 'hornbook verify'")))
     }
 
-    pub fn link(&self, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
-        let Card { citation, heading, .. } = self.snapshot().cards.get(node)?;
-        Ok(NodeLink { id: self.node_id(node)?, citation, heading })
+    pub fn link(&self, law: &LawOnDay, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
+        let citation = self.snapshot().cards.get(node)?.citation;
+        let ShownWording { status, from, to, .. } = law.shown(node);
+        Ok(NodeLink {
+            id: self.node_id(node)?,
+            citation,
+            heading: self.engine.heading_on(law, node)?,
+            status,
+            effective_from: from,
+            effective_to: to,
+        })
     }
 
     /// The node before and the one behind, for reading on: of a provision the nearest provisions of its code body, of a

@@ -269,6 +269,7 @@ fn schema_of(kind: Kind) -> Value {
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Uuid => json!({ "type": "string", "format": "uuid" }),
+        Kind::Date => json!({ "type": "string", "format": "date" }),
         Kind::Uuids { most } => list(most, schema_of(Kind::Uuid)),
         Kind::ShortCodes { most } => list(most, schema_of(Kind::ShortCode)),
         Kind::Choices { of } => list(of.len(), schema_of(Kind::Choice(of))),

@@ -1,6 +1,7 @@
 //! The operations table. Router, authorization, metering, OpenAPI, discovery, README and tests are rendered from it or
 //! walk it: adding an operation is one row here and one file in `endpoints`.
 
+use super::as_of::AS_OF;
 use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
@@ -56,6 +57,7 @@ pub static OPERATIONS: &[Operation] = &[
             MIN_SCORE.rule,
             search::FACETS.rule,
             search::EXACT.rule,
+            AS_OF.rule,
         ],
         body: None,
         formats: JSON,
@@ -70,7 +72,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
         tool: tool("law.get_node", "get_law_node"),
-        parameters: &[node_id::ID.rule, FORMAT.rule],
+        parameters: &[node_id::ID.rule, FORMAT.rule, AS_OF.rule],
         body: None,
         formats: &Format::ALL,
         errors: NOT_FOUND,
@@ -84,7 +86,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
         tool: tool("law.references", "law_references"),
-        parameters: &[node_id::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule],
+        parameters: &[node_id::ID.rule, references::DIRECTION.rule, PAGE.rule, LIMIT.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: NOT_FOUND,
@@ -98,7 +100,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/nodes", "/api/v1/nodes?ids={node},{other_node}"),
         tool: None,
-        parameters: &[nodes::IDS.rule],
+        parameters: &[nodes::IDS.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: NOT_FOUND,
@@ -112,7 +114,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/resolve", "/api/v1/resolve?citation={citation}"),
         tool: tool("law.resolve", "law_resolve"),
-        parameters: &[resolve::CITATION.rule],
+        parameters: &[resolve::CITATION.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: &[],
@@ -126,7 +128,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/suggest", "/api/v1/suggest?q={typed}"),
         tool: None,
-        parameters: &[suggest::Q.rule, suggest::LIMIT.rule, JURISDICTION.rule],
+        parameters: &[suggest::Q.rule, suggest::LIMIT.rule, JURISDICTION.rule, AS_OF.rule],
         body: None,
         formats: JSON,
         errors: &[],
@@ -154,7 +156,13 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/browse", "/api/v1/browse?codeBodyId={code_body}"),
         tool: tool("law.browse", "law_browse"),
-        parameters: &[browse::CODE_BODY_ID.rule, browse::PARENT.rule, browse::PAGE.rule, browse::LIMIT.rule],
+        parameters: &[
+            browse::CODE_BODY_ID.rule,
+            browse::PARENT.rule,
+            browse::PAGE.rule,
+            browse::LIMIT.rule,
+            AS_OF.rule,
+        ],
         body: None,
         formats: JSON,
         errors: &[],
@@ -227,7 +235,7 @@ pub static OPERATIONS: &[Operation] = &[
         details: None,
         route: route("/api/v1/coverage", "/api/v1/coverage"),
         tool: tool("law.list_coverage", "list_coverage"),
-        parameters: &[],
+        parameters: &[AS_OF.rule],
         body: None,
         formats: JSON,
         errors: &[],

@@ -9,6 +9,7 @@ mod kind;
 
 use std::marker::PhantomData;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use uuid::Uuid;
 
@@ -154,6 +155,7 @@ argument!([] bool, Kind::Boolean, Boolean, bool, |value: &bool| *value);
 argument!([] NodeId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] CodeBodyId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
 argument!([] OrderId, Kind::Uuid, Uuid, Self, |id: &Uuid| Self(*id));
+argument!([] Day, Kind::Date, Date, Self, |day: &Day| *day);
 argument!([const MOST: usize] Ids<MOST>, Kind::Uuids { most: MOST }, Uuids, &'v [Uuid], |ids: &'v Vec<Uuid>| ids.as_slice());
 argument!([] ShortCode, Kind::ShortCode, ShortCode, &'v Self, |code: &'v ShortCode| code);
 argument!([const MOST: usize] ShortCodes<MOST>, Kind::ShortCodes { most: MOST }, ShortCodes, &'v [ShortCode], |codes: &'v Vec<ShortCode>| codes.as_slice());

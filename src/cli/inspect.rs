@@ -7,8 +7,10 @@ use clap::Args;
 use hornbook::hex;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange, ShortCode};
-use hornbook_corpus::nodes::{NodeRecord, NodesError};
+use hornbook_corpus::nodes::{NodeRecord, NodesError, Wording};
+use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::validity::Validity;
 use serde_json::{Value, json};
 
 use crate::cli::output::{Stdout, print, print_json};
@@ -117,14 +119,17 @@ fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bo
             "id": id,
             "depth": depth,
             "citation": record.citation,
-            "heading": record.heading,
-            "status": record.status,
+            "heading": record.wording(0).heading,
+            "status": snapshot.outline.status(node),
         });
         return Ok(writeln!(Stdout, "{line}")?);
     }
     let indent = "  ".repeat(usize::from(depth) + 1);
-    let status = if record.status.is_living() { String::new() } else { format!(" [{}]", record.status.as_str()) };
-    Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.heading)?)
+    let status = match snapshot.outline.status(node) {
+        Status::InForce => String::new(),
+        status => format!(" [{}]", status.as_str()),
+    };
+    Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.wording(0).heading)?)
 }
 
 /// Nodes by id, source key or citation; if there are none, an error that says what to try next.
@@ -216,25 +221,38 @@ pub(crate) fn summary(snapshot: &Snapshot) -> Result<String, Box<dyn std::error:
 
 fn node_text(snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, Box<dyn std::error::Error>> {
     let record = snapshot.nodes.get(node)?;
-    let mut out = format!("{}  {}\n", record.citation, record.heading);
+    let mut out = format!("{}  {}\n", record.citation, record.wording(0).heading);
     for line in facts(snapshot, node, &record)? {
         out += &format!("  {line}\n");
     }
-    let text = snapshot.texts.hashed(record.text, &record.text_sha256)?;
-    if !text.is_empty() {
-        out += &format!("\n{text}\n");
-    }
-    for wording in &record.wordings {
+    for (place, wording) in record.wordings.iter().enumerate() {
+        if place > 0 {
+            out += &format!("\n[Other wording: {}]\n{}\n", wording.heading, days(wording));
+        }
         let text = snapshot.texts.hashed(wording.text, &wording.text_sha256)?;
-        out += &format!("\n[Other wording: {}]\n{text}\n", wording.label);
-    }
-    for note in &record.notes {
-        out += &format!("\n[{}]\n{}\n", note.topic, snapshot.texts.get(note.text)?);
-    }
-    if let Some(credit) = record.source_credit {
-        out += &format!("\n({})\n", snapshot.texts.get(credit)?.trim_matches(['(', ')']));
+        if !text.is_empty() {
+            out += &format!("\n{text}\n");
+        }
+        for note in &wording.notes {
+            out += &format!("\n[{}]\n{}\n", note.topic, snapshot.texts.get(note.text)?);
+        }
+        if let Some(credit) = wording.source_credit {
+            out += &format!("\n({})\n", snapshot.texts.get(credit)?.trim_matches(['(', ')']));
+        }
     }
     Ok(out)
+}
+
+/// What the source says of the time in which a wording is law.
+fn days(wording: &Wording) -> String {
+    let Validity { status, from, to, then, is_uncertain } = wording.validity;
+    let mut facts = vec![status.as_str().to_owned()];
+    facts.extend(from.map(|day| format!("from {day}")));
+    facts.extend(to.map(|day| format!("until {day}")));
+    facts.extend(then.map(|then| format!("then {}", then.as_str())));
+    facts.extend(is_uncertain.then(|| Status::Uncertain.as_str().to_owned()));
+    facts.extend(wording.remark.as_ref().map(|remark| format!("\"{remark}\"")));
+    facts.join(", ")
 }
 
 fn facts(
@@ -254,10 +272,11 @@ fn facts(
     lines.push(format!(
         "{}, {}, node {node}, id {}",
         record.level,
-        record.status.as_str(),
+        snapshot.outline.status(node).as_str(),
         snapshot.outline.id(node).ok_or("no id")?
     ));
     lines.push(format!("source key {}", record.source_key));
+    lines.push(days(record.wording(0)));
     if let Some(source) = snapshot.catalogue.sources.get(usize::from(record.source)) {
         let through =
             record.current_through.as_ref().or(source.current_through.as_ref()).map_or("unknown", String::as_str);
@@ -265,9 +284,9 @@ fn facts(
             "from {}, {}, current through {through}, retrieved {}, {}",
             source.publisher, source.edition, source.retrieved, source.license
         ));
-        lines.push(record.source_url.clone().unwrap_or_else(|| source.url.clone()));
+        lines.push(record.wording(0).source_url.clone().unwrap_or_else(|| source.url.clone()));
     }
-    let hash = hex::encode(&record.text_sha256);
+    let hash = hex::encode(&record.wording(0).text_sha256);
     let (chunks, children) = (snapshot.chunks.chunks_of(node).len(), snapshot.outline.children(node).count());
     lines.push(format!("text SHA-256 {hash}; {chunks} chunks; {children} children"));
     let tags: Vec<&str> = record
@@ -319,37 +338,47 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
     }
     let mut wordings = Vec::new();
     for wording in &record.wordings {
-        wordings.push(json!({ "label": wording.label, "effectiveFrom": wording.effective_from, "effectiveTo": wording.effective_to, "text": snapshot.texts.hashed(wording.text, &wording.text_sha256)? }));
-    }
-    let mut notes = Vec::new();
-    for note in &record.notes {
-        notes.push(json!({ "topic": note.topic, "text": snapshot.texts.get(note.text)? }));
+        wordings.push(wording_json(snapshot, wording)?);
     }
     let tags: Vec<&String> =
         record.tags.iter().filter_map(|&tag| snapshot.catalogue.tags.get(usize::from(tag))).collect();
-    let credit = record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?;
     let (outgoing, incoming) = (snapshot.references.outgoing(node), snapshot.references.incoming(node));
     Ok(json!({
         "id": snapshot.outline.id(node).map(|id| id.to_string()),
         "ordinal": node,
         "sourceKey": record.source_key,
         "citation": record.citation,
-        "heading": record.heading,
+        "heading": record.wording(0).heading,
         "level": record.level,
-        "status": record.status,
+        "status": snapshot.outline.status(node),
         "codeBody": snapshot.code_body_of(node).map(|body| &body.name),
         "breadcrumb": breadcrumb,
-        "text": snapshot.texts.hashed(record.text, &record.text_sha256)?,
-        "effectiveFrom": record.effective_from,
-        "effectiveTo": record.effective_to,
         "wordings": wordings,
-        "notes": notes,
-        "sourceCredit": credit,
         "formerCitations": record.former_citations,
         "parallelCitations": record.parallel_citations,
         "tags": tags,
         "references": { "out": citations(snapshot, outgoing)?, "in": citations(snapshot, incoming)? },
         "source": snapshot.catalogue.sources.get(usize::from(record.source)),
-        "sourceUrl": record.source_url,
+    }))
+}
+
+fn wording_json(snapshot: &Snapshot, wording: &Wording) -> Result<Value, Box<dyn std::error::Error>> {
+    let mut notes = Vec::new();
+    for note in &wording.notes {
+        notes.push(json!({ "topic": note.topic, "text": snapshot.texts.get(note.text)? }));
+    }
+    let Validity { status, from, to, then, is_uncertain } = wording.validity;
+    Ok(json!({
+        "heading": wording.heading,
+        "status": status,
+        "effectiveFrom": from,
+        "effectiveTo": to,
+        "then": then,
+        "uncertain": is_uncertain,
+        "remark": wording.remark,
+        "text": snapshot.texts.hashed(wording.text, &wording.text_sha256)?,
+        "notes": notes,
+        "sourceCredit": wording.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
+        "sourceUrl": wording.source_url,
     }))
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per command, with its arguments and what it does.
 
 mod accounts;
+mod as_of;
 mod bench;
 mod build;
 mod config;

@@ -7,6 +7,7 @@ use hornbook::search::{AnswerKind, CitationAnswer, Engine};
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::json;
 
+use crate::cli::as_of::AsOf;
 use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, Options};
@@ -21,13 +22,16 @@ pub(crate) struct Resolve {
     /// The citation, such as "42 USC 1983(b)"; before it, the folder of the snapshot if it is not the current one
     #[arg(value_name = "[SNAPSHOT] CITATION", required = true)]
     words: Vec<String>,
+
+    #[command(flatten)]
+    as_of: AsOf,
 }
 
 impl Resolve {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let (folder, citation) = snapshot_and_text("resolve", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
-        let answers = engine.resolve(&citation)?;
+        let answers = engine.resolve_on(&engine.law_on(Some(self.as_of.day())), &citation)?;
         match options.json {
             true => print_json(&json!({ "answers": answers }))?,
             false => print(&answers.iter().map(as_text).collect::<String>())?,

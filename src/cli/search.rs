@@ -9,9 +9,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
     Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
 };
+use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use serde_json::{Value, json};
 
+use crate::cli::as_of::AsOf;
 use crate::cli::filters::Filters;
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, Options};
@@ -58,6 +60,9 @@ pub(crate) struct Search {
     /// Also show how each result was ranked, and how long each stage took
     #[arg(long)]
     explain: bool,
+
+    #[command(flatten)]
+    as_of: AsOf,
 }
 
 /// Reads the name of a mode.
@@ -79,6 +84,7 @@ impl Search {
             facets: self.facets,
             explain: self.explain,
             exact: self.exact,
+            day: Some(self.as_of.day()),
             ..SearchRequest::new(&query)
         };
         let mut response = engine.search(&request)?;
@@ -124,8 +130,10 @@ fn as_text(
     });
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
         let ShownHit { provision, snippet } = shown;
-        let status =
-            if provision.status.is_living() { String::new() } else { format!(" [{}]", provision.status.as_str()) };
+        let status = match provision.shown.status {
+            Status::InForce => String::new(),
+            status => format!(" [{}]", status.as_str()),
+        };
         let relation = hit.relation.filter(|&relation| relation != Relation::Named);
         let relation = relation.map_or_else(String::new, |relation| format!(" [{}]", relation.as_str()));
         out += &format!("{number:>3}. {}  {}{status}{relation}\n", provision.citation, provision.heading);
@@ -270,7 +278,9 @@ fn as_json(
             "id": shown.id,
             "citation": shown.citation,
             "heading": shown.heading,
-            "status": shown.status,
+            "status": shown.shown.status,
+            "effectiveFrom": shown.shown.from,
+            "effectiveTo": shown.shown.to,
             "jurisdiction": shown.code_body.map(|body| &body.jurisdiction),
             "codeBody": shown.code_body.map(|body| &body.name),
             "codeBodyId": shown.code_body.map(|body| body.id),

@@ -7,6 +7,7 @@ use hornbook::search::{Engine, SuggestRequest, Suggestion};
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
 
+use crate::cli::as_of::AsOf;
 use crate::cli::filters::subtree_of;
 use crate::cli::output::{print, print_json};
 use crate::cli::search::snapshot_and_text;
@@ -25,6 +26,9 @@ pub(crate) struct Suggest {
     #[arg(long, value_name = "CODE")]
     jurisdiction: Option<ShortCode>,
 
+    #[command(flatten)]
+    as_of: AsOf,
+
     /// Number of suggestions
     #[arg(long, default_value_t = 10, value_name = "COUNT")]
     limit: usize,
@@ -35,7 +39,8 @@ impl Suggest {
         let (folder, text) = snapshot_and_text("suggest", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;
-        let found = engine.suggest(&SuggestRequest { limit: self.limit, range, ..SuggestRequest::new(&text) })?;
+        let day = Some(self.as_of.day());
+        let found = engine.suggest(&SuggestRequest { limit: self.limit, range, day, ..SuggestRequest::new(&text) })?;
         match options.json {
             true => print_json(&found),
             false => print(&as_text(&found.suggestions, found.did_you_mean.as_deref())),

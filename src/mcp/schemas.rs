@@ -58,7 +58,7 @@ fn argument(parameter: &Parameter) -> Value {
 /// As short as it says what matters to a model: what is wrong beyond that is refused with the rule.
 fn type_of(kind: Kind) -> Value {
     match kind {
-        Kind::Text { .. } | Kind::Uuid | Kind::ShortCode => json!({ "type": "string" }),
+        Kind::Text { .. } | Kind::Uuid | Kind::ShortCode | Kind::Date => json!({ "type": "string" }),
         Kind::Integer { max, .. } => json!({ "type": "integer", "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Boolean => json!({ "type": "boolean" }),

@@ -85,6 +85,8 @@ struct Found<'b> {
     corrected_query: Option<Text<'b>>,
     #[serde(default)]
     not_here: Vec<NotHere<'b>>,
+    #[serde(default)]
+    notices: Vec<Text<'b>>,
 }
 
 #[derive(Deserialize)]
@@ -100,12 +102,36 @@ struct Hit<'b> {
     citation: Text<'b>,
     heading: Text<'b>,
     snippet: Text<'b>,
-    status: Text<'b>,
+    #[serde(flatten, borrow)]
+    standing: Standing<'b>,
     relation: Option<&'b str>,
 }
 
+/// What a provision is on the day, and through when its edition is current.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
+struct Standing<'b> {
+    status: Text<'b>,
+    effective_from: Option<Text<'b>>,
+    effective_to: Option<Text<'b>>,
+    current_through: Option<Text<'b>>,
+}
+
+impl fmt::Display for Standing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.status)?;
+        let days = [("from", &self.effective_from), ("until", &self.effective_to)];
+        for (word, day) in days.into_iter().chain([("current through", &self.current_through)]) {
+            if let Some(day) = day {
+                write!(f, ", {word} {day}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 fn search(found: Found<'_>) -> Told {
-    let Found { results, page, page_size, total, corrected_query, not_here } = found;
+    let Found { results, page, page_size, total, corrected_query, not_here, notices } = found;
     let mut told = Told::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
@@ -116,6 +142,9 @@ fn search(found: Found<'_>) -> Told {
     for NotHere { message } in &not_here {
         let _ = writeln!(told.text, "Not here: {message}.");
     }
+    for notice in &notices {
+        let _ = writeln!(told.text, "Note: {notice}");
+    }
     let _ = match results.len() {
         0 => writeln!(told.text, "No provisions on this page; {total} match in all."),
         count if results[0].relation.is_some() => {
@@ -124,11 +153,11 @@ fn search(found: Found<'_>) -> Told {
         count => writeln!(told.text, "{count} of {total} provisions that match, page {page}:"),
     };
     let before = u64::from(page - page.min(1)) * u64::from(page_size);
-    for (place, Hit { node_id, citation, heading, snippet, status, relation }) in results.iter().enumerate() {
+    for (place, Hit { node_id, citation, heading, snippet, standing, relation }) in results.iter().enumerate() {
         let number = before + place as u64 + 1;
         let _ = writeln!(
             told.text,
-            "\n{number}. {citation} {heading} ({status}{}, id {node_id})\n{snippet}",
+            "\n{number}. {citation} {heading} ({standing}{}, id {node_id})\n{snippet}",
             related(*relation)
         );
         told.links.push(link(node_id, citation, heading));
@@ -165,7 +194,12 @@ struct Node<'b> {
     heading: Text<'b>,
     text: Text<'b>,
     breadcrumb: Vec<Text<'b>>,
-    status: Text<'b>,
+    #[serde(flatten, borrow)]
+    standing: Standing<'b>,
+    validity_remark: Option<Text<'b>>,
+    notice: Option<Text<'b>>,
+    #[serde(default)]
+    successors: Vec<Linked<'b>>,
     child_count: usize,
     wordings: Vec<Wording<'b>>,
     notes: Vec<Note<'b>>,
@@ -199,8 +233,18 @@ struct Provenance<'b> {
 }
 
 fn node_text(node: &Node<'_>) -> Told {
-    let Node { id, citation, heading, text, breadcrumb, status, child_count, wordings, notes, provenance, .. } = node;
-    let mut out = format!("# {citation} {heading}\n{}\nStatus: {status}\n\n{text}\n", breadcrumb.join(" > "));
+    let Node { id, citation, heading, text, breadcrumb, standing, child_count, wordings, notes, provenance, .. } = node;
+    let mut out = format!("# {citation} {heading}\n{}\nStatus: {standing}\n", breadcrumb.join(" > "));
+    if let Some(remark) = &node.validity_remark {
+        let _ = writeln!(out, "The publisher says: {remark}");
+    }
+    for Linked { id, citation, heading, .. } in &node.successors {
+        let _ = writeln!(out, "Now: {citation} {heading} (id {id})");
+    }
+    if let Some(notice) = &node.notice {
+        let _ = writeln!(out, "Note: {notice}");
+    }
+    let _ = writeln!(out, "\n{text}");
     if *child_count > 0 {
         let _ = writeln!(out, "\nIt contains {child_count} more; list them with law.browse and parent {id}.");
     }
@@ -234,6 +278,8 @@ struct Linked<'b> {
     id: Text<'b>,
     citation: Text<'b>,
     heading: Text<'b>,
+    #[serde(flatten, borrow)]
+    standing: Standing<'b>,
     child_count: Option<usize>,
 }
 
@@ -268,9 +314,9 @@ fn references(references: References<'_>) -> Told {
 /// A line and a link for each node.
 fn list_of(nodes: &[Linked<'_>], head: String) -> Told {
     let mut told = Told { text: head + "\n", links: Vec::new() };
-    for Linked { id, citation, heading, child_count } in nodes.iter().take(LISTED) {
+    for Linked { id, citation, heading, standing, child_count } in nodes.iter().take(LISTED) {
         let inside = child_count.filter(|count| *count > 0).map(|count| format!(", contains {count}"));
-        let _ = writeln!(told.text, "- {citation} {heading} (id {id}{})", inside.unwrap_or_default());
+        let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {id}{})", inside.unwrap_or_default());
         told.links.push(link(id, citation, heading));
     }
     if nodes.len() > LISTED {
@@ -300,14 +346,16 @@ struct Candidate<'b> {
     node_id: Text<'b>,
     citation: Text<'b>,
     heading: Text<'b>,
+    #[serde(flatten, borrow)]
+    standing: Standing<'b>,
 }
 
 fn resolve(resolved: &Resolved<'_>) -> Told {
     let mut told = Told::default();
     for Resolution { answer, citation, candidates, message } in &resolved.answers {
         let _ = writeln!(told.text, "{}: {answer}. {message}", citation.as_deref().unwrap_or("?"));
-        for Candidate { node_id, citation, heading } in candidates {
-            let _ = writeln!(told.text, "- {citation} {heading} (id {node_id})");
+        for Candidate { node_id, citation, heading, standing } in candidates {
+            let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {node_id})");
             told.links.push(link(node_id, citation, heading));
         }
     }
@@ -347,8 +395,8 @@ fn zones(point: AtPoint<'_>) -> Told {
     if !provisions.is_empty() {
         let _ = writeln!(told.text, "Read the provisions with law.get_node:");
     }
-    for Linked { id, citation, heading, .. } in &provisions {
-        let _ = writeln!(told.text, "- {citation} {heading} (id {id})");
+    for Linked { id, citation, heading, standing, .. } in &provisions {
+        let _ = writeln!(told.text, "- {citation} {heading} ({standing}, id {id})");
         told.links.push(link(id, citation, heading));
     }
     told
@@ -398,9 +446,12 @@ struct Jurisdiction<'b> {
 }
 
 #[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'b"))]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'b"))]
 struct CoveredBody<'b> {
     name: Text<'b>,
+    #[serde(default)]
+    in_force_count: u32,
+    current_through: Option<Text<'b>>,
     parts: Parts<'b>,
 }
 
@@ -418,10 +469,12 @@ fn coverage(coverage: Coverage<'_>) -> Told {
         let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
         let zoning = if &**gis_status == "published" { ", zoning layer" } else { "" };
         let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
-        for CoveredBody { name, parts: Parts { level, missing } } in code_bodies {
+        for CoveredBody { name, in_force_count, current_through, parts: Parts { level, missing } } in code_bodies {
+            let through = current_through.as_ref().map(|day| format!(", current through {day}")).unwrap_or_default();
+            let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
             if let (Some(level), Some(missing @ [_, ..])) = (level, missing.as_deref()) {
                 let missing = missing.iter().map(|number| &**number).collect::<Vec<_>>().join(", ");
-                let _ = writeln!(text, "  - {name}: not here are {level}s {missing}");
+                let _ = writeln!(text, "    not here are {level}s {missing}");
             }
         }
     }

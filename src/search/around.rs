@@ -11,6 +11,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::filter::Scope;
+use super::law_on_day::LawOnDay;
 use super::ranking::Page;
 use super::relation::Relation;
 use super::request::Hit;
@@ -29,7 +30,7 @@ impl Around {
         for relation in Relation::ALL.into_iter().filter(|relation| relation.score() >= min_score) {
             let related = match relation {
                 Relation::Named => named.to_vec(),
-                Relation::Citing => citing(snapshot, named),
+                Relation::Citing => citing(snapshot, scope.law, named),
                 Relation::Cited => named.iter().flat_map(|&node| snapshot.references.outgoing(node)).collect(),
                 Relation::Neighbour => named.iter().flat_map(|&node| neighbours(snapshot, node)).collect(),
             };
@@ -50,10 +51,11 @@ impl Around {
         all
     }
 
-    pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
+    pub(super) fn page(&self, page: &Page, law: &LawOnDay) -> Vec<Hit> {
         let on_page = self.0.iter().take(page.end).skip(page.start);
         let hit = |&(node, relation): &(NodeOrdinal, Relation)| Hit {
             node,
+            shown: law.shown(node),
             score: relation.score(),
             chunk: None,
             relation: Some(relation),
@@ -65,12 +67,12 @@ impl Around {
 
 /// The provisions that cite some, each once: those in force first, then those that are cited most themselves, then in
 /// code order.
-fn citing(snapshot: &Snapshot, named: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
+fn citing(snapshot: &Snapshot, law: &LawOnDay, named: &[NodeOrdinal]) -> Vec<NodeOrdinal> {
     let mut citing: Vec<NodeOrdinal> = named.iter().flat_map(|&node| snapshot.references.incoming(node)).collect();
     citing.sort_unstable();
     citing.dedup();
     citing.sort_by_cached_key(|&node| {
-        let is_dead = !snapshot.outline.status(node).is_living();
+        let is_dead = !law.status(node).is_living();
         (is_dead, Reverse(snapshot.references.incoming(node).len()), node)
     });
     citing

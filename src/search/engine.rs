@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::nodes::ArchivedNodeRecord;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::around::Around;
@@ -15,7 +17,8 @@ use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::in_a_row::note_rows;
-use super::keyword::{Bits, Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::law_on_day::{LawByDay, LawOnDay, ShownWords};
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
@@ -32,7 +35,9 @@ pub struct Engine {
     pub(super) keyword: KeywordLeg,
     rarity: TokenRarity,
     likeness: Likeness,
-    dead: Bits,
+    law: LawByDay,
+    /// Through when each source is current.
+    through: Vec<Option<Day>>,
     pub(super) resolve_tables: ResolveTables,
     tuning: Tuning,
 }
@@ -80,17 +85,43 @@ impl Engine {
     pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
         let rarity = TokenRarity::of(&snapshot.token_sets, &snapshot.chunks);
-        let outline = &snapshot.outline;
-        let dead = Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living());
+        let law = LawByDay::of(&snapshot);
+        let sources = snapshot.catalogue.sources.iter();
+        let through = sources.map(|source| source.current_through.as_ref()?.parse().ok()).collect();
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
         let tuning = tuning.for_spaces(snapshot.encoded.is_some());
         let likeness = Likeness::of(&tuning);
-        Ok(Self { keyword, rarity, likeness, dead, tuning, snapshot, resolve_tables: ResolveTables::default() })
+        Ok(Self { keyword, rarity, likeness, law, through, tuning, snapshot, resolve_tables: ResolveTables::default() })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    /// The law as it is on a day; without one, on the last day that each source knows.
+    pub fn law_on(&self, day: Option<Day>) -> Arc<LawOnDay> {
+        self.law.on(day)
+    }
+
+    /// Through when the edition of a node is current, if its source says so.
+    pub fn current_through(&self, node: NodeOrdinal) -> Result<Option<Day>, SearchError> {
+        let card = self.snapshot.cards.get(node)?;
+        if !card.has_own_date {
+            return Ok(self.through.get(usize::from(card.source)).copied().flatten());
+        }
+        let own = |record: &ArchivedNodeRecord| record.current_through.as_ref().and_then(|date| date.parse().ok());
+        Ok(self.snapshot.nodes.with(node, own)?)
+    }
+
+    /// The oldest of the days through which the sources of a range are current; none if one of them does not say.
+    pub fn oldest_current_through(&self, nodes: OrdinalRange) -> Option<Day> {
+        let mut sources: Vec<u16> =
+            nodes.iter().filter_map(|node| self.snapshot.cards.source(NodeOrdinal(node))).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let days = sources.into_iter().map(|source| self.through.get(usize::from(source)).copied().flatten());
+        days.collect::<Option<Vec<Day>>>()?.into_iter().min()
     }
 
     /// What it weighs with; a space that the snapshot does not have counts nothing.
@@ -107,7 +138,8 @@ impl Engine {
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         check_query(request.query)?;
         let page = Page::of(request)?;
-        let scope = Scope::of(&self.snapshot, request.filter);
+        let law = self.law_on(request.day);
+        let scope = Scope::of(&self.snapshot, &law, request.filter);
         let _at_work = AtWork::begin();
         let mut watch = Stopwatch::start();
 
@@ -126,7 +158,8 @@ impl Engine {
     /// trained with. What the query cites is none of them.
     pub fn candidates(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
         check_query(request.query)?;
-        let scope = Scope::of(&self.snapshot, request.filter);
+        let law = self.law_on(request.day);
+        let scope = Scope::of(&self.snapshot, &law, request.filter);
         let read = self.read(request, self.understand(request, request.query)?, &scope)?;
         let ranked = self.find(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
         let coverage = ranked.keyword.coverage().powf(self.tuning.coverage_power);
@@ -158,9 +191,10 @@ impl Engine {
             watch.end(Stage::Vector);
             request.abandoned.check().map(|()| nearest)
         };
-        let (nearest, keyword) = self.ask(request, scope, page, &understood.cited, &terms, nearest)?;
+        let (nearest, mut keyword) = self.ask(request, scope, page, &understood.cited, &terms, nearest)?;
         request.abandoned.check()?;
-        let mut head = self.head(&understood, &keyword, &nearest);
+        let mut head = self.head(scope.law, &understood, &keyword, &nearest);
+        self.weigh_shown_words(scope.law, &understood, &terms, &mut keyword, &mut head)?;
         if request.mode != Mode::Semantic {
             note_rows(&self.keyword, &understood, &keyword, &mut head)?;
         }
@@ -168,7 +202,7 @@ impl Engine {
         request.abandoned.check()?;
 
         if let Some(vectors) = &vectors {
-            semantic::complete(&self.snapshot, vectors, &mut head);
+            semantic::complete(&self.snapshot, scope.law, vectors, &mut head);
         }
         if request.mode != Mode::Keyword {
             self.rerank(&understood, &mut head);
@@ -178,7 +212,10 @@ impl Engine {
 
         let mut ranking = self.rank(request.mode, &mut understood, head, &keyword);
         ranking.keep_from(request.filter.min_score, &keyword);
-        let hits = ranking.page(page);
+        let mut hits = ranking.page(page);
+        for hit in &mut hits {
+            hit.shown = scope.law.shown(hit.node);
+        }
         watch.end(Stage::Fuse);
         Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
     }
@@ -233,7 +270,7 @@ impl Engine {
         watch.end(Stage::Understand);
         let known = self.keyword.look_up(&understood.words)?;
         watch.end(Stage::Keyword);
-        let mut hits = around.page(page);
+        let mut hits = around.page(page, scope.law);
         watch.end(Stage::Fuse);
         let facets = request.facets.then(|| facets::count(&self.snapshot, &around.matches()));
         watch.end(Stage::Facets);
@@ -300,7 +337,7 @@ impl Engine {
             admission: scope.admission.as_ref(),
             keep: self.tuning.keyword_candidates.max(wanted),
             list_matches: request.facets,
-            dead: &self.dead,
+            dead: &scope.law.dead,
         };
         let Some(spare) = Spare::core(scope.ranges.len()) else {
             let nearest = nearest()?;
@@ -337,7 +374,13 @@ impl Engine {
     }
 
     /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
-    fn head(&self, understood: &Understood, keyword: &KeywordFound, nearest: &[SemanticCandidate]) -> Vec<Candidate> {
+    fn head(
+        &self,
+        law: &LawOnDay,
+        understood: &Understood,
+        keyword: &KeywordFound,
+        nearest: &[SemanticCandidate],
+    ) -> Vec<Candidate> {
         let from_words = self.tuning.keyword_candidates;
         let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * from_words);
         for found in nearest {
@@ -347,7 +390,7 @@ impl Engine {
                 encoded: found.encoded,
                 chunk: Some(found.chunk),
                 keyword: matched.map(|place| keyword.watched[place].score),
-                ..self.candidate(found.node)
+                ..self.candidate(law, found.node)
             });
         }
         head.sort_unstable_by_key(|candidate| candidate.node);
@@ -359,7 +402,7 @@ impl Engine {
                     Err(_) => head.push(Candidate {
                         keyword: Some(scored.score),
                         keyword_rank: Some(rank),
-                        ..self.candidate(NodeOrdinal(scored.doc))
+                        ..self.candidate(law, NodeOrdinal(scored.doc))
                     }),
                 }
             }
@@ -369,11 +412,44 @@ impl Engine {
     }
 
     /// A provision with what the snapshot knows of it, whatever the query.
-    fn candidate(&self, node: NodeOrdinal) -> Candidate {
+    fn candidate(&self, law: &LawOnDay, node: NodeOrdinal) -> Candidate {
         Candidate {
             cited_by: self.snapshot.references.incoming(node).len(),
-            ..Candidate::new(node, self.dead.has(node.0))
+            ..Candidate::new(node, law.dead.has(node.0))
         }
+    }
+
+    /// The keyword index has all wordings of a provision as one. Words that only others than the one of the day have count
+    /// nothing, and a provision that matches by nothing else is no match.
+    fn weigh_shown_words(
+        &self,
+        law: &LawOnDay,
+        understood: &Understood,
+        terms: &Terms,
+        keyword: &mut KeywordFound,
+        head: &mut Vec<Candidate>,
+    ) -> Result<(), SearchError> {
+        for candidate in head.iter_mut().filter(|candidate| law.hides_wordings_of(candidate.node)) {
+            let Some(score) = candidate.keyword else { continue };
+            let (heading, text) = self.wording(candidate.node, law.shown(candidate.node).place)?;
+            let shown = ShownWords::of([heading.as_ref(), self.snapshot.texts.get(text)?]);
+            let (mut matched, mut kept) = (0.0, 0.0);
+            for (word, known) in understood.words.iter().zip(&terms.known) {
+                let found = self.keyword.terms_in(std::slice::from_ref(word), candidate.node.0)?;
+                let weight = known.weight().filter(|_| !found.is_empty()).unwrap_or_default();
+                matched += weight;
+                let is_shown =
+                    found.iter().any(|term| shown.has(term)) || self.keyword.is_above(&found, candidate.node.0)?;
+                kept += if is_shown { weight } else { 0.0 };
+            }
+            let has_phrases = understood.phrases.iter().flatten().all(|term| shown.has(term));
+            candidate.keyword = (kept > 0.0 && has_phrases).then(|| score * kept / matched);
+            if candidate.keyword.is_none() {
+                keyword.forget(candidate.node.0);
+            }
+        }
+        head.retain(|candidate| candidate.keyword.is_some() || candidate.near.is_some() || candidate.encoded.is_some());
+        Ok(())
     }
 
     fn rerank(&self, understood: &Understood, head: &mut [Candidate]) {

@@ -8,6 +8,8 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
+use super::law_on_day::LawOnDay;
+
 /// What a search is narrowed to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
@@ -31,21 +33,23 @@ impl Filter {
     }
 }
 
-/// Where one search looks in one snapshot.
+/// Where one search looks in one snapshot, on a day.
 pub(super) struct Scope<'s> {
+    pub law: &'s LawOnDay,
     pub ranges: OrdinalRanges,
     /// None where every provision of the ranges is admitted.
     pub admission: Option<Admission<'s>>,
 }
 
 impl<'s> Scope<'s> {
-    pub(super) fn of(snapshot: &'s Snapshot, filter: &'s Filter) -> Self {
+    pub(super) fn of(snapshot: &'s Snapshot, law: &'s LawOnDay, filter: &'s Filter) -> Self {
         let everything = || OrdinalRange { start: 0, end: snapshot.outline.len() }.into();
         let (tags, statuses) = (filter.tags.as_deref(), filter.statuses.as_deref());
         let is_narrow = tags.is_some() || statuses.is_some();
         Self {
+            law,
             ranges: filter.ranges.clone().unwrap_or_else(everything),
-            admission: is_narrow.then_some(Admission { snapshot, tags, statuses }),
+            admission: is_narrow.then_some(Admission { snapshot, law, tags, statuses }),
         }
     }
 
@@ -57,13 +61,14 @@ impl<'s> Scope<'s> {
 /// Which provisions tags and statuses leave.
 pub(super) struct Admission<'s> {
     snapshot: &'s Snapshot,
+    law: &'s LawOnDay,
     tags: Option<&'s [u16]>,
     statuses: Option<&'s [Status]>,
 }
 
 impl Admission<'_> {
     pub(super) fn admits(&self, node: NodeOrdinal) -> bool {
-        let has_status = self.statuses.is_none_or(|wanted| wanted.contains(&self.snapshot.outline.status(node)));
+        let has_status = self.statuses.is_none_or(|wanted| wanted.contains(&self.law.status(node)));
         has_status && self.tags.is_none_or(|wanted| self.snapshot.tags.of(node).iter().any(|tag| wanted.contains(tag)))
     }
 }

@@ -1,14 +1,18 @@
 //! Adds to results what a person reads: citation, heading, status and code body.
 
+use std::borrow::Cow;
+
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
-use hornbook_corpus::nodes::{ArchivedNodeRecord, NodesError};
-use hornbook_corpus::outline::{self, Status};
+use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::outline;
 use hornbook_corpus::texts::Span;
+use hornbook_corpus::validity::ShownWording;
 
 use super::engine::Engine;
 use super::error::SearchError;
+use super::law_on_day::LawOnDay;
 use super::request::Hit;
 
 /// A hit with what it is called.
@@ -17,32 +21,47 @@ pub struct HydratedHit<'s> {
     pub node: NodeOrdinal,
     pub id: NodeId,
     pub citation: &'s str,
-    pub heading: &'s str,
-    pub status: Status,
+    /// That of the wording of the day.
+    pub heading: Cow<'s, str>,
+    pub shown: ShownWording,
     pub code_body: Option<&'s CodeBody>,
-    /// The current text, then those of other wordings.
-    pub(super) texts: Vec<Span>,
+    /// The text of the wording of the day.
+    pub(super) text: Span,
 }
 
 impl Engine {
     /// Reads what a hit is called.
     pub fn hydrate(&self, hit: &Hit) -> Result<HydratedHit<'_>, SearchError> {
         let snapshot = self.snapshot();
-        let Card { citation, heading, text, wordings, .. } = snapshot.cards.get(hit.node)?;
-        let texts = match wordings {
-            0 => vec![text],
-            _ => snapshot.nodes.with(hit.node, texts_of)?,
-        };
-        let id = self.id_of(hit.node)?;
+        let citation = snapshot.cards.get(hit.node)?.citation;
+        let (heading, text) = self.wording(hit.node, hit.shown.place)?;
         Ok(HydratedHit {
             node: hit.node,
-            id,
+            id: self.id_of(hit.node)?,
             citation,
             heading,
-            status: snapshot.outline.status(hit.node),
+            shown: hit.shown,
             code_body: snapshot.code_body_of(hit.node),
-            texts,
+            text,
         })
+    }
+
+    /// Heading and text of a wording of a node, by its place.
+    pub(super) fn wording(&self, node: NodeOrdinal, place: usize) -> Result<(Cow<'_, str>, Span), SearchError> {
+        let Card { heading, text, .. } = self.snapshot().cards.get(node)?;
+        if place == 0 {
+            return Ok((heading.into(), text));
+        }
+        Ok(self.snapshot().nodes.with(node, |record| {
+            let wording = record.wordings.get(place).unwrap_or(&record.wordings[0]);
+            let (offset, length) = (wording.text.offset.to_native(), wording.text.length.to_native());
+            (wording.heading.as_str().to_owned().into(), Span { offset, length })
+        })?)
+    }
+
+    /// The heading of the wording of a node that is shown on a day.
+    pub fn heading_on(&self, law: &LawOnDay, node: NodeOrdinal) -> Result<Cow<'_, str>, SearchError> {
+        self.wording(node, law.shown(node).place).map(|(heading, _)| heading)
     }
 
     pub(super) fn id_of(&self, node: NodeOrdinal) -> Result<NodeId, SearchError> {
@@ -52,10 +71,4 @@ impl Engine {
             SearchError::Nodes(NodesError::Missing { path, ordinal: node })
         })
     }
-}
-
-fn texts_of(record: &ArchivedNodeRecord) -> Vec<Span> {
-    let wordings = record.wordings.iter().map(|wording| &wording.text);
-    let spans = std::iter::once(&record.text).chain(wordings);
-    spans.map(|span| Span { offset: span.offset.to_native(), length: span.length.to_native() }).collect()
 }

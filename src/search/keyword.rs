@@ -10,7 +10,6 @@
 //! Scores are BM25 with the fields combined before saturation: a word in the heading counts as several in the text.
 //! Documents are processed in windows, so that the sums stay near the processor, however large the corpus.
 
-mod bits;
 mod collect;
 mod common;
 mod found;
@@ -36,10 +35,10 @@ use std::io;
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
+use super::bits::Bits;
 use super::postings::{AllTerms, FieldReader, PhraseReader};
 use super::spare::Spare;
 use super::understand::{PhraseTerms, QueryWord, is_stop_word};
-pub(super) use bits::Bits;
 use collect::Collector;
 pub(super) use found::{Constraints, KeywordFound, KeywordQuery, Scored, by_rank};
 pub(super) use known::KnownWord;
@@ -256,6 +255,18 @@ impl KeywordLeg {
             }
         }
         Ok(found)
+    }
+
+    /// Whether one of some terms is in the citation of a document or in the headings above it.
+    pub(super) fn is_above(&self, terms: &[String], doc: u32) -> io::Result<bool> {
+        for term in terms {
+            for field in [&self.citation, &self.breadcrumb] {
+                if field.cursor(term)?.is_some_and(|mut cursor| cursor.worth_at(doc) > 0.0) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// One pass over the ranges. The `watched` are documents whose scores are asked for whatever their rank, ascending.

@@ -12,6 +12,9 @@
 //! A query that is nothing but a citation has an order of its own (`around`): the provision, what cites it, what it cites,
 //! its neighbours.
 //!
+//! A search is over the law as it is on a day (`law_on_day`): of a provision with several wordings, the one of that day is
+//! shown and compared.
+//!
 //! **What matches**, and so what totals and facets count: the keyword matches as `keyword` defines them (not in semantic
 //! mode), the semantic candidates (not in keyword mode), and what is cited. The engine holds no lock and changes nothing:
 //! any number of threads may search at once. In a large corpus a search takes a second core for some steps, if one is idle
@@ -20,6 +23,7 @@
 mod abandoned;
 mod around;
 mod bare_number;
+mod bits;
 mod compound;
 mod correct;
 mod engine;
@@ -34,6 +38,7 @@ mod fuse;
 mod hydrate;
 mod in_a_row;
 mod keyword;
+mod law_on_day;
 mod limits;
 mod parts;
 mod postings;
@@ -57,6 +62,7 @@ pub use facets::{FacetCount, Facets};
 pub use feature::{Feature, Features};
 pub use filter::Filter;
 pub use hydrate::HydratedHit;
+pub use law_on_day::LawOnDay;
 pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
 pub use parts::BodyParts;
 pub use relation::Relation;

@@ -115,7 +115,7 @@ impl Ranking {
     }
 
     fn hit(&self, mut place: usize) -> Option<Hit> {
-        let hit = |node, score, chunk| Some(Hit { node, score, chunk, relation: None, explain: None });
+        let hit = |node, score, chunk| Some(Hit::new(node, score, chunk));
         if let Some(&node) = self.cited.get(place) {
             return hit(node, 1.0, None);
         }

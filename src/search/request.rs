@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::ShownWording;
 use serde::Serialize;
 
 use super::abandoned::Abandoned;
@@ -88,6 +91,8 @@ pub struct SearchRequest<'a> {
     pub explain: bool,
     /// The words are searched for as they were typed: misspelt ones are not corrected.
     pub exact: bool,
+    /// The law as it is on this day; without one, on the last day that each source knows.
+    pub day: Option<Day>,
     pub abandoned: Abandoned<'a>,
 }
 
@@ -103,6 +108,7 @@ impl<'a> SearchRequest<'a> {
             facets: false,
             explain: false,
             exact: false,
+            day: None,
             abandoned: Abandoned::default(),
         }
     }
@@ -135,6 +141,8 @@ pub(super) struct Searched {
 #[derive(Clone, Debug)]
 pub struct Hit {
     pub node: NodeOrdinal,
+    /// The wording of the day.
+    pub shown: ShownWording,
     /// From 1 for what is cited or could not be better down to 0.
     pub score: f32,
     /// The passage whose meaning is nearest, where the semantic leg found it.
@@ -142,6 +150,14 @@ pub struct Hit {
     /// How it is related to the provision that the query names, if the query is nothing but a citation.
     pub relation: Option<Relation>,
     pub explain: Option<HitExplain>,
+}
+
+impl Hit {
+    /// A hit before it is known which wording of it is shown.
+    pub(super) fn new(node: NodeOrdinal, score: f32, chunk: Option<ChunkOrdinal>) -> Self {
+        let shown = ShownWording::constant(Status::InForce);
+        Self { node, shown, score, chunk, relation: None, explain: None }
+    }
 }
 
 /// What the query was taken for.

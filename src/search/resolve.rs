@@ -12,13 +12,16 @@ use hornbook_corpus::citation::{
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::contents::PrintedWithin;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::Engine;
 use super::error::SearchError;
+use super::law_on_day::LawOnDay;
 use super::parts::{Absence, BodyParts, message_of_part};
 use containers::ContainerIndex;
 
@@ -98,6 +101,14 @@ pub struct CitedNode {
     pub heading: String,
     #[schemars(with = "String")]
     pub status: Status,
+    /// The first day of the wording of the day, and the first on which it is law no more; as far as the source says.
+    #[schemars(with = "Option<String>")]
+    pub effective_from: Option<Day>,
+    #[schemars(with = "Option<String>")]
+    pub effective_to: Option<Day>,
+    /// Through when its edition is current, if the source says so.
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
     #[serde(skip)]
     pub node: NodeOrdinal,
 }
@@ -106,10 +117,22 @@ pub struct CitedNode {
 pub type Mention = (Range<usize>, NodeOrdinal, Vec<Box<str>>);
 
 impl Engine {
-    /// Resolves a citation or a list of them: one answer for each, in order, at least one.
+    /// Resolves a citation or a list of them: one answer for each, in order, at least one. Provisions are as they were on the
+    /// last day that their source knows.
     pub fn resolve(&self, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let resolved = self.snapshot().grammar().resolve(text, &Held(self))?;
         resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
+    }
+
+    /// The same, with each provision as it is on a day.
+    pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
+        let mut answers = self.resolve(text)?;
+        for cited in answers.iter_mut().flat_map(|answer| &mut answer.candidates) {
+            let shown = law.shown(cited.node);
+            cited.heading = self.heading_on(law, cited.node)?.into_owned();
+            (cited.status, cited.effective_from, cited.effective_to) = (shown.status, shown.from, shown.to);
+        }
+        Ok(answers)
     }
 
     /// The places where the text of the provision with this citation cites provisions that are held, one each: byte ranges
@@ -313,9 +336,17 @@ impl Engine {
 
     fn cited_node(&self, node: NodeOrdinal) -> Result<CitedNode, SearchError> {
         let Card { citation, heading, .. } = self.snapshot().cards.get(node)?;
-        let (citation, heading) = (citation.to_owned(), heading.to_owned());
-        let status = self.snapshot().outline.status(node);
-        Ok(CitedNode { node_id: self.id_of(node)?, citation, heading, status, node })
+        let ShownWording { status, from, to, .. } = self.law_on(None).shown(node);
+        Ok(CitedNode {
+            node_id: self.id_of(node)?,
+            citation: citation.to_owned(),
+            heading: heading.to_owned(),
+            status,
+            effective_from: from,
+            effective_to: to,
+            current_through: self.current_through(node)?,
+            node,
+        })
     }
 
     fn container_index(&self) -> Result<&ContainerIndex, SearchError> {

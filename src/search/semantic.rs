@@ -13,6 +13,7 @@ use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Near};
 use super::keyword::Constraints;
+use super::law_on_day::LawOnDay;
 
 /// A provision with what each space says of it, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +111,8 @@ impl Search<'_> {
         let mut seen = Vec::with_capacity(nearest.len());
         let mut found = Vec::with_capacity(nearest.len());
         for neighbour in nearest.into_iter().take_while(|neighbour| neighbour.score >= floor) {
-            let Some(node) = snapshot.chunks.node_of(neighbour.chunk) else { continue };
+            let node = snapshot.chunks.node_of(neighbour.chunk).filter(|&node| scope.law.shows(node, neighbour.chunk));
+            let Some(node) = node else { continue };
             seen.push((node, found.len()));
             let near = Near { similarity: neighbour.score, rank: None };
             found.push(SemanticCandidate { node, chunk: neighbour.chunk, near: Some(near), encoded: None });
@@ -131,24 +133,24 @@ impl Search<'_> {
 }
 
 /// Compares also those with the query that another leg found: what is not among the nearest is not without meaning.
-pub(super) fn complete(snapshot: &Snapshot, query: &QueryVectors, head: &mut [Candidate]) {
+pub(super) fn complete(snapshot: &Snapshot, law: &LawOnDay, query: &QueryVectors, head: &mut [Candidate]) {
     if let Some(vector) = &query.first {
-        complete_in(snapshot, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);
+        complete_in(law, &snapshot.vectors, vector, head, |candidate| &mut candidate.near);
     }
     if let (Some(encoded), Some(vector)) = (&snapshot.encoded, &query.second) {
-        complete_in(snapshot, encoded.vectors(), vector, head, |candidate| &mut candidate.encoded);
+        complete_in(law, encoded.vectors(), vector, head, |candidate| &mut candidate.encoded);
     }
 }
 
 fn complete_in(
-    snapshot: &Snapshot,
+    law: &LawOnDay,
     index: &VectorIndex,
     vector: &[f32],
     head: &mut [Candidate],
     near: impl Fn(&mut Candidate) -> &mut Option<Near>,
 ) {
     let mut missing: Vec<&mut Candidate> = head.iter_mut().filter_map(|c| near(c).is_none().then_some(c)).collect();
-    let ranges: Vec<OrdinalRange> = missing.iter().map(|candidate| snapshot.chunks.chunks_of(candidate.node)).collect();
+    let ranges: Vec<OrdinalRange> = missing.iter().map(|candidate| law.chunks_of(candidate.node)).collect();
     for (candidate, found) in missing.iter_mut().zip(index.best_of_each(vector, &ranges)) {
         if let Some(found) = found {
             *near(candidate) = Some(Near { similarity: found.score, rank: None });

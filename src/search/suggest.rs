@@ -2,6 +2,7 @@
 
 use hornbook_corpus::analyzer::TokenRole;
 use hornbook_corpus::cards::Card;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::suggest::{Closeness, Suggested, SuggestedKind, WORDS_MAX};
@@ -10,6 +11,7 @@ use serde::Serialize;
 use super::abandoned::Abandoned;
 use super::engine::Engine;
 use super::error::SearchError;
+use super::law_on_day::LawOnDay;
 use super::understand::{check_length, with_analyzer};
 
 /// The most suggestions that are given.
@@ -30,6 +32,9 @@ pub struct Suggestion {
     pub node_id: NodeId,
     pub citation: String,
     pub status: Status,
+    /// The first day of the wording of the day, and the first on which it is law no more; as far as the source says.
+    pub effective_from: Option<Day>,
+    pub effective_to: Option<Day>,
     /// How many nodes have this heading or citation.
     pub count: u32,
     /// Whether it matches only if a typing error is assumed.
@@ -47,13 +52,15 @@ pub struct SuggestRequest<'a> {
     pub limit: usize,
     /// A jurisdiction with what lies in it.
     pub range: Option<OrdinalRange>,
+    /// The law as it is on this day; without one, on the last day that each source knows.
+    pub day: Option<Day>,
     pub abandoned: Abandoned<'a>,
 }
 
 impl<'a> SuggestRequest<'a> {
     /// Ten suggestions from everything.
     pub fn new(text: &'a str) -> Self {
-        Self { text, limit: 10, range: None, abandoned: Abandoned::default() }
+        Self { text, limit: 10, range: None, day: None, abandoned: Abandoned::default() }
     }
 }
 
@@ -72,16 +79,18 @@ impl Engine {
         check_length(request.text)?;
         let range = request.range.unwrap_or_else(|| self.everything());
         let limit = request.limit.min(SUGGESTIONS_MAX);
+        let law = self.law_on(request.day);
         let suggestions = &self.snapshot().suggestions;
         let found = suggestions.complete(request.text, limit, range, || request.abandoned.check())?;
         let suggestions =
-            found.iter().map(|suggested| self.suggestion(suggested)).collect::<Result<_, SearchError>>()?;
+            found.iter().map(|suggested| self.suggestion(&law, suggested)).collect::<Result<_, SearchError>>()?;
         Ok(SuggestResponse { suggestions, did_you_mean: self.did_you_mean(request.text, request.abandoned)? })
     }
 
-    fn suggestion(&self, suggested: &Suggested<'_>) -> Result<Suggestion, SearchError> {
+    fn suggestion(&self, law: &LawOnDay, suggested: &Suggested<'_>) -> Result<Suggestion, SearchError> {
         let snapshot = self.snapshot();
-        let node = suggested.node(|node| snapshot.outline.status(node).is_living());
+        let node = suggested.node(|node| law.status(node).is_living());
+        let shown = law.shown(node);
         let Card { heading, citation, .. } = snapshot.cards.get(node)?;
         let (kind, text) = match suggested.kind {
             SuggestedKind::Heading => ("heading", heading),
@@ -92,7 +101,9 @@ impl Engine {
             text: text.to_owned(),
             node_id: self.id_of(node)?,
             citation: citation.to_owned(),
-            status: snapshot.outline.status(node),
+            status: shown.status,
+            effective_from: shown.from,
+            effective_to: shown.to,
             count: suggested.nodes.len() as u32,
             is_guess: suggested.closeness >= Closeness::NearlyBegins,
             node,

@@ -7,6 +7,7 @@ use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::{NodeRecord, NodesError};
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::validity::Validity;
 use serde::Serialize;
 
 /// Nodes are listed up to this many of a kind and code body; all are counted.
@@ -102,11 +103,9 @@ fn add_removed(
 }
 
 fn differs(before: &NodeRecord, after: &NodeRecord) -> bool {
-    let wordings = |record: &NodeRecord| -> Vec<(String, [u8; 32])> {
-        record.wordings.iter().map(|wording| (wording.label.clone(), wording.text_sha256)).collect()
+    let wordings = |record: &NodeRecord| -> Vec<(String, Validity, [u8; 32])> {
+        let wordings = record.wordings.iter();
+        wordings.map(|wording| (wording.heading.clone(), wording.validity, wording.text_sha256)).collect()
     };
-    before.text_sha256 != after.text_sha256
-        || before.heading != after.heading
-        || before.status != after.status
-        || wordings(before) != wordings(after)
+    wordings(before) != wordings(after)
 }

@@ -118,10 +118,11 @@ pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswe
     let parent = opened.parameter("parent").map(str::to_owned);
     let news = browsed(&mut opened, body, parent.as_deref(), PART_SIZE).await?;
     let children: Children<'_> = news.read()?;
+    let day = opened.named_day();
     let rest = news.pages.filter(|Pages { page, last }| page < last);
     let main = html! {
         ul.links.tree {
-            @for child in &children.nodes { (entry(child, body)) }
+            @for child in &children.nodes { (entry(child, body, day.as_deref())) }
             @if let Some(Pages { page, last }) = rest {
                 li.more { a href=(level(body, parent.as_deref(), page + 1)) { "More, part " (page + 1) " of " (last) } }
             }
@@ -140,8 +141,9 @@ fn level(body: &str, parent: Option<&str>, page: u32) -> String {
 pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option<&str>) -> Result<Markup, ApiError> {
     let news = browsed(opened, body, parent, PAGE_SIZE).await?;
     let children: Children<'_> = news.read()?;
+    let day = opened.named_day();
     Ok(html! {
-        ul.links.tree { @for child in &children.nodes { (entry(child, body)) } }
+        ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
         @if let Some(pages) = news.pages { (pager::of(pages, "?page=")) }
     })
 }
@@ -153,12 +155,12 @@ async fn browsed(opened: &mut Opened<'_>, body: &str, parent: Option<&str>, limi
     opened.call(Ask::read("browse", &query)).await
 }
 
-fn entry(child: &Child<'_>, body: &str) -> Markup {
+fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
     let level = (*child_count > 0).then(|| level(body, Some(id), 1));
     html! {
         li data-level=[level] {
-            a href=(address::path(id)) {
+            a href=(address::path_on(id, day)) {
                 @if *child_count == 0 || !is_numbered_alike(citation, heading) { span.citation { (Letters(citation)) } " " }
                 span.heading { (brief(heading)) }
                 @if *child_count > 0 { " " span.count { (child_count) } }

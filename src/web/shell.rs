@@ -15,6 +15,7 @@ use super::visitor::Visitor;
 use crate::accounts::admission::Receipt;
 use crate::accounts::changes::SignedIn;
 use crate::accounts::records::AccountStatus;
+use crate::api::as_of::{AS_OF_NAME, today};
 use crate::api::call::{Answer, Asker, Call, Outcome, Progress};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
@@ -26,6 +27,7 @@ use crate::api::service::Service;
 use crate::api::unread::UnreadShare;
 use crate::api::visitors::{VisitorRates, Visitors, Wish};
 use crate::door::{DoorAnswer, Visit};
+use crate::search::LawOnDay;
 
 /// What an operator chooses about the pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,6 +147,18 @@ impl Opened<'_> {
         (!values.is_empty()).then(|| values.join(","))
     }
 
+    /// The day whose law the page shows, where its address names one.
+    pub(super) fn named_day(&self) -> Option<String> {
+        self.parameter(AS_OF_NAME).map(str::trim).filter(|day| !day.is_empty()).map(str::to_owned)
+    }
+
+    /// The law as it is on the day of the page.
+    pub(super) fn law(&self) -> Arc<LawOnDay> {
+        let named = self.named_day().and_then(|day| day.parse().ok());
+        let day = named.unwrap_or_else(|| today(self.shell.service.now()));
+        self.corpus.engine().law_on(Some(day))
+    }
+
     /// Calls an operation that answers whole.
     pub(super) async fn call(&mut self, ask: Ask<'_>) -> Result<News, ApiError> {
         match self.ask(Ask { known_versions: None, ..ask }).await? {
@@ -168,16 +182,22 @@ impl Opened<'_> {
                 Asker::Visitor(self.shell.visitors.let_in(wish, self.visit.client, now)?)
             }
         };
+        let operation = row(operation)?;
+        let mut query: Vec<(String, String)> =
+            query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        if operation.parameters.iter().any(|parameter| parameter.name == AS_OF_NAME) {
+            query.extend(self.named_day().map(|day| (AS_OF_NAME.to_owned(), day)));
+        }
         let arguments = Arguments {
             path: of.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
-            query: query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             query_count: query.len(),
+            query,
             ..Arguments::default()
         };
         let progress = Progress::default();
         let call = Call {
             corpus: Arc::clone(&self.corpus),
-            operation: row(operation)?,
+            operation,
             asker,
             arguments,
             format: Some(format),

@@ -84,10 +84,12 @@ fn middle_of(served: &Served, span: Span) -> u64 {
 fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
     let served = Served::start();
     let (house, key) = (&served.house, &served.key);
-    let (with_all, record) =
-        served.node(|record| !record.wordings.is_empty() && !record.notes.is_empty() && record.source_credit.is_some());
-    let (zone_defining, zone_record) =
-        served.node(|record| record.citation == "Port Arden Mun. Code § 17.20.010" && record.text.length > 0);
+    let (with_all, record) = served.node(|record| {
+        let first = record.wording(0);
+        record.wordings.len() > 1 && !first.notes.is_empty() && first.source_credit.is_some()
+    });
+    let (zone_defining, zone_record) = served
+        .node(|record| record.citation == "Port Arden Mun. Code § 17.20.010" && record.wording(0).text.length > 0);
     let json = |path: &str| house.get(path, key);
     let node = format!("/api/v1/node/{with_all}");
     let before = json(&node).json();
@@ -108,20 +110,27 @@ fn a_text_whose_bit_flips_while_it_is_served_is_a_500_at_every_door() {
     };
     let forms = ["", "?format=md", "?format=txt"].map(|form| format!("{node}{form}"));
     let batch = format!("/api/v1/nodes?ids={with_all}");
-    doors(middle_of(&served, record.text), &[&forms[..], std::slice::from_ref(&batch)].concat());
-    doors(middle_of(&served, record.wordings[0].text), &[node.clone(), batch.clone()]);
-    doors(middle_of(&served, record.notes[0].text), &[node.clone(), batch.clone()]);
-    doors(middle_of(&served, record.source_credit.unwrap()), &[node.clone(), batch]);
+    doors(middle_of(&served, record.wording(0).text), &[&forms[..], std::slice::from_ref(&batch)].concat());
+    doors(middle_of(&served, record.wordings[1].text), &[node.clone(), batch.clone()]);
+    doors(middle_of(&served, record.wording(0).notes[0].text), &[node.clone(), batch.clone()]);
+    doors(middle_of(&served, record.wording(0).source_credit.unwrap()), &[node.clone(), batch]);
     let zone = format!("/api/v1/node/{zone_defining}");
-    doors(middle_of(&served, zone_record.text), &[zone.clone(), point_in_a_zone_of(&served, &zone_defining)]);
+    doors(
+        middle_of(&served, zone_record.wording(0).text),
+        &[zone.clone(), point_in_a_zone_of(&served, &zone_defining)],
+    );
     // A snippet shows a part: one whose middle was changed is not shown.
     let search = "/api/v1/search?q=%22Arden+Rev.+Stat.+%C2%A7+24-2-201%22&limit=1";
     let hit = json(search).json()["results"][0].clone();
     let shown = hit["snippet"].as_str().unwrap().to_owned();
     let found = served.node(|record| record.citation == hit["citation"].as_str().unwrap()).1;
-    let text = served.snapshot().texts.get(found.text).unwrap().to_owned();
-    let in_text = text.find(shown.trim_matches('…').trim()).unwrap_or_else(|| panic!("{shown}"));
-    let begins = middle_of(&served, found.text) - (text.len() / 2) as u64;
+    let text_of = |span| served.snapshot().texts.get(span).unwrap().to_owned();
+    let passage = shown.trim_matches('…').trim();
+    let of_day =
+        found.wordings.iter().find(|wording| text_of(wording.text).contains(passage)).expect("a wording has it");
+    let text = text_of(of_day.text);
+    let in_text = text.find(passage).unwrap_or_else(|| panic!("{shown}"));
+    let begins = middle_of(&served, of_day.text) - (text.len() / 2) as u64;
     doors(begins + (in_text + shown.len() / 2) as u64, &[search.to_owned()]);
 
     assert!(house.log().contains("texts.bin is damaged"), "{}", house.log());
@@ -141,12 +150,12 @@ fn a_call_that_fails_after_its_debit_is_refunded() {
     let account = house.account(0);
     let key = house.key(account, &Scope::ALL);
     let left = || house.accounts.account(account, house.clock.now()).unwrap().remaining.allotment;
-    let (id, record) = served.node(|record| record.text.length > 0);
+    let (id, record) = served.node(|record| record.wording(0).text.length > 0);
     let path = format!("/api/v1/node/{id}");
     assert_eq!((house.get(&path, &key).status, left()), (200, 49_999));
 
     let texts = served.folder.join("texts.bin");
-    let damaged = middle_of(&served, record.text);
+    let damaged = middle_of(&served, record.wording(0).text);
     flip(&texts, damaged);
     let refused = house.get(&path, &key);
     refused.error(500, "internal_error");
@@ -181,7 +190,7 @@ fn names_and_records_whose_bits_flip_are_never_shown() {
         let found = file.windows(words.len()).position(|window| window == words.as_bytes());
         found.unwrap_or_else(|| panic!("{words} is not in {name}")) as u64
     };
-    let cards = place("cards.bin", &format!("{}{}", record.citation, record.heading));
+    let cards = place("cards.bin", &format!("{}{}", record.citation, record.wording(0).heading));
     flip(&served.folder.join("cards.bin"), cards);
     house.get(&node, key).error(500, "internal_error");
     flip(&served.folder.join("cards.bin"), cards);

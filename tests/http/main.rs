@@ -2,6 +2,7 @@
 
 mod agents_form_companies;
 mod answers;
+mod as_of;
 mod bad_input;
 mod browser;
 mod charging;

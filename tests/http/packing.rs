@@ -44,7 +44,7 @@ fn long_node() -> String {
     let snapshot = ENGINE.snapshot();
     let texts = (0..snapshot.outline.len()).filter_map(|node| {
         let node = hornbook_corpus::ids::NodeOrdinal(node);
-        let length = snapshot.texts.get(snapshot.nodes.get(node).ok()?.text).ok()?.len();
+        let length = snapshot.texts.get(snapshot.nodes.get(node).ok()?.wording(0).text).ok()?.len();
         Some((length, node))
     });
     let (_, longest) = texts.max().unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Standing, Validity, on, turning_days};
+use super::rule::{Validity, on, turning_days};
 use crate::day::Day;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 use crate::outline::Status;
@@ -104,11 +104,6 @@ impl ValidityWriter {
         }
     }
 
-    /// A day on which an answer changes though no wording does, such as the one after which a source knows nothing.
-    pub fn turn_on(&mut self, day: Day) {
-        self.days.push(day.number());
-    }
-
     pub fn finish(mut self, dir: &Path) -> Result<(), SectionFileError> {
         self.days.sort_unstable();
         self.days.dedup();
@@ -161,70 +156,96 @@ impl ValidityIndex {
         self.days.partition_point(|&turn| turn <= day.number())
     }
 
-    /// The standing of every provision that is not the same on every day.
+    /// What of every provision that is not the same on every day is shown on a day.
     pub fn on(&self, day: Day) -> Standings {
         let mut wordings = Vec::new();
-        let shown = self.nodes.iter().map(|dated| {
-            let rows = &self.rows[dated.first as usize..(dated.first + dated.count) as usize];
+        self.standings(|_, rows| {
             wordings.clear();
             wordings.extend(rows.iter().map(Row::validity));
             let standing = on(&wordings, day);
-            let row = &rows[standing.wording];
-            Shown {
-                node: NodeOrdinal(dated.node),
-                standing,
+            (standing.wording, standing.status)
+        })
+    }
+
+    /// The first wording of each, which was the law on the last day that its source knows, with its status then.
+    pub fn first_wordings(&self, status: impl Fn(NodeOrdinal) -> Status) -> Standings {
+        self.standings(|node, _| (0, status(node)))
+    }
+
+    fn standings(&self, mut of: impl FnMut(NodeOrdinal, &[Row]) -> (usize, Status)) -> Standings {
+        let shown = self.nodes.iter().map(|dated| {
+            let node = NodeOrdinal(dated.node);
+            let rows = &self.rows[dated.first as usize..(dated.first + dated.count) as usize];
+            let (place, status) = of(node, rows);
+            let row = &rows[place];
+            let Validity { from, to, .. } = row.validity();
+            Dating {
+                node,
+                shown: ShownWording { place, status, from, to },
                 is_one_of_several: dated.count > 1,
                 chunks: OrdinalRange { start: row.first_chunk, end: row.end_chunk },
             }
         });
-        Standings { epoch: self.epoch(day), shown: shown.collect() }
+        Standings(shown.collect())
+    }
+}
+
+/// The wording of a provision that is shown on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownWording {
+    /// Its place in the provision's record.
+    pub place: usize,
+    /// What the provision is on the day.
+    pub status: Status,
+    /// The first day of the wording, as its source says.
+    pub from: Option<Day>,
+    /// The first day on which it is law no more.
+    pub to: Option<Day>,
+}
+
+impl ShownWording {
+    /// Of a provision that is the same on every day.
+    pub const fn constant(status: Status) -> Self {
+        Self { place: 0, status, from: None, to: None }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct Dating {
     node: NodeOrdinal,
-    standing: Standing,
+    shown: ShownWording,
     is_one_of_several: bool,
     chunks: OrdinalRange,
 }
 
-/// What the provisions that change are on a day, and on every day of its epoch.
+/// What the provisions that change are on a day, and on every day until the next on which anything changes.
 #[derive(Clone, Debug)]
-pub struct Standings {
-    epoch: usize,
-    shown: Vec<Shown>,
-}
+pub struct Standings(Vec<Dating>);
 
 impl Standings {
-    /// The same for all days between two on which anything changes.
-    pub fn epoch(&self) -> usize {
-        self.epoch
+    fn of(&self, node: NodeOrdinal) -> Option<&Dating> {
+        let place = self.0.binary_search_by_key(&node, |dating| dating.node).ok()?;
+        self.0.get(place)
     }
 
-    fn of(&self, node: NodeOrdinal) -> Option<&Shown> {
-        let place = self.shown.binary_search_by_key(&node, |shown| shown.node).ok()?;
-        self.shown.get(place)
-    }
-
-    /// The standing of a provision; none of one that is the same on every day.
-    pub fn standing(&self, node: NodeOrdinal) -> Option<Standing> {
-        self.of(node).map(|shown| shown.standing)
+    /// What is shown of a provision; none of one that is the same on every day.
+    pub fn shown(&self, node: NodeOrdinal) -> Option<ShownWording> {
+        self.of(node).map(|dating| dating.shown)
     }
 
     /// The chunks of the wording that is shown, where a provision has several.
     pub fn chunks_shown(&self, node: NodeOrdinal) -> Option<OrdinalRange> {
-        self.of(node).filter(|shown| shown.is_one_of_several).map(|shown| shown.chunks)
+        self.of(node).filter(|dating| dating.is_one_of_several).map(|dating| dating.chunks)
+    }
+
+    /// The provisions with several wordings.
+    pub fn with_several_wordings(&self) -> impl Iterator<Item = NodeOrdinal> + '_ {
+        self.0.iter().filter(|dating| dating.is_one_of_several).map(|dating| dating.node)
     }
 
     /// Every provision that is not the same on every day, with its status on this one.
     pub fn statuses(&self) -> impl Iterator<Item = (NodeOrdinal, Status)> + '_ {
-        self.shown.iter().map(|shown| (shown.node, shown.standing.status))
-    }
-
-    /// Those of which one of several wordings is shown.
-    pub fn with_several_wordings(&self) -> impl Iterator<Item = NodeOrdinal> + '_ {
-        self.shown.iter().filter(|shown| shown.is_one_of_several).map(|shown| shown.node)
+        self.0.iter().map(|dating| (dating.node, dating.shown.status))
     }
 }
 
@@ -251,7 +272,6 @@ mod tests {
         writer.push(NodeOrdinal(4), &pair());
         let ends = Validity { to: Some(day("2030-01-01")), ..Validity::undated(Status::InForce) };
         writer.push(NodeOrdinal(9), &[(ends, none)]);
-        writer.turn_on(day("2025-01-01"));
         writer.finish(dir.path()).unwrap();
         let index = ValidityIndex::open(dir.path()).unwrap();
         (dir, index)
@@ -262,20 +282,24 @@ mod tests {
         let (_dir, index) = index();
         let before = index.on(day("2022-06-30"));
         let after = index.on(day("2031-01-01"));
-        assert_eq!((before.standing(NodeOrdinal(1)), index.last_node()), (None, Some(NodeOrdinal(9))));
-        let of = |standings: &Standings, node| standings.standing(NodeOrdinal(node)).map(|s| (s.wording, s.status));
+        assert_eq!((before.shown(NodeOrdinal(1)), index.last_node()), (None, Some(NodeOrdinal(9))));
+        let of =
+            |standings: &Standings, node| standings.shown(NodeOrdinal(node)).map(|shown| (shown.place, shown.status));
         assert_eq!((of(&before, 4), of(&after, 4)), (Some((0, Status::InForce)), Some((1, Status::InForce))));
         assert_eq!((of(&before, 9), of(&after, 9)), (Some((0, Status::InForce)), Some((0, Status::Expired))));
+        assert_eq!(after.shown(NodeOrdinal(4)).unwrap().from, Some(day("2022-07-01")));
         assert_eq!(after.chunks_shown(NodeOrdinal(4)), Some(OrdinalRange { start: 12, end: 14 }));
         assert_eq!(after.chunks_shown(NodeOrdinal(9)), None);
         assert_eq!(after.with_several_wordings().collect::<Vec<_>>(), [NodeOrdinal(4)]);
+        let first = index.first_wordings(|_| Status::Repealed);
+        assert_eq!((of(&first, 4), of(&first, 9)), (Some((0, Status::Repealed)), Some((0, Status::Repealed))));
     }
 
     #[test]
     fn an_epoch_begins_on_every_day_on_which_anything_changes() {
         let (_dir, index) = index();
-        let epochs = ["2022-06-30", "2022-07-01", "2024-12-31", "2025-01-01", "2029-12-31", "2030-01-01"];
-        assert_eq!(epochs.map(|date| index.epoch(day(date))), [0, 1, 1, 2, 2, 3]);
+        let epochs = ["2022-06-30", "2022-07-01", "2029-12-31", "2030-01-01"];
+        assert_eq!(epochs.map(|date| index.epoch(day(date))), [0, 1, 1, 2]);
     }
 
     #[test]
@@ -289,7 +313,7 @@ mod tests {
             std::fs::remove_file(&path).unwrap();
             std::fs::write(&path, bytes).unwrap();
             if let Ok(index) = ValidityIndex::open(dir.path()) {
-                index.on(day("2022-07-01")).standing(NodeOrdinal(4));
+                index.on(day("2022-07-01")).shown(NodeOrdinal(4));
             }
         }
     }

@@ -78,34 +78,35 @@ impl Law {
     fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), BuildError> {
         let record = self.nodes.get(node)?;
         let held = by_source.entry(record.source).or_default();
-        held.headings += held.words.add(&record.heading);
-        for span in std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text)) {
-            held.law += held.words.add(self.texts.get(span)?);
-        }
-        for note in &record.notes {
-            held.notes += held.words.add(self.texts.get(note.text)?);
-            held.names.add(&note.topic);
-        }
-        if let Some(credit) = record.source_credit {
-            held.credits += held.words.add(self.texts.get(credit)?);
-        }
-        let citations = [&record.former_citations, &record.parallel_citations].into_iter().flatten();
-        let labels = record.wordings.iter().map(|wording| &wording.label);
-        let names = [&record.citation, &record.level].into_iter().chain(&record.number).chain(citations).chain(labels);
-        for name in names {
-            held.names.add(name);
-        }
-        // Importers make a status of words such as "Repealed", and the topic of a credit of the word before it.
-        if record.status != Status::InForce {
-            let status = record.status.as_str();
-            held.names.add(&format!("{} {}", capitalized(status), status.to_uppercase()));
-        }
-        held.names.add(&capitalized(&record.level));
-        if record.source_credit.is_some() {
-            for lead in CREDIT_LEADS {
-                held.names.add(lead);
+        for (place, wording) in record.wordings.iter().enumerate() {
+            // A source that has several wordings under one heading prints it once.
+            if record.wordings[..place].iter().all(|other| other.heading != wording.heading) {
+                held.headings += held.words.add(&wording.heading);
+            }
+            held.law += held.words.add(self.texts.get(wording.text)?);
+            for note in &wording.notes {
+                held.notes += held.words.add(self.texts.get(note.text)?);
+                held.names.add(&note.topic);
+            }
+            if let Some(credit) = wording.source_credit {
+                held.credits += held.words.add(self.texts.get(credit)?);
+                for lead in CREDIT_LEADS {
+                    held.names.add(lead);
+                }
+            }
+            held.names.add(wording.remark.as_deref().unwrap_or_default());
+            // Importers make a status of words such as "Repealed", and the topic of a credit of the word before it.
+            let ends_as = wording.validity.then.into_iter();
+            for status in ends_as.chain([wording.validity.status]).filter(|status| *status != Status::InForce) {
+                let status = status.as_str();
+                held.names.add(&format!("{} {}", capitalized(status), status.to_uppercase()));
             }
         }
+        let citations = [&record.former_citations, &record.parallel_citations].into_iter().flatten();
+        for name in [&record.citation, &record.level].into_iter().chain(&record.number).chain(citations) {
+            held.names.add(name);
+        }
+        held.names.add(&capitalized(&record.level));
         Ok(())
     }
 }

@@ -91,6 +91,7 @@ fn unverified_damage_never_panics_our_readers() {
         "spelling.bin",
         "suggest.bin",
         "references.bin",
+        "validity.bin",
         "vectors-law-static-256.bin",
         "graph-law-static-256.bin",
     ];

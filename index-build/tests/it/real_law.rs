@@ -82,8 +82,9 @@ fn virginia_stands_in_code_order_with_its_second_wordings_joined() {
     assert!(order.map(place).is_sorted(), "{:?}", order.map(place));
     let cited = snapshot.cited("Va. Code Ann. § 10.1-408 (2022)").unwrap();
     let record = snapshot.nodes.get(cited[0].0).unwrap();
-    assert_eq!((cited.len(), record.wordings.len()), (1, 1));
-    assert!(record.wordings[0].label.starts_with("Effective "), "{}", record.wordings[0].label);
+    assert_eq!((cited.len(), record.wordings.len()), (1, 2));
+    let remark = record.wordings[1].remark.as_deref().unwrap_or_default();
+    assert!(remark.starts_with("Effective "), "{remark}");
     // A citation whose number the source put into the heading.
     let repealed = snapshot.cited("Va. Code § 20-13.1").unwrap();
     assert_eq!(snapshot.outline.status(repealed[0].0), Status::Repealed);

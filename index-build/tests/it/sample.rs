@@ -7,6 +7,7 @@ use hornbook_corpus::embed::embedder;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::validity::{self, Validity};
 use hornbook_corpus::vectors::Effort;
 use hornbook_corpus::zoning::catalogue::Encoding;
 use hornbook_corpus::zoning::layer::CitationQuality;
@@ -40,14 +41,29 @@ fn every_node_is_found_by_id_key_and_citation_and_its_words_match_their_hash() {
             assert_eq!(snapshot.outline.id(node), Some(NodeId::from_source_key(&record.source_key)));
             assert_eq!(snapshot.ordinal(NodeId::from_source_key(&record.source_key)), Some(node));
             assert!(snapshot.cited(&record.citation).unwrap().contains(&(node, CitationKind::Canonical)));
-            let text = snapshot.texts.get(record.text).unwrap();
-            assert_eq!(record.text_sha256, <[u8; 32]>::from(Sha256::digest(text.as_bytes())), "{}", record.citation);
-            let card = snapshot.cards.get(node).unwrap();
-            assert_eq!((card.citation, card.heading), (record.citation.as_str(), record.heading.as_str()));
-            assert_eq!((card.text, card.wordings as usize), (record.text, record.wordings.len()));
-            assert!(record.text_sha256.starts_with(&card.text_sha256_start));
+            for wording in &record.wordings {
+                let text = snapshot.texts.get(wording.text).unwrap();
+                assert_eq!(
+                    wording.text_sha256,
+                    <[u8; 32]>::from(Sha256::digest(text.as_bytes())),
+                    "{}",
+                    record.citation
+                );
+            }
+            let (card, first) = (snapshot.cards.get(node).unwrap(), record.wording(0));
+            assert_eq!((card.citation, card.heading), (record.citation.as_str(), first.heading.as_str()));
+            assert_eq!((card.text, card.wordings as usize), (first.text, record.wordings.len() - 1));
+            assert!(first.text_sha256.starts_with(&card.text_sha256_start));
+            assert_eq!((card.source, card.has_own_date), (record.source, record.current_through.is_some()));
             assert_eq!(snapshot.tags.of(node), record.tags);
-            assert_eq!(snapshot.outline.status(node), record.status);
+            let validities: Vec<Validity> = record.wordings.iter().map(|wording| wording.validity).collect();
+            for day in ["1990-01-01", "2026-07-01", "2099-01-01"] {
+                let day = day.parse().unwrap();
+                let (law, standing) = (snapshot.validity.on(day), validity::on(&validities, day));
+                let shown =
+                    law.shown(node).map_or((0, snapshot.outline.status(node)), |shown| (shown.place, shown.status));
+                assert_eq!(shown, (standing.wording, standing.status), "{} on {day}", record.citation);
+            }
             assert!(snapshot.catalogue.sources.get(usize::from(record.source)).is_some());
         }
     });
@@ -85,7 +101,7 @@ fn chunks_lie_in_the_text_of_their_node_and_cover_it() {
                 assert_eq!(chunk.node, node);
                 words_in_chunks += snapshot.texts.get(chunk.text).unwrap().split_whitespace().count();
             }
-            let texts = std::iter::once(record.text).chain(record.wordings.iter().map(|wording| wording.text));
+            let texts = record.wordings.iter().map(|wording| wording.text);
             let words: usize = texts.map(|span| snapshot.texts.get(span).unwrap().split_whitespace().count()).sum();
             assert_eq!(words_in_chunks, words, "{}", record.citation);
         }
@@ -98,10 +114,10 @@ fn the_oddities_of_the_sample_are_kept() {
         let record = |citation: &str| snapshot.nodes.get(cited(snapshot, citation)).unwrap();
         let order = ["12-2-104", "12-2-104a", "12-2-105"].map(|n| cited(snapshot, &format!("Arden Rev. Stat. § {n}")));
         assert!(order.is_sorted(), "a letter suffix stands after its number: {order:?}");
-        assert_eq!(record("Arden Rev. Stat. § 24-2-201").wordings.len(), 1);
-        assert_eq!(record("Arden Rev. Stat. § 18-2-209").status, Status::Renumbered);
+        assert_eq!(record("Arden Rev. Stat. § 24-2-201").wordings.len(), 2);
+        assert_eq!(record("Arden Rev. Stat. § 18-2-209").wording(0).validity.status, Status::Renumbered);
         let long = record("Arden Rev. Stat. § 31-2-201");
-        assert!(snapshot.texts.get(long.text).unwrap().split_whitespace().count() > 1_500);
+        assert!(snapshot.texts.get(long.wording(0).text).unwrap().split_whitespace().count() > 1_500);
         let rules =
             ["310-2-.04", "310-2-.06"].map(|n| snapshot.cited(&format!("Arden Admin. Code {n}")).unwrap().len());
         assert!(rules.iter().all(|&count| count <= 1));
@@ -148,7 +164,13 @@ fn a_question_finds_its_provision_by_words_and_by_meaning() {
         let headings: Vec<String> = found
             .iter()
             .map(|near| {
-                snapshot.nodes.get(snapshot.chunks.node_of(near.chunk).unwrap()).unwrap().heading.to_lowercase()
+                snapshot
+                    .nodes
+                    .get(snapshot.chunks.node_of(near.chunk).unwrap())
+                    .unwrap()
+                    .wording(0)
+                    .heading
+                    .to_lowercase()
             })
             .collect();
         assert!(headings.iter().any(|heading| heading.contains("deposit")), "{headings:?}");

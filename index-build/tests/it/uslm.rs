@@ -301,10 +301,10 @@ fn a_built_title_answers_to_every_number_and_keeps_its_layouts() {
     let (node, _) = snapshot.cited("90 U.S.C. § 1").unwrap()[0];
     let record = snapshot.nodes.get(node).unwrap();
     assert_eq!(
-        record.notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(),
+        record.wording(0).notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(),
         ["Footnote", "Effective Date", "Short Title"]
     );
-    assert_eq!(record.effective_from.as_deref(), Some("1985-10-01"));
+    assert_eq!(record.wording(0).validity.from, Some("1985-10-01".parse().unwrap()));
 }
 
 #[test]

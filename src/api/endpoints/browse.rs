@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
-use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::code_body;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared, Weight};
 use crate::api::parameters::{Param, Whole};
 use crate::api::reply::{Pages, Reply};
+use crate::search::LawOnDay;
 
 pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
     Param::required("codeBodyId", "id of a code body, from code-bodies");
@@ -46,8 +47,6 @@ pub(in crate::api) struct BrowseReply<'s> {
 struct Child<'s> {
     #[serde(flatten)]
     link: NodeLink<'s>,
-    #[schemars(with = "String")]
-    status: Status,
     /// 0 for a provision without parts.
     child_count: usize,
 }
@@ -70,11 +69,11 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     };
     let weight = if children.len() > CHILDREN_LIGHT { Weight::Heavy } else { Weight::Light };
     let last = u32::try_from(total.div_ceil(limit as usize)).unwrap_or(u32::MAX).max(1);
-    let corpus = Arc::clone(corpus);
+    let (corpus, law) = (Arc::clone(corpus), AskedDay::of(call).law);
     Ok(Prepared::new(weight, move |cancellation| {
         let shown = |node| {
             cancellation.check()?;
-            child(&corpus, node)
+            child(&corpus, &law, node)
         };
         let nodes = children.into_iter().map(shown).collect::<Result<_, _>>()?;
         let reply = Reply::json(&BrowseReply { nodes, page, page_size: limit, total })?;
@@ -91,7 +90,7 @@ fn one_page(mut children: impl Iterator<Item = NodeOrdinal>, page: u32, limit: u
     (shown, total)
 }
 
-fn child(corpus: &Corpus, node: NodeOrdinal) -> Result<Child<'_>, ApiError> {
-    let outline = &corpus.snapshot().outline;
-    Ok(Child { link: corpus.link(node)?, status: outline.status(node), child_count: outline.children(node).count() })
+fn child<'s>(corpus: &'s Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Child<'s>, ApiError> {
+    let child_count = corpus.snapshot().outline.children(node).count();
+    Ok(Child { link: corpus.link(law, node)?, child_count })
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 use super::node::NodeReply;
 use super::node_id::node_url;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{Charge, MeteredCall, Prepared};
@@ -43,6 +45,9 @@ struct ConnectorMetadata<'s> {
     citation: &'s str,
     code_body: Option<&'s str>,
     status: &'static str,
+    /// Through when the edition is current, if the source says so.
+    #[schemars(with = "Option<String>")]
+    current_through: Option<Day>,
     source_url: Option<&'s str>,
     /// Of the whole text.
     total_chars: usize,
@@ -51,8 +56,9 @@ struct ConnectorMetadata<'s> {
 pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
+    let asked = AskedDay::today(call);
     let work = Prepared::heavy(move |_| {
-        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?)?;
+        let node = NodeReply::of(&corpus, find(&corpus, &wanted, &base_url)?, &asked)?;
         Reply::json(&document(&node, &corpus, &base_url))
     });
     // A citation may name nothing, which is known only once it was looked for.
@@ -78,6 +84,7 @@ fn document<'s>(node: &'s NodeReply<'s>, corpus: &Corpus, base_url: &str) -> Con
             citation: &node.citation,
             code_body: node.code_body,
             status: node.status.as_str(),
+            current_through: node.provenance.current_through,
             source_url: node.provenance.source_url.as_deref(),
             total_chars,
         },

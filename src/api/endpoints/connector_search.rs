@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use hornbook_corpus::ids::NodeId;
+use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::node_id::node_url;
+use crate::api::as_of::AskedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{MeteredCall, Prepared};
 use crate::api::parameters::{Param, Text};
@@ -29,7 +31,7 @@ pub(in crate::api) struct ConnectorResults {
 struct ConnectorResult {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// Citation and heading.
+    /// Citation and heading, and the status of what is not in force.
     title: String,
     url: String,
 }
@@ -38,16 +40,20 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<Prepared, ApiErr
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
+    let day = Some(AskedDay::today(call).day);
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let request =
-            SearchRequest { limit: RESULTS, abandoned: Abandoned::when(&is_cancelled), ..SearchRequest::new(&query) };
+        let abandoned = Abandoned::when(&is_cancelled);
+        let request = SearchRequest { limit: RESULTS, day, abandoned, ..SearchRequest::new(&query) };
         let mut found = corpus.engine().search(&request)?;
         cancellation.check()?;
         let shown = corpus.engine().show(&mut found)?;
         let result = |provision: &HydratedHit<'_>| ConnectorResult {
             id: provision.id,
-            title: format!("{} {}", provision.citation, provision.heading),
+            title: match provision.shown.status {
+                Status::InForce => format!("{} {}", provision.citation, provision.heading),
+                status => format!("{} {} ({})", provision.citation, provision.heading, status.as_str()),
+            },
             url: node_url(&base_url, provision.id),
         };
         let results = shown.iter().map(|shown| result(&shown.provision)).collect();

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use hornbook_corpus::catalogue::Jurisdiction;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use hornbook_corpus::jurisdictions::Level;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::gis;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
-use crate::api::reply::{Format, Reply};
-use crate::search::BodyParts;
+use crate::api::reply::{Body, Format, Reply};
+use crate::search::{BodyParts, LawOnDay};
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +25,9 @@ pub(in crate::api) struct CoverageReply<'s> {
     total_nodes: u32,
     total_searchable_chunks: u32,
     published_gis_layers: usize,
+    /// The day for which provisions in force are counted.
+    #[schemars(with = "String")]
+    as_of: Day,
     jurisdictions: Vec<JurisdictionReply<'s>>,
 }
 
@@ -57,36 +62,56 @@ struct CodeBodyReply<'s> {
     #[schemars(with = "uuid::Uuid")]
     id: CodeBodyId,
     name: &'s str,
+    /// How many of its provisions are in force on the day.
+    in_force_count: u32,
+    /// Through when its editions are current; of several, the oldest. Null if no source says so.
+    #[schemars(with = "Option<String>")]
+    current_through: Option<Day>,
     parts: &'s BodyParts,
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
-    let corpus = Arc::clone(call.corpus);
-    Ok(Prepared::light(move || match corpus.coverage.get() {
-        Some(written) => Ok(Reply::of(Format::Json, written.clone())),
-        None => write(&corpus),
+    let (corpus, asked) = (Arc::clone(call.corpus), AskedDay::of(call));
+    Ok(Prepared::light(move || match corpus.coverage.get(asked.day) {
+        Some(written) => Ok(Reply::of(Format::Json, written)),
+        None => write(&corpus, &asked),
     }))
 }
 
-fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
+fn write(corpus: &Corpus, asked: &AskedDay) -> Result<Reply, ApiError> {
     let catalogue = corpus.catalogue();
     let parts = corpus.engine().parts()?;
     let jurisdictions: Vec<JurisdictionReply<'_>> =
-        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, jurisdiction, parts)).collect();
+        catalogue.jurisdictions.iter().map(|jurisdiction| entry(corpus, &asked.law, jurisdiction, parts)).collect();
     let reply = Reply::json(&CoverageReply {
         total_jurisdictions: jurisdictions.len(),
         total_nodes: jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
         total_searchable_chunks: jurisdictions.iter().map(|jurisdiction| jurisdiction.searchable_chunks).sum(),
         published_gis_layers: jurisdictions.iter().filter(|entry| entry.gis_citation_quality.is_some()).count(),
+        as_of: asked.day,
         jurisdictions,
     })?;
-    Ok(corpus.keep(&corpus.coverage, reply))
+    if let (Body::Bytes(bytes), false) = (&reply.body, asked.is_named) {
+        corpus.coverage.keep(asked.day, bytes);
+    }
+    Ok(reply)
 }
 
-fn entry<'s>(corpus: &'s Corpus, jurisdiction: &'s Jurisdiction, parts: &'s [BodyParts]) -> JurisdictionReply<'s> {
+fn entry<'s>(
+    corpus: &'s Corpus,
+    law: &LawOnDay,
+    jurisdiction: &'s Jurisdiction,
+    parts: &'s [BodyParts],
+) -> JurisdictionReply<'s> {
     let bodies = corpus.catalogue().code_bodies.iter().zip(parts);
     let own = bodies.filter(|(body, _)| body.jurisdiction == jurisdiction.short_code);
-    let code_bodies = own.map(|(body, parts)| CodeBodyReply { id: body.id, name: &body.name, parts });
+    let code_bodies = own.map(|(body, parts)| CodeBodyReply {
+        id: body.id,
+        name: &body.name,
+        in_force_count: law.living_in(body.nodes),
+        current_through: corpus.engine().oldest_current_through(body.nodes),
+        parts,
+    });
     let layer = gis::published(corpus, &jurisdiction.short_code);
     JurisdictionReply {
         short_code: &jurisdiction.short_code,

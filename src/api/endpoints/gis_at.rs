@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::node::NodeReply;
 use crate::accounts::scope::{Scope, ScopeSet};
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
@@ -76,10 +77,15 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
         return Err(ApiError::not_found(message));
     }
     let corpus = Arc::clone(call.corpus);
+    let asked = AskedDay::today(call);
     let with_texts = call.caller.scopes.has_any_of(MAY_READ_TEXTS);
     let form = if with_texts { "texts" } else { "ids" };
     // Without a comma, which separates the tags of If-None-Match.
-    let version = format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon);
+    let version = match with_texts {
+        // The texts are those of the day.
+        true => format!("{}-{short_code}-{}_{}-{form}-{}", corpus.id(), point.lat, point.lon, asked.day),
+        false => format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon),
+    };
     let work = Prepared::heavy(move |cancellation| {
         let layer = corpus.snapshot().zoning.layer(&short_code);
         let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is gone")))?;
@@ -91,7 +97,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
             lat: point.lat,
             lon: point.lon,
             citation_quality: layer.entry().citation_quality.as_str(),
-            provisions: if with_texts { provisions(&corpus, &zones)? } else { Vec::new() },
+            provisions: if with_texts { provisions(&corpus, &zones, &asked)? } else { Vec::new() },
             zones,
         })
     });
@@ -113,7 +119,11 @@ fn zone<'s>(found: &Found<'s>) -> ZoneReply<'s> {
 }
 
 /// Of each provision that a zone cites, in the order of the zones.
-fn provisions<'s>(corpus: &'s Corpus, zones: &[ZoneReply<'_>]) -> Result<Vec<NodeReply<'s>>, ApiError> {
+fn provisions<'s>(
+    corpus: &'s Corpus,
+    zones: &[ZoneReply<'_>],
+    asked: &AskedDay,
+) -> Result<Vec<NodeReply<'s>>, ApiError> {
     let mut cited: Vec<NodeId> = Vec::new();
     for id in zones.iter().filter_map(|zone| zone.node_id) {
         if !cited.contains(&id) {
@@ -123,7 +133,7 @@ fn provisions<'s>(corpus: &'s Corpus, zones: &[ZoneReply<'_>]) -> Result<Vec<Nod
     let provision = |id: NodeId| {
         let node = corpus.snapshot().ordinal(id);
         let node = node.ok_or_else(|| ApiError::internal(format!("a zone cites {id}, which is not held")))?;
-        NodeReply::of(corpus, node)
+        NodeReply::of(corpus, node, asked)
     };
     cited.into_iter().map(provision).collect()
 }

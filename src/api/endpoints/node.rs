@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use hornbook_corpus::catalogue::Source;
+use hornbook_corpus::citation_index::CitationKind;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
 use hornbook_corpus::layout::LayoutRef;
-use hornbook_corpus::nodes::NodeRecord;
+use hornbook_corpus::nodes::{NodeRecord, Wording};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,11 +15,14 @@ use serde::Serialize;
 use super::law_markdown;
 use super::node_id::ID;
 use super::references::NodeReferences;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::{Corpus, NodeLink};
+use crate::api::currency::{Currency, Knowledge};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::reply::{Format, Reply};
 use crate::hex;
+use crate::search::LawOnDay;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -25,6 +30,11 @@ use crate::hex;
 pub(in crate::api) struct NodeReply<'s> {
     #[serde(skip)]
     node: NodeOrdinal,
+    /// The place of the wording that is shown in the record, and of its first note among the parts that have layouts.
+    #[serde(skip)]
+    place: usize,
+    #[serde(skip)]
+    first_note: usize,
     #[schemars(with = "uuid::Uuid")]
     pub(super) id: NodeId,
     /// Quote it word for word.
@@ -33,7 +43,7 @@ pub(in crate::api) struct NodeReply<'s> {
     /// The full text; empty for a container.
     text: &'s str,
     /// The code body and the headings of the ancestors, outermost first.
-    breadcrumb: Vec<&'s str>,
+    breadcrumb: Vec<String>,
     #[schemars(with = "Option<String>")]
     jurisdiction: Option<&'s ShortCode>,
     pub(super) code_body: Option<&'s str>,
@@ -54,9 +64,21 @@ pub(in crate::api) struct NodeReply<'s> {
     tags: Vec<&'s str>,
     notes: Vec<NoteReply<'s>>,
     source_credit: Option<&'s str>,
-    effective_from: Option<String>,
-    effective_to: Option<String>,
-    /// Other wordings under the same citation, such as one that takes effect later.
+    /// The first day of this wording, if the source says so.
+    #[schemars(with = "Option<String>")]
+    effective_from: Option<Day>,
+    /// The first day on which this wording is law no more, if the source says so.
+    #[schemars(with = "Option<String>")]
+    effective_to: Option<Day>,
+    /// The publisher's words on when this wording is law.
+    validity_remark: Option<String>,
+    /// What the edition cannot say of the day that was asked about; null if that is nothing.
+    notice: Option<String>,
+    /// Whether the edition ended over a year before that day.
+    is_outdated: bool,
+    /// Where the law is now, of what was renumbered or transferred, as far as that is known.
+    successors: Vec<NodeLink<'s>>,
+    /// The wordings of other days.
     wordings: Vec<WordingReply<'s>>,
     former_citations: Vec<String>,
     parallel_citations: Vec<String>,
@@ -79,10 +101,22 @@ struct NoteReply<'s> {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Wording")]
 struct WordingReply<'s> {
+    /// Its place in the record, by which layouts know it.
+    #[serde(skip)]
+    place: usize,
+    /// The publisher's words on when it is law, or else its heading.
     label: String,
-    effective_from: Option<String>,
-    effective_to: Option<String>,
+    heading: String,
+    /// What it is while it is current.
+    #[schemars(with = "String")]
+    status: Status,
+    #[schemars(with = "Option<String>")]
+    effective_from: Option<Day>,
+    #[schemars(with = "Option<String>")]
+    effective_to: Option<Day>,
     text: &'s str,
+    source_credit: Option<&'s str>,
+    notes: Vec<NoteReply<'s>>,
 }
 
 /// The source of the text.
@@ -95,7 +129,8 @@ pub(super) struct Provenance<'s> {
     pub(super) official_url: Option<String>,
     publisher: Option<&'s str>,
     edition: Option<&'s str>,
-    current_through: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub(super) current_through: Option<Day>,
     retrieved_at: Option<&'s str>,
     license: Option<&'s str>,
     /// SHA-256 of the text, in hexadecimal.
@@ -107,19 +142,23 @@ pub(super) struct Provenance<'s> {
 /// older one must get the new one. The version is told before anything is written, so it cannot be a hash of that.
 const fn edition(format: Format) -> u32 {
     match format {
-        Format::Json | Format::Markdown | Format::Text => 2,
+        Format::Json | Format::Markdown | Format::Text => 3,
     }
 }
 
 pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
+    let asked = AskedDay::of(call);
     let hash = hex::encode(&call.corpus.snapshot().cards.get(node)?.text_sha256_start);
-    // Text, snapshot and form: everything else in the answer follows from these.
-    let version = format!("{hash}-{}-{}{}", call.corpus.id(), format.name(), edition(format));
+    let currency = Currency::of(call.corpus, node, &asked.law.shown(node), asked.day)?;
+    // Text, snapshot, form and what the day changes: everything else in the answer follows from these.
+    let stretch = asked.law.stretch().unwrap_or_default();
+    let day = format!("{stretch}{}", currency.knowledge.letter());
+    let version = format!("{hash}-{}-{}{}-{day}", call.corpus.id(), format.name(), edition(format));
     let corpus = Arc::clone(call.corpus);
     let work = move || {
-        let reply = NodeReply::of(&corpus, node)?;
+        let reply = NodeReply::of(&corpus, node, &asked)?;
         match format {
             Format::Json => Reply::long_json(&reply, reply.text.len() + BESIDE_TEXT_BYTES),
             Format::Markdown => Ok(Reply::of(format, reply.as_markdown(&corpus).into())),
@@ -130,44 +169,54 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
 }
 
 impl<'s> NodeReply<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal, asked: &AskedDay) -> Result<Self, ApiError> {
         let snapshot = corpus.snapshot();
+        let law = &*asked.law;
         let record = snapshot.nodes.get(node)?;
+        let shown = law.shown(node);
+        let currency = Currency::of(corpus, node, &shown, asked.day)?;
         let body = snapshot.code_body_of(node);
         let ancestors: Vec<NodeOrdinal> = snapshot.outline.ancestors(node).collect();
         let path: Vec<NodeLink<'_>> =
-            ancestors.into_iter().rev().map(|above| corpus.link(above)).collect::<Result<_, _>>()?;
-        let headings = path.iter().map(|above| above.heading);
-        let breadcrumb = body.map(|body| body.name.as_str()).into_iter().chain(headings).collect();
+            ancestors.into_iter().rev().map(|above| corpus.link(law, above)).collect::<Result<_, _>>()?;
+        let mut breadcrumb: Vec<String> = body.map(|body| body.name.clone()).into_iter().collect();
+        breadcrumb.extend(path.iter().map(|above| above.heading.clone().into_owned()));
         let (previous, next) = corpus.neighbours(node);
-        let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(node)).transpose();
+        let link = |node: Option<NodeOrdinal>| node.map(|node| corpus.link(law, node)).transpose();
         let tag = |tag: &u16| catalogue_tag(corpus, *tag);
+        let wording = record.wording(shown.place);
         Ok(Self {
             node,
+            place: shown.place,
+            first_note: record.first_note_of(shown.place),
             id: corpus.node_id(node)?,
-            text: snapshot.texts.hashed(record.text, &record.text_sha256)?,
+            text: snapshot.texts.hashed(wording.text, &wording.text_sha256)?,
             breadcrumb,
             jurisdiction: body.map(|body| &body.jurisdiction),
             code_body: body.map(|body| body.name.as_str()),
             code_body_id: body.map(|body| body.id),
-            status: record.status,
-            parent: path.last().copied(),
+            status: shown.status,
+            parent: path.last().cloned(),
             path,
             previous: link(previous)?,
             next: link(next)?,
             child_count: snapshot.outline.children(node).count(),
             tags: record.tags.iter().filter_map(tag).collect(),
-            notes: notes(corpus, &record)?,
-            source_credit: record.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
-            wordings: wordings(corpus, &record)?,
-            references: NodeReferences::of(corpus, node)?,
-            provenance: provenance(corpus, &record),
+            notes: notes(corpus, wording)?,
+            source_credit: wording.source_credit.map(|credit| snapshot.texts.get(credit)).transpose()?,
+            effective_from: shown.from,
+            effective_to: shown.to,
+            validity_remark: wording.remark.clone(),
+            notice: currency.notice(),
+            is_outdated: currency.knowledge == Knowledge::LongPast,
+            successors: successors(corpus, law, node, shown.status)?,
+            wordings: other_wordings(corpus, &record, shown.place)?,
+            references: NodeReferences::of(corpus, law, node)?,
+            provenance: provenance(corpus, &record, wording, currency.through),
+            heading: wording.heading.clone(),
             citation: record.citation,
-            heading: record.heading,
             level: record.level,
             number: record.number,
-            effective_from: record.effective_from,
-            effective_to: record.effective_to,
             former_citations: record.former_citations,
             parallel_citations: record.parallel_citations,
         })
@@ -180,29 +229,31 @@ impl<'s> NodeReply<'s> {
 
     fn set_as_markdown<'l>(&self, layout: impl Fn(usize) -> Option<LayoutRef<'l>>) -> String {
         let Self { citation, heading, .. } = self;
-        // Layouts are numbered like this: the text, then wordings, then notes.
-        let mut part = 0..;
-        let mut set = |text| law_markdown::of(text, layout(part.next().unwrap_or(0)));
+        let set = |text, part| law_markdown::of(text, layout(part));
         let mut out = format!("# {citation} {heading}\n\n*{}*\n\n", self.breadcrumb.join(" > "));
-        if let Some(standing) = self.standing() {
-            out += &format!("**{standing}**\n\n");
+        for line in self.standing() {
+            out += &format!("**{line}**\n\n");
         }
-        out += &format!("{}\n", set(self.text));
+        out += &format!("{}\n", set(self.text, self.place));
         if let Some(credit) = self.source_credit {
             out += &format!("\n{credit}\n");
         }
-        for WordingReply { label, text, .. } in &self.wordings {
-            out += &format!("\n## {label}\n\n{}\n", set(*text));
+        for wording in &self.wordings {
+            let WordingReply { label, text, source_credit, .. } = wording;
+            out += &format!("\n## {label}\n\n*{}*\n\n{}\n", wording.days(), set(*text, wording.place));
+            if let Some(credit) = source_credit {
+                out += &format!("\n{credit}\n");
+            }
         }
-        for NoteReply { topic, text } in &self.notes {
-            out += &format!("\n## {topic}\n\n{}\n", set(*text));
+        for (NoteReply { topic, text }, part) in self.notes.iter().zip(self.first_note..) {
+            out += &format!("\n## {topic}\n\n{}\n", set(*text, part));
         }
         out + &format!("\n---\n{}\n", self.origin())
     }
 
     /// The law and nothing beside it but its name, its standing and where it is from.
     fn as_text(&self) -> String {
-        let standing = self.standing().map(|standing| format!("{standing}\n")).unwrap_or_default();
+        let standing: String = self.standing().into_iter().map(|line| line + "\n").collect();
         format!(
             "{}\n{}\n{}\n{standing}\n{}\n\n{}\n",
             self.citation,
@@ -213,20 +264,28 @@ impl<'s> NodeReply<'s> {
         )
     }
 
-    /// Unless it is simply in force.
-    fn standing(&self) -> Option<String> {
-        let dates = [("from", &self.effective_from), ("until", &self.effective_to)];
-        let dates = dates.iter().filter_map(|(word, date)| Some(format!("{word} {}", date.as_ref()?)));
-        let status = (!self.status.is_living()).then(|| self.status.as_str().to_owned());
-        let told: Vec<String> = status.into_iter().chain(dates).collect();
-        (!told.is_empty()).then(|| format!("Status: {}", told.join(", ")))
+    /// What a reader must know before the first word: status, days, successors, and what the edition cannot say.
+    fn standing(&self) -> Vec<String> {
+        let mut facts = vec![format!("Status: {}", self.status.as_str())];
+        facts.extend(self.effective_from.map(|day| format!("from {day}")));
+        facts.extend(self.effective_to.map(|day| format!("until {day}")));
+        let mut lines = vec![facts.join(", ")];
+        if self.status == Status::Uncertain {
+            lines.extend(self.validity_remark.as_ref().map(|remark| format!("The publisher says: {remark}")));
+        }
+        let successors: Vec<&str> = self.successors.iter().map(|successor| successor.citation).collect();
+        if !successors.is_empty() {
+            lines.push(format!("Now: {}", successors.join("; ")));
+        }
+        lines.extend(self.notice.clone());
+        lines
     }
 
     /// Publisher, edition, address and hash, as far as they are known.
     fn origin(&self) -> String {
         let Provenance { publisher, edition, current_through, source_url, official_url, content_hash, .. } =
             &self.provenance;
-        let through = current_through.as_ref().map(|date| format!("current through {date}"));
+        let through = current_through.map(|date| format!("current through {date}"));
         let known = [
             publisher.map(str::to_owned),
             edition.map(str::to_owned),
@@ -243,38 +302,85 @@ fn catalogue_tag(corpus: &Corpus, tag: u16) -> Option<&str> {
     corpus.catalogue().tags.get(usize::from(tag)).map(String::as_str)
 }
 
-fn notes<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<NoteReply<'s>>, ApiError> {
+fn notes<'s>(corpus: &'s Corpus, wording: &Wording) -> Result<Vec<NoteReply<'s>>, ApiError> {
     let texts = &corpus.snapshot().texts;
-    let notes = record.notes.iter();
+    let notes = wording.notes.iter();
     notes.map(|note| Ok(NoteReply { topic: note.topic.clone(), text: texts.get(note.text)? })).collect()
 }
 
-fn wordings<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Result<Vec<WordingReply<'s>>, ApiError> {
+/// All but the one that is shown, in the order of the record.
+fn other_wordings<'s>(
+    corpus: &'s Corpus,
+    record: &NodeRecord,
+    shown: usize,
+) -> Result<Vec<WordingReply<'s>>, ApiError> {
     let texts = &corpus.snapshot().texts;
-    let wordings = record.wordings.iter().map(|wording| {
+    let others = record.wordings.iter().enumerate().filter(|(place, _)| *place != shown);
+    let replies = others.map(|(place, wording)| {
         Ok(WordingReply {
-            label: wording.label.clone(),
-            effective_from: wording.effective_from.clone(),
-            effective_to: wording.effective_to.clone(),
+            place,
+            label: wording.remark.clone().unwrap_or_else(|| wording.heading.clone()),
+            heading: wording.heading.clone(),
+            status: wording.validity.status,
+            effective_from: wording.validity.from,
+            effective_to: wording.validity.to,
             text: texts.hashed(wording.text, &wording.text_sha256)?,
+            source_credit: wording.source_credit.map(|credit| texts.get(credit)).transpose()?,
+            notes: notes(corpus, wording)?,
         })
     });
-    wordings.collect()
+    replies.collect()
 }
 
-fn provenance<'s>(corpus: &'s Corpus, record: &NodeRecord) -> Provenance<'s> {
+impl WordingReply<'_> {
+    /// Its status and its days, as far as the source says.
+    fn days(&self) -> String {
+        let mut facts = vec![self.status.as_str().to_owned()];
+        facts.extend(self.effective_from.map(|day| format!("from {day}")));
+        facts.extend(self.effective_to.map(|day| format!("until {day}")));
+        facts.join(", ")
+    }
+}
+
+/// What says that it was cited before as this provision, or else the one provision that its remark names.
+fn successors<'s>(
+    corpus: &'s Corpus,
+    law: &LawOnDay,
+    node: NodeOrdinal,
+    status: Status,
+) -> Result<Vec<NodeLink<'s>>, ApiError> {
+    if !matches!(status, Status::Renumbered | Status::Transferred) {
+        return Ok(Vec::new());
+    }
+    let snapshot = corpus.snapshot();
+    let bearers = snapshot.cited(snapshot.cards.get(node)?.citation)?;
+    let mut found: Vec<NodeOrdinal> =
+        bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former).map(|(bearer, _)| bearer).collect();
+    if found.is_empty() {
+        found.extend(snapshot.references.outgoing(node).take(2));
+        // A remark that names several says more than where the provision went.
+        found.truncate(if found.len() == 1 { 1 } else { 0 });
+    }
+    found.into_iter().filter(|&other| other != node).map(|other| corpus.link(law, other)).collect()
+}
+
+fn provenance<'s>(
+    corpus: &'s Corpus,
+    record: &NodeRecord,
+    wording: &Wording,
+    current_through: Option<Day>,
+) -> Provenance<'s> {
     let source: Option<&Source> = corpus.catalogue().sources.get(usize::from(record.source));
-    let through = record.current_through.clone();
     let own_citation = corpus.snapshot().grammar().parse(&record.citation).ok();
     Provenance {
-        source_url: record.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
+        source_url: wording.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
         official_url: source.zip(own_citation).and_then(|(source, citation)| source.official_url(&citation)),
         publisher: source.map(|source| source.publisher.as_str()),
         edition: source.map(|source| source.edition.as_str()),
-        current_through: through.or_else(|| source.and_then(|source| source.current_through.clone())),
+        current_through,
         retrieved_at: source.map(|source| source.retrieved.as_str()),
         license: source.map(|source| source.license.as_str()),
-        content_hash: format!("sha256:{}", hex::encode(&record.text_sha256)),
+        content_hash: format!("sha256:{}", hex::encode(&wording.text_sha256)),
         snapshot: corpus.id(),
     }
 }
@@ -289,15 +395,25 @@ mod tests {
 
     /// A provision with everything that a form can write.
     fn whole() -> NodeReply<'static> {
-        let link = || NodeLink { id: NodeId(Uuid::from_u128(2)), citation: "Title 9", heading: "Lights" };
-        let dated = |date: &str| Some(date.to_owned());
+        let link = || NodeLink {
+            id: NodeId(Uuid::from_u128(2)),
+            citation: "Title 9",
+            heading: "Lights".into(),
+            status: Status::InForce,
+            effective_from: None,
+            effective_to: None,
+        };
+        let dated = |date: &str| Some(date.parse().unwrap());
+        let said = |words: &str| Some(words.to_owned());
         NodeReply {
             node: NodeOrdinal(0),
+            place: 0,
+            first_note: 2,
             id: NodeId(Uuid::from_u128(1)),
             citation: "Test Code § 9.1".into(),
             heading: "Lamps".into(),
             text: "(a) As follows:\nLamp\tWatts\nRed|blue\t40",
-            breadcrumb: vec!["Test Code", "Lights"],
+            breadcrumb: vec!["Test Code".into(), "Lights".into()],
             jurisdiction: None,
             code_body: Some("Test Code"),
             code_body_id: None,
@@ -314,18 +430,27 @@ mod tests {
             source_credit: Some("(1999, c. 1.)"),
             effective_from: dated("2020-01-01"),
             effective_to: dated("2021-01-01"),
+            validity_remark: said("Expires soon"),
+            notice: said("This edition is current through 2021-06-30. It does not have later changes."),
+            is_outdated: false,
+            successors: vec![link()],
             wordings: vec![WordingReply {
+                place: 1,
                 label: "Effective later".into(),
+                heading: "Lamps".into(),
+                status: Status::InForce,
                 effective_from: dated("2022-01-01"),
                 effective_to: None,
                 text: "None.",
+                source_credit: Some("(2021, c. 2.)"),
+                notes: vec![NoteReply { topic: "Editor's note".into(), text: "Later." }],
             }],
             former_citations: vec!["Test Code § 8.1".into()],
             parallel_citations: Vec::new(),
             references: NodeReferences::default(),
             provenance: Provenance {
-                source_url: dated("https://example.org"),
-                official_url: dated("https://example.org/1"),
+                source_url: said("https://example.org"),
+                official_url: said("https://example.org/1"),
                 publisher: Some("Publisher"),
                 edition: Some("2021"),
                 current_through: dated("2021-06-30"),
@@ -353,7 +478,7 @@ mod tests {
         let now = written
             .each_ref()
             .map(|(format, written)| (format.name(), edition(*format), hex::encode(&Sha256::digest(written)[..8])));
-        let then = [("json", 2, "6ad109adb9eec8c7"), ("md", 2, "9eba978f8e7407ff"), ("txt", 2, "77ee0d627978d2c0")];
+        let then = [("json", 3, "9d74b231962b5d34"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

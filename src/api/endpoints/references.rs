@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::node_id::ID;
 use super::paging::Paging;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
+use crate::search::LawOnDay;
 
 /// So many of each direction stand in a node's own answer.
 const SHOWN_WITH_NODE: usize = 20;
@@ -61,15 +63,22 @@ struct ReferenceList<'s> {
 }
 
 impl<'s> NodeReferences<'s> {
-    pub(in crate::api) fn of(corpus: &'s Corpus, node: NodeOrdinal) -> Result<Self, ApiError> {
+    pub(in crate::api) fn of(corpus: &'s Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Self, ApiError> {
         let references = &corpus.snapshot().references;
-        Ok(Self { out: list(corpus, references.outgoing(node))?, r#in: list(corpus, references.incoming(node))? })
+        Ok(Self {
+            out: list(corpus, law, references.outgoing(node))?,
+            r#in: list(corpus, law, references.incoming(node))?,
+        })
     }
 }
 
-fn list(corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<ReferenceList<'_>, ApiError> {
+fn list<'s>(
+    corpus: &'s Corpus,
+    law: &LawOnDay,
+    nodes: impl ExactSizeIterator<Item = NodeOrdinal>,
+) -> Result<ReferenceList<'s>, ApiError> {
     let total = nodes.len();
-    let nodes = nodes.take(SHOWN_WITH_NODE).map(|node| corpus.link(node)).collect::<Result<_, _>>()?;
+    let nodes = nodes.take(SHOWN_WITH_NODE).map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
     Ok(ReferenceList { total, nodes })
 }
 
@@ -95,9 +104,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let direction = call.get(&DIRECTION);
     let corpus = Arc::clone(call.corpus);
+    let law = AskedDay::of(call).law;
     Ok(Prepared::light(move || {
         let references = &corpus.snapshot().references;
-        let page = Page { id, direction, paging };
+        let page = Page { id, direction, paging, law: &law };
         match direction {
             Direction::Out => page.of(&corpus, references.outgoing(node)),
             Direction::In => page.of(&corpus, references.incoming(node)),
@@ -105,18 +115,19 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     }))
 }
 
-struct Page {
+struct Page<'l> {
     id: NodeId,
     direction: Direction,
     paging: Paging,
+    law: &'l LawOnDay,
 }
 
-impl Page {
+impl Page<'_> {
     fn of(self, corpus: &Corpus, nodes: impl ExactSizeIterator<Item = NodeOrdinal>) -> Result<Reply, ApiError> {
-        let Self { id, direction, paging } = self;
+        let Self { id, direction, paging, law } = self;
         let total = nodes.len();
         let nodes = nodes.skip(paging.skipped()).take(paging.limit as usize);
-        let nodes = nodes.map(|node| corpus.link(node)).collect::<Result<_, _>>()?;
+        let nodes = nodes.map(|node| corpus.link(law, node)).collect::<Result<_, _>>()?;
         let (page, page_size) = (paging.page, paging.limit);
         let reply = ReferencesReply { id, direction: direction.name(), page, page_size, total, nodes };
         Ok(Reply { pages: Some(paging.pages(total)), ..Reply::json(&reply)? })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
@@ -10,7 +11,9 @@ use serde::Serialize;
 
 use super::filters::filter;
 use super::paging::Paging;
+use crate::api::as_of::AskedDay;
 use crate::api::corpus::Corpus;
+use crate::api::currency::{Currency, Knowledge};
 use crate::api::error::{ApiError, Violation};
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
@@ -53,6 +56,12 @@ pub(in crate::api) struct SearchReply<'s> {
     /// Only if the request says `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
+    /// The day whose law was searched.
+    #[schemars(with = "String")]
+    as_of: Day,
+    /// What the editions of the results cannot say of that day, by code body.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
     /// Only if the query cites law that is not in this corpus: which, and what is here instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_here: Vec<NotHere>,
@@ -86,9 +95,19 @@ struct SearchResultItem<'s> {
     snippet: &'s str,
     /// Where the query's words are in the snippet.
     highlights: Vec<Highlight>,
+    /// What it is on the day.
     #[schemars(with = "String")]
     status: Status,
-    /// Higher is better. At most 1; lower for law that is no longer in force.
+    /// The first day of this wording, if the source says so.
+    #[schemars(with = "Option<String>")]
+    effective_from: Option<Day>,
+    /// The first day on which this wording is law no more, if the source says so.
+    #[schemars(with = "Option<String>")]
+    effective_to: Option<Day>,
+    /// Through when the edition is current, if the source says so.
+    #[schemars(with = "Option<String>")]
+    current_through: Option<Day>,
+    /// Higher is better. At most 1; lower for law that is not in force.
     score: f32,
     /// Only if the query is nothing but a citation: how the provision is related to the one it names. They are listed in
     /// this order: `named`, `citing` (its text cites a named one), `cited` (a named one cites it), `neighbour`.
@@ -131,21 +150,34 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let query = call.get(&Q).to_owned();
     let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
+    let asked = AskedDay::of(call);
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = Abandoned::when(&is_cancelled);
         let wanted = SearchRequest { mode, page, limit, facets, exact, ..SearchRequest::new(&query) };
-        let request = SearchRequest { filter: &filter, abandoned, ..wanted };
-        run(&corpus, &request)
+        let request = SearchRequest { filter: &filter, day: Some(asked.day), abandoned, ..wanted };
+        run(&corpus, &request, &asked)
     }))
 }
 
-fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> {
+fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result<Reply, ApiError> {
     let begun = Instant::now();
     let mut response = corpus.engine().search(request)?;
     request.abandoned.check()?;
     let shown = corpus.engine().show(&mut response)?;
-    let results = response.hits.iter().zip(&shown).map(|(hit, shown)| item(hit, shown)).collect::<Result<_, _>>()?;
+    let mut notices = Vec::new();
+    let mut results = Vec::with_capacity(shown.len());
+    for (hit, shown) in response.hits.iter().zip(&shown) {
+        let currency = Currency::of(corpus, hit.node, &hit.shown, asked.day)?;
+        let item = item(hit, shown, currency.through)?;
+        if let Some(notice) = currency.notice().filter(|_| is_noticed(currency.knowledge, asked)) {
+            let notice = format!("{}: {notice}", item.code_body);
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
+        }
+        results.push(item);
+    }
     let reply = SearchReply {
         results,
         page: request.page,
@@ -155,6 +187,8 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>) -> Result<Reply, ApiError> 
         mode: request.mode.name(),
         corrected_query: response.corrected_query.as_deref(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
+        as_of: asked.day,
+        notices,
         not_here: not_here(corpus, request.query)?,
     };
     let paging = Paging { page: request.page, limit: request.limit };
@@ -170,7 +204,16 @@ fn not_here(corpus: &Corpus, query: &str) -> Result<Vec<NotHere>, ApiError> {
         .collect())
 }
 
-fn item<'s>(hit: &Hit, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, ApiError> {
+/// Which of what an edition cannot say is noticed beside a list: of the day that was named all, of today what is old.
+fn is_noticed(knowledge: Knowledge, asked: &AskedDay) -> bool {
+    match knowledge {
+        Knowledge::LongPast => true,
+        Knowledge::Past | Knowledge::Undated | Knowledge::TooEarly => asked.is_named,
+        Knowledge::Certain | Knowledge::Unstated => false,
+    }
+}
+
+fn item<'s>(hit: &Hit, shown: &'s ShownHit<'s>, through: Option<Day>) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
     let body = provision.code_body.ok_or_else(|| {
         ApiError::internal(format!("{} lies in no code body; run 'hornbook verify'", provision.citation))
@@ -178,13 +221,16 @@ fn item<'s>(hit: &Hit, shown: &ShownHit<'s>) -> Result<SearchResultItem<'s>, Api
     Ok(SearchResultItem {
         node_id: provision.id,
         citation: provision.citation,
-        heading: provision.heading,
+        heading: &provision.heading,
         jurisdiction: &body.jurisdiction,
         code_body: &body.name,
         code_body_id: body.id,
         snippet: shown.snippet.text,
         highlights: shown.snippet.highlights.clone(),
-        status: provision.status,
+        status: provision.shown.status,
+        effective_from: provision.shown.from,
+        effective_to: provision.shown.to,
+        current_through: through,
         score: hit.score,
         relation: hit.relation,
     })

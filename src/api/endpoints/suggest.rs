@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::filters::{JURISDICTION, subtree};
+use crate::api::as_of::AskedDay;
 use crate::api::error::ApiError;
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, Whole};
@@ -44,6 +46,12 @@ struct SuggestionReply {
     citation: String,
     #[schemars(with = "String")]
     status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    effective_from: Option<Day>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    effective_to: Option<Day>,
     /// How many nodes have this heading or citation.
     count: u32,
     /// Whether it matches only if a typing error is assumed.
@@ -52,8 +60,19 @@ struct SuggestionReply {
 
 impl From<Suggestion> for SuggestionReply {
     fn from(suggestion: Suggestion) -> Self {
-        let Suggestion { kind, text, node_id, citation, status, count, is_guess, node: _ } = suggestion;
-        Self { kind, text, node_id, citation, status, count, is_guess }
+        let Suggestion {
+            kind,
+            text,
+            node_id,
+            citation,
+            status,
+            effective_from,
+            effective_to,
+            count,
+            is_guess,
+            node: _,
+        } = suggestion;
+        Self { kind, text, node_id, citation, status, effective_from, effective_to, count, is_guess }
     }
 }
 
@@ -62,9 +81,10 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     let corpus = Arc::clone(call.corpus);
+    let day = Some(AskedDay::of(call).day);
     Ok(Prepared::heavy(move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        let request = SuggestRequest { text: &typed, limit, range, abandoned: Abandoned::when(&is_cancelled) };
+        let request = SuggestRequest { text: &typed, limit, range, day, abandoned: Abandoned::when(&is_cancelled) };
         let SuggestResponse { suggestions, did_you_mean } = corpus.engine().suggest(&request)?;
         let suggestions = suggestions.into_iter().map(SuggestionReply::from).collect();
         Reply::json(&SuggestReply { suggestions, did_you_mean })

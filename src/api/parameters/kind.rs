@@ -1,5 +1,6 @@
 //! What kinds of values parameters take, and how their texts are read.
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::ShortCode;
 use uuid::Uuid;
 
@@ -22,6 +23,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     Uuid,
     ShortCode,
+    /// A day of the calendar.
+    Date,
     /// Comma-separated, or given several times.
     Uuids {
         most: usize,
@@ -54,6 +57,7 @@ impl Kind {
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Uuid => "a UUID".to_owned(),
             Self::ShortCode => "a jurisdiction's short code, such as VA or UT-SPANISH-FORK".to_owned(),
+            Self::Date => "a date, such as 2026-01-31".to_owned(),
             Self::Uuids { most } => format!("1 to {most} comma-separated UUIDs"),
             Self::ShortCodes { most } => {
                 format!("1 to {most} comma-separated short codes of jurisdictions, such as VA,UT-SPANISH-FORK")
@@ -99,6 +103,7 @@ impl Kind {
             Self::Choice(choices) => choices.iter().position(|choice| *choice == text).map(Value::Choice),
             Self::Uuid => read_uuid(text).map(Value::Uuid),
             Self::ShortCode => read_short_code(text).map(Value::ShortCode),
+            Self::Date => text.parse().ok().map(Value::Date),
             Self::Uuids { most } => read_list(given, most, read_uuid).map(Value::Uuids),
             Self::ShortCodes { most } => read_list(given, most, read_short_code).map(Value::ShortCodes),
             Self::Choices { of } => {
@@ -145,6 +150,7 @@ pub(in crate::api) enum Value<'c> {
     Choice(usize),
     Uuid(Uuid),
     ShortCode(ShortCode),
+    Date(Day),
     Uuids(Vec<Uuid>),
     ShortCodes(Vec<ShortCode>),
     /// Their places among the choices.
@@ -184,6 +190,14 @@ mod tests {
         assert!(Kind::Uuids { most: 2 }.read(&[&format!("{SOME_ID}, {SOME_ID}")]).is_some());
         for bad in [format!("{SOME_ID},\n{SOME_ID}"), format!("{SOME_ID},"), [SOME_ID; 3].join(",")] {
             assert_eq!(Kind::Uuids { most: 2 }.read(&[&bad]), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn dates_are_days_of_the_calendar() {
+        assert_eq!(Kind::Date.read(&["2024-02-29"]), Day::from_parts(2024, 2, 29).map(Value::Date));
+        for bad in ["2023-02-29", "2024-2-29", "today", "", "2024-02-29 "] {
+            assert_eq!(Kind::Date.read(&[bad]), None, "{bad:?}");
         }
     }
 

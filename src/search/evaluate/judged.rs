@@ -194,7 +194,7 @@ fn bearers(snapshot: &Snapshot, judgement: &Judgement) -> Result<Vec<NodeOrdinal
         let mut named = Vec::new();
         for &node in &bearers {
             let is_named = snapshot.nodes.with(node, |record| {
-                let url = record.source_url.as_ref().map(|url| url.as_str());
+                let url = record.wordings[0].source_url.as_ref().map(|url| url.as_str());
                 url == Some(judgement.reference.as_str()) || names(&judgement.reference, &record.source_key)
             })?;
             named.extend(is_named.then_some(node));

@@ -38,8 +38,8 @@ pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, Sea
     let mut listed = Vec::with_capacity(found.len());
     for (hit, grade) in response.hits.iter().zip(&found) {
         let shown = engine.hydrate(hit)?;
-        let (citation, heading) = (shown.citation.to_owned(), shown.heading.to_owned());
-        listed.push(Listed { id: shown.id, citation, heading, is_living: shown.status.is_living(), grade: *grade });
+        let (citation, is_living) = (shown.citation.to_owned(), shown.shown.status.is_living());
+        listed.push(Listed { id: shown.id, citation, heading: shown.heading.into_owned(), is_living, grade: *grade });
     }
     Ok(Side { ndcg: Measure::Ndcg10.of(&found, &judged), listed })
 }

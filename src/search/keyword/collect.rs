@@ -1,8 +1,8 @@
 //! Collects from the candidates of a window: the best ones, and counts of all.
 
-use super::bits::each_bit;
 use super::found::{KeywordFound, KeywordQuery, Scored, by_rank};
 use super::window::{Cell, Window};
+use crate::search::bits::each_bit;
 
 /// Bounds of what is still to come, a hair above what sums of rounded numbers can reach.
 #[derive(Clone, Copy, Debug, Default)]

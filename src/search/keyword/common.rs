@@ -6,8 +6,8 @@
 use std::io;
 use std::sync::Arc;
 
-use super::bits::each_bit;
 use crate::byte_cache::{ByteCache, ByteSize};
+use crate::search::bits::each_bit;
 use crate::search::postings::Cursor;
 
 /// A term is common if one in so many documents has it.

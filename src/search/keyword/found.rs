@@ -3,8 +3,8 @@
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::bits::Bits;
 use super::known::KnownWord;
+use crate::search::bits::Bits;
 use crate::search::filter::Admission;
 
 /// Of law no longer in force so many fewer matches are looked at: it is seldom what is looked for.
@@ -58,6 +58,15 @@ pub(in crate::search) struct KeywordFound {
 }
 
 impl KeywordFound {
+    /// Takes a match away that is none after all.
+    pub(in crate::search) fn forget(&mut self, doc: u32) {
+        for scored in [&mut self.living, &mut self.dead, &mut self.watched] {
+            scored.retain(|scored| scored.doc != doc);
+        }
+        self.matches.retain(|&other| other != doc);
+        self.total -= 1;
+    }
+
     /// Adds what was found in other documents, where so many of the best are kept.
     pub(super) fn add(&mut self, other: Self, keep: usize) {
         self.total += other.total;

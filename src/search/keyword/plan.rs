@@ -6,7 +6,6 @@
 
 use std::io;
 
-use super::bits::set;
 use super::collect::{Collector, Rest};
 use super::hope::Hope;
 use super::known::KnownWord;
@@ -14,6 +13,7 @@ use super::leg::KeywordLeg;
 use super::matching::Matching;
 use super::window::Window;
 use super::word::{PlannedWord, ROUNDED_UP, is_sparse};
+use crate::search::bits::set;
 
 /// More words than this are not looked up: the rarest are.
 const WORDS_MAX: usize = 32;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::bits::Bits;
 use crate::byte_cache::ByteCache;
+use crate::search::bits::Bits;
 use crate::search::postings::FieldReader;
 
 /// All that are held take at most so many bytes for each document of the corpus: 64 terms in both fields.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::bits::Bits;
 use super::leg::KeywordLeg;
 use super::said::Key;
+use crate::search::bits::Bits;
 use crate::search::postings::FieldReader;
 
 /// The terms of one query: phrases of the same words share them.

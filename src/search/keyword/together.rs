@@ -5,8 +5,8 @@ use std::io;
 use hornbook_corpus::ids::OrdinalRange;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::bits::Bits;
 use super::leg::KeywordLeg;
+use crate::search::bits::Bits;
 
 /// A term that more of the documents have goes with every word.
 const COMMON_ONE_IN: u32 = 8;

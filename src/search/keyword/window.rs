@@ -1,7 +1,7 @@
 //! The sums over one run of documents, small enough to stay near the processor.
 
-use super::bits::each_bit;
 use super::common::CommonTerm;
+use crate::search::bits::each_bit;
 
 /// Documents per window; few where tests need many windows. A multiple of 64. With fewer, opening windows and going on with
 /// every list costs more than a larger cache.

@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use super::bits::{each_bit, set};
 use super::collect::Rest;
 use super::common::CommonTerm;
 use super::known::{KnownTerm, KnownWord};
 use super::leg::KeywordLeg;
 use super::window::{WINDOW, Window};
+use crate::search::bits::{each_bit, set};
 use crate::search::postings::Cursor;
 
 /// So much above itself is a bound that must hold for sums of rounded numbers too.

@@ -95,7 +95,7 @@ impl Engine {
             // Who cites a section and says no more is shown how it begins, and where others cite it.
             let says_nothing = hit.relation.is_some_and(|relation| relation != Relation::Citing);
             let wanted = if says_nothing { &unwanted } else { &wanted };
-            let snippet = self.snippet(hit, &provision.texts, wanted)?;
+            let snippet = self.snippet(hit, provision.text, wanted)?;
             snipping += hydrated.elapsed();
             hydrating += hydrated - begun;
             shown.push(ShownHit { provision, snippet });
@@ -105,12 +105,12 @@ impl Engine {
         Ok(shown)
     }
 
-    fn snippet(&self, hit: &Hit, texts: &[Span], wanted: &Wanted) -> Result<Snippet<'_>, SearchError> {
+    fn snippet(&self, hit: &Hit, text: Span, wanted: &Wanted) -> Result<Snippet<'_>, SearchError> {
         let snapshot = self.snapshot();
         let chunk = hit.chunk.and_then(|chunk| snapshot.chunks.chunk(chunk)).map(|chunk| chunk.text);
         with_analyzer(|analyzer| {
             let mut search = PlaceSearch { texts: &snapshot.texts, wanted, analyzer };
-            let place = search.place(texts, chunk)?;
+            let place = search.place(text, chunk)?;
             search.snippet_at(&place)
         })
     }
@@ -131,40 +131,31 @@ struct PlaceSearch<'w, 's> {
 }
 
 impl<'s> PlaceSearch<'_, 's> {
-    /// `texts` are the provision's, the current one first; `chunk` is the one that the semantic leg found.
-    fn place(&mut self, texts: &[Span], chunk: Option<Span>) -> Result<Passage, SearchError> {
-        let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(texts, chunk));
-        let mut best: Option<(Window, Span)> = None;
-        if let Some((text, bytes)) = &in_chunk {
-            let window = self.window_in(*text, bytes.clone())?;
+    /// `text` is the provision's on the day; `chunk` is the one that the semantic leg found.
+    fn place(&mut self, text: Span, chunk: Option<Span>) -> Result<Passage, SearchError> {
+        let in_chunk = chunk.filter(|chunk| chunk.length > 0).and_then(|chunk| within(text, chunk));
+        let mut best: Option<Window> = None;
+        if let Some(bytes) = &in_chunk {
+            let window = self.window_in(text, bytes.clone())?;
             let is_enough = match (&window, self.wanted.kind) {
                 // What the chunk means is the answer, whether it says so in these words or not.
                 (_, QueryKind::Question) => true,
                 (Some(window), QueryKind::Phrase) => window.is_full,
                 (found, _) => found.is_some(),
             };
-            best = window.map(|window| (window, *text));
+            best = window;
             if is_enough {
-                let core = best.map_or(bytes.start..bytes.start, |(window, _)| window.bytes);
-                return Ok(Passage { text: *text, core });
+                let core = best.map_or(bytes.start..bytes.start, |window| window.bytes);
+                return Ok(Passage { text, core });
             }
         }
-        for &text in texts {
-            let found = self.window_of(text)?;
-            let is_better = |found: &Window| best.as_ref().is_none_or(|(best, _)| found.score > best.score);
-            if let Some(found) = found.filter(is_better) {
-                best = Some((found, text));
-            }
-            // Other wordings are looked at only where the current one says nothing of it.
-            if best.is_some() {
-                break;
-            }
-        }
-        if let Some((window, text)) = best {
+        let found = self.window_of(text)?;
+        let is_better = |found: &Window| best.as_ref().is_none_or(|best| found.score > best.score);
+        if let Some(window) = found.filter(is_better).or(best) {
             return Ok(Passage { text, core: window.bytes });
         }
-        let (text, bytes) = in_chunk.unwrap_or_else(|| (texts.first().copied().unwrap_or_default(), 0..0));
-        Ok(Passage { text, core: bytes.start..bytes.start })
+        let start = in_chunk.map_or(0, |bytes| bytes.start);
+        Ok(Passage { text, core: start..start })
     }
 
     fn window_in(&mut self, text: Span, bytes: Range<usize>) -> Result<Option<Window>, SearchError> {
@@ -248,11 +239,9 @@ fn with_closing_period(passage: &str, word: Range<usize>) -> Range<usize> {
     word.start..word.end + usize::from(is_abbreviation && is_followed)
 }
 
-/// In which of some texts a span lies, and where in it.
-fn within(texts: &[Span], span: Span) -> Option<(Span, Range<usize>)> {
-    texts.iter().find_map(|&text| {
-        let start = span.offset.checked_sub(text.offset)?;
-        let end = start + u64::from(span.length);
-        (end <= u64::from(text.length)).then_some((text, start as usize..end as usize))
-    })
+/// Where a span is in a text, if it is.
+fn within(text: Span, span: Span) -> Option<Range<usize>> {
+    let start = span.offset.checked_sub(text.offset)?;
+    let end = start + u64::from(span.length);
+    (end <= u64::from(text.length)).then_some(start as usize..end as usize)
 }

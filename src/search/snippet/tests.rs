@@ -45,7 +45,7 @@ fn snippet(text: &str, query: &str, chunk: Option<Range<usize>>, kind: QueryKind
         let chunk = chunk.map(|chunk| Span { offset: span.offset + chunk.start as u64, length: chunk.len() as u32 });
         let mut analyzer = Analyzer::new();
         let mut search = PlaceSearch { texts, wanted: &wanted, analyzer: &mut analyzer };
-        let place = search.place(&[span], chunk).unwrap();
+        let place = search.place(span, chunk).unwrap();
         let snippet = search.snippet_at(&place).unwrap();
         check(text, span, query, &snippet);
         marked(&snippet)

@@ -50,6 +50,13 @@ fn totals(opened: &Opened<'_>, coverage: &Coverage<'_>) -> Markup {
     }
 }
 
+/// How many provisions of a code are in force, where some are not.
+fn in_force(jurisdiction: &Jurisdiction<'_>, body: &CodeBody) -> Markup {
+    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id.0);
+    let in_force = covered.map(|covered| covered.in_force_count).filter(|count| *count < body.provisions);
+    html! { @if let Some(count) = in_force { " " span.count { (grouped(count)) " in force" } } }
+}
+
 /// Every code that is held, with its edition.
 fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
     let bodies = &corpus.catalogue().code_bodies;
@@ -70,7 +77,7 @@ fn codes(corpus: &Corpus, coverage: &Coverage<'_>) -> Result<Markup, ApiError> {
                                     a href=(contents::path(&body.id.0.to_string())) { (Letters(&body.name)) }
                                     (missing(jurisdiction, body))
                                 }
-                                td.number { (grouped(body.provisions)) }
+                                td.number { (grouped(body.provisions)) (in_force(jurisdiction, body)) }
                                 td { (edition(sources(corpus, body)?)) }
                                 @if has_maps { td { @if place == 0 { (map_of(jurisdiction)) } } }
                             }

@@ -29,8 +29,10 @@ pub(super) struct Jurisdiction<'b> {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct CoveredBody<'b> {
     pub(super) id: Uuid,
+    pub(super) in_force_count: u32,
     #[serde(borrow)]
     pub(super) parts: Parts<'b>,
 }

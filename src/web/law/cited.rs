@@ -30,6 +30,7 @@ pub(in crate::web) struct Candidate {
     pub(in crate::web) node_id: Uuid,
     pub(in crate::web) citation: String,
     pub(in crate::web) heading: String,
+    pub(in crate::web) status: String,
 }
 
 impl CitationAnswer {

@@ -6,9 +6,11 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::layout::anchor_name;
 use hornbook_corpus::nodes::NodeRecord;
 
+use super::address::path_on;
 use super::reply::Provision;
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::error::ApiError;
+use crate::search::LawOnDay;
 
 /// So many links a text has at most, and so many of them a preview.
 const MENTIONS_MAX: usize = 2_000;
@@ -27,7 +29,7 @@ pub(super) struct Mentions {
 #[derive(Debug)]
 pub(super) struct Mention {
     pub(super) bytes: Range<usize>,
-    pub(super) id: String,
+    pub(super) address: String,
     /// Of the subdivision, `#a-1`; empty without one.
     pub(super) anchor: String,
     /// Its place among the previews.
@@ -44,7 +46,7 @@ pub(super) struct Preview {
 }
 
 impl Mentions {
-    pub(super) fn of(corpus: &Corpus, provision: &Provision<'_>) -> Result<Self, ApiError> {
+    pub(super) fn of(corpus: &Corpus, law: &LawOnDay, provision: &Provision<'_>) -> Result<Self, ApiError> {
         let mut mentions = Self::default();
         if provision.references.out.total == 0 {
             return Ok(mentions);
@@ -53,21 +55,22 @@ impl Mentions {
             corpus.engine().mentions(&provision.citation, &provision.text, MENTIONS_MAX)?
         {
             let anchor = if subdivision.is_empty() { String::new() } else { format!("#{}", anchor_name(&subdivision)) };
-            let (id, preview) = (corpus.node_id(node)?.0.to_string(), mentions.preview(corpus, node)?);
-            mentions.places.push(Mention { bytes, id, anchor, preview });
+            let address = path_on(&corpus.node_id(node)?.0.to_string(), provision.named_day.as_deref());
+            let preview = mentions.preview(corpus, law, node)?;
+            mentions.places.push(Mention { bytes, address, anchor, preview });
         }
         Ok(mentions)
     }
 
     /// The place of a provision's preview, which is made at its first mention.
-    fn preview(&mut self, corpus: &Corpus, node: NodeOrdinal) -> Result<Option<usize>, ApiError> {
+    fn preview(&mut self, corpus: &Corpus, law: &LawOnDay, node: NodeOrdinal) -> Result<Option<usize>, ApiError> {
         let known = self.previews.iter().position(|preview| preview.node == node);
         if known.is_some() || self.previews.len() == PREVIEWS_MAX {
             return Ok(known);
         }
-        let NodeLink { citation, heading, .. } = corpus.link(node)?;
+        let NodeLink { citation, heading, .. } = corpus.link(law, node)?;
         let record: NodeRecord = corpus.snapshot().nodes.get(node)?;
-        let text = corpus.snapshot().texts.get(record.text)?;
+        let text = corpus.snapshot().texts.get(record.wording(law.shown(node).place).text)?;
         let (citation, heading) = (citation.to_owned(), heading.chars().take(BEGINNING_CHARS).collect());
         self.previews.push(Preview { node, citation, heading, beginning: beginning(text) });
         Ok(Some(self.previews.len() - 1))

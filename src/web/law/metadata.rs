@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::address::{is_web, path};
+use super::address::{is_web, path, path_on};
 use super::reply::Provision;
 use crate::web::frame::data_block;
 use crate::web::letters::visible;
@@ -16,13 +16,14 @@ pub(super) fn head(provision: &Provision<'_>, base_url: &str, is_indexed: bool) 
     let title = visible(&shortened(&format!("{} {}", provision.citation, provision.heading)));
     let beginning = provision.text.split('\n').find(|line| !line.trim().is_empty()).unwrap_or(&provision.heading);
     let description = visible(&shortened(beginning));
+    let day = provision.named_day.as_deref();
     html! {
         link rel="canonical" href=(address);
         @if !is_indexed { meta name="robots" content="noindex"; }
-        @if let Some(previous) = &provision.previous { link rel="prev" href=(path(previous.id)); }
-        @if let Some(next) = &provision.next { link rel="next" href=(path(next.id)); }
-        link rel="alternate" type="text/markdown" href={ (path(provision.id)) ".md" };
-        link rel="alternate" type="text/plain" href={ (path(provision.id)) ".txt" };
+        @if let Some(previous) = &provision.previous { link rel="prev" href=(path_on(previous.id, day)); }
+        @if let Some(next) = &provision.next { link rel="next" href=(path_on(next.id, day)); }
+        link rel="alternate" type="text/markdown" href=(path_on(&format!("{}.md", provision.id), day));
+        link rel="alternate" type="text/plain" href=(path_on(&format!("{}.txt", provision.id), day));
         meta name="description" content=(description);
         meta property="og:type" content="article";
         meta property="og:site_name" content="Hornbook";

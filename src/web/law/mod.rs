@@ -32,6 +32,7 @@ use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Format;
 use crate::door::DoorAnswer;
+use crate::search::LawOnDay;
 use cited::{CitationAnswer, Resolution};
 use mentions::Mentions;
 use page::Setting;
@@ -76,16 +77,17 @@ fn known_versions(opened: &Opened<'_>, mark: &str) -> String {
 }
 
 async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> {
-    let provision: Provision<'_> = news.read()?;
-    let corpus = Arc::clone(&opened.corpus);
+    let mut provision: Provision<'_> = news.read()?;
+    provision.named_day = opened.named_day();
+    let (corpus, law) = (Arc::clone(&opened.corpus), opened.law());
     let shell = opened.shell;
     let base_url = shell.service.base_url();
     let contents = match provision.code_body_id {
         Some(body) if provision.child_count > 0 => Some(contents::children(opened, body, Some(provision.id)).await?),
         _ => None,
     };
-    let mentions = Mentions::of(&corpus, &provision)?;
-    let layouts = layouts(&corpus, &provision);
+    let mentions = Mentions::of(&corpus, &law, &provision)?;
+    let layouts = layouts(&corpus, &law, &provision)?;
     let setting = Setting { provision: &provision, mentions, layouts, contents, base_url };
     let title = visible(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
@@ -97,11 +99,19 @@ async fn html(opened: &mut Opened<'_>, news: &News) -> Result<String, ApiError> 
     Ok(page.html(&opened.visitor))
 }
 
-fn layouts<'c>(corpus: &'c Corpus, provision: &Provision<'_>) -> Vec<Option<LayoutRef<'c>>> {
+fn layouts<'c>(
+    corpus: &'c Corpus,
+    law: &LawOnDay,
+    provision: &Provision<'_>,
+) -> Result<Vec<Option<LayoutRef<'c>>>, ApiError> {
     let id = Uuid::try_parse(provision.id).ok();
-    let Some(node) = id.and_then(|id| corpus.snapshot().ordinal(NodeId(id))) else { return Vec::new() };
-    let parts = 1 + provision.wordings.len() + provision.notes.len();
-    (0..parts).map(|part| corpus.snapshot().layouts.of_part(node, part)).collect()
+    let Some(node) = id.and_then(|id| corpus.snapshot().ordinal(NodeId(id))) else { return Ok(Vec::new()) };
+    let shown = law.shown(node).place;
+    let first_note = corpus.snapshot().nodes.get(node)?.first_note_of(shown);
+    let others = (0..=provision.wordings.len()).filter(|place| *place != shown);
+    let notes = first_note..first_note + provision.notes.len();
+    let parts = std::iter::once(shown).chain(others).chain(notes);
+    Ok(parts.map(|part| corpus.snapshot().layouts.of_part(node, part)).collect())
 }
 
 /// Of a window. Headings may be as long as a provision.

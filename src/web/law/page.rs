@@ -1,14 +1,15 @@
 //! A provision as a page of a book.
 
 use hornbook_corpus::layout::LayoutRef;
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
-use super::address::{is_web, path};
+use super::address::{is_web, path, path_on};
 use super::citations;
 use super::cited::CitationAnswer;
 use super::mentions::Mentions;
 use super::reply::{Link, List, Note, Provision, Wording};
 use super::text::LawText;
+use crate::api::as_of::AS_OF_NAME;
 use crate::web::letters::{Letters, brief};
 
 /// Shorter notes are shown without being asked for.
@@ -58,17 +59,15 @@ impl<'p> Setting<'p> {
     }
 
     fn other_wording(&self, wording: &Wording<'_>, place: usize) -> Markup {
-        let Wording { label, effective_from, effective_to, text } = wording;
+        let Wording { label, status, effective_from, effective_to, text, source_credit } = wording;
         html! {
             section.wording id=[(place == 1).then_some("wordings")] {
                 h2 { (Letters(label)) }
-                @if effective_from.is_some() || effective_to.is_some() {
-                    p.also {
-                        @if let Some(from) = effective_from { "From " time datetime=(from) { (from) } " " }
-                        @if let Some(to) = effective_to { "until " time datetime=(to) { (to) } }
-                    }
+                @if effective_from.is_some() || effective_to.is_some() || *status != "in force" {
+                    p.also { (status) (days(*effective_from, *effective_to)) }
                 }
                 (LawText::beside(text, self.layout(place)).html())
+                @if let Some(credit) = source_credit { p.credit { (Letters(credit)) } }
             }
         }
     }
@@ -123,6 +122,7 @@ impl<'p> Setting<'p> {
     fn tools(&self) -> Markup {
         let Provision { id, .. } = self.provision;
         let address = format!("{}{}", self.base_url, path(id));
+        let day = self.provision.named_day.as_deref();
         html! {
             div.tools {
                 details {
@@ -137,8 +137,12 @@ impl<'p> Setting<'p> {
                         }
                     }
                 }
-                a href={ (path(id)) ".md" } { "Markdown" }
-                a href={ (path(id)) ".txt" } { "Text" }
+                a href=(path_on(&format!("{id}.md"), day)) { "Markdown" }
+                a href=(path_on(&format!("{id}.txt"), day)) { "Text" }
+                form.day method="get" action=(path(id)) {
+                    label { "As of " input type="date" name=(AS_OF_NAME) value=[day]; }
+                    " " button type="submit" { "Show" }
+                }
                 button type="button" data-print hidden { "Print" }
             }
         }
@@ -201,7 +205,7 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
                 @if let (Some(body), Some(id)) = (&provision.code_body, provision.code_body_id) {
                     li { a href={ "/browse/" (id) } { (Letters(body)) } }
                 }
-                @for above in &provision.path { li { (link_with(above, &brief(&above.heading))) } }
+                @for above in &provision.path { li { a href=(path_on(above.id, provision.named_day.as_deref())) { (brief(&above.heading)) } } }
             }
         }
     }
@@ -209,24 +213,24 @@ fn crumbs(provision: &Provision<'_>) -> Markup {
 
 /// What a reader must know before the first word.
 fn standing(provision: &Provision<'_>) -> Markup {
-    let Provision { status, effective_from, effective_to, wordings, former_citations, parallel_citations, .. } =
-        provision;
+    let Provision { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } = provision;
     // Dates as ISO 8601 writes them sort as texts.
     let is_old = effective_to.is_none()
         && wordings.is_empty()
         && *effective_from <= provision.provenance.retrieved_at.as_deref();
     html! {
-        @if *status != "in force" {
-            p.banner role="note" { strong { "No longer in force: " (status) "." } " It is kept here for reference." }
+        @if let Some(day) = &provision.named_day {
+            p.banner.mild role="note" { "The law as of " time datetime=(day) { (day) } ". " a href=(path(provision.id)) { "The law of today" } }
         }
+        (not_in_force(provision))
         @if effective_from.is_some() || effective_to.is_some() {
             // What was in effect when the publisher was read needs no more than a line.
             p class=(if is_old { "also" } else { "banner mild" }) role="note" {
-                "This wording is in effect"
-                @if let Some(from) = effective_from { " from " time datetime=(from) { (from) } }
-                @if let Some(to) = effective_to { " until " time datetime=(to) { (to) } }
-                "."
+                "This wording is in effect" (days(*effective_from, *effective_to)) "."
             }
+        }
+        @if let Some(notice) = &provision.notice {
+            p class=(if provision.is_outdated { "banner mild" } else { "also" }) role="note" { (Letters(notice)) }
         }
         @if !wordings.is_empty() {
             p.banner.mild role="note" {
@@ -239,13 +243,37 @@ fn standing(provision: &Provision<'_>) -> Markup {
     }
 }
 
+fn not_in_force(provision: &Provision<'_>) -> Markup {
+    let successors = &provision.successors;
+    html! {
+        @match provision.status {
+            "in force" => {}
+            "not yet effective" => {
+                p.banner role="note" { strong { "Not yet in force." } " It is shown as it will be." }
+            }
+            "uncertain" => {
+                p.banner role="note" {
+                    strong { "It is uncertain whether this is in force." }
+                    @if let Some(remark) = &provision.validity_remark { " The publisher says: " q { (Letters(remark)) } }
+                }
+            }
+            status => {
+                p.banner role="note" {
+                    strong { "No longer in force: " (status) "." } " It is kept here for reference."
+                    @for successor in successors { " Now " (entry(successor, provision.named_day.as_deref())) "." }
+                }
+            }
+        }
+    }
+}
+
 fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {
     html! { @for (place, citation) in citations.iter().enumerate() { @if place > 0 { "; " } (Letters(citation.as_ref())) } }
 }
 
 fn neighbours(provision: &Provision<'_>) -> Markup {
     let neighbour = |link: &Link<'_>, rel: &str, word: &str| {
-        html! { a rel=(rel) href=(path(link.id)) { span.word { (word) } span.citation { (Letters(&link.citation)) } span.heading { (brief(&link.heading)) } } }
+        html! { a rel=(rel) href=(path_on(link.id, provision.named_day.as_deref())) { span.word { (word) } span.citation { (Letters(&link.citation)) } span.heading { (brief(&link.heading)) } } }
     };
     html! {
         nav.neighbours aria-label="Before and after" {
@@ -271,7 +299,7 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
         @if list.total > 0 {
             section aria-labelledby=(direction) {
                 h2 id=(direction) { (title) " " span.count { (list.total) } }
-                ul.links { @for link in &list.nodes { li { (entry(link)) } } }
+                ul.links { @for link in &list.nodes { li { (entry(link, provision.named_day.as_deref())) } } }
                 @if list.total > list.nodes.len() {
                     p { a href={ (path(provision.id)) "/references?direction=" (direction) } { "All " (list.total) } }
                 }
@@ -280,13 +308,27 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
     }
 }
 
-/// Citation and heading, as lists have them.
-pub(super) fn entry(link: &Link<'_>) -> Markup {
-    link_with(link, &html! { span.citation { (Letters(&link.citation)) } " " span.heading { (brief(&link.heading)) } })
+/// Citation and heading, as lists have them, with the status of what is not in force.
+pub(super) fn entry(link: &Link<'_>, named_day: Option<&str>) -> Markup {
+    html! {
+        a href=(path_on(link.id, named_day)) {
+            span.citation { (Letters(&link.citation)) } " " span.heading { (brief(&link.heading)) }
+            (status_of(link.status))
+        }
+    }
 }
 
-fn link_with(link: &Link<'_>, shown: &(impl Render + ?Sized)) -> Markup {
-    html! { a href=(path(link.id)) { (shown) } }
+/// The status of what is not in force.
+pub(super) fn status_of(status: &str) -> Markup {
+    html! { @if status != "in force" { " " span.gone { (status) } } }
+}
+
+/// The days of a wording, as far as they are known.
+fn days(from: Option<&str>, to: Option<&str>) -> Markup {
+    html! {
+        @if let Some(from) = from { " from " time datetime=(from) { (from) } }
+        @if let Some(to) = to { " until " time datetime=(to) { (to) } }
+    }
 }
 
 /// What a citation may name, where it does not lead to one page.
@@ -303,6 +345,7 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
                 @for candidate in &answer.candidates {
                     li { a href=(path(&candidate.node_id.to_string())) {
                         span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
+                        (status_of(&candidate.status))
                     } }
                 }
             }

@@ -6,7 +6,7 @@ use ::http::StatusCode;
 use maud::html;
 use serde::Deserialize;
 
-use super::address::path;
+use super::address::path_on;
 use super::page::entry;
 use super::reply::Link;
 use crate::api::error::ApiError;
@@ -44,14 +44,14 @@ pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<D
     let references: References<'_> = news.read()?;
     let cited = opened.call(Ask { of: &[("id", id)], ..Ask::read("node", &[]) }).await?;
     let cited: Cited<'_> = cited.read()?;
-    let is_in = references.direction == "in";
+    let (is_in, day) = (references.direction == "in", opened.named_day());
     let main = html! {
-        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path(id)) { (Letters(&cited.citation)) " " (Letters(&cited.heading)) } } } }
+        nav.crumbs aria-label="Place in the code" { ol { li { a href=(path_on(id, day.as_deref())) { (Letters(&cited.citation)) " " (Letters(&cited.heading)) } } } }
         h1 { @if is_in { "Cited by" } @else { "Cites" } " " span.count { (grouped(references.total)) } }
         @if references.nodes.is_empty() {
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
         }
-        ul.links { @for link in &references.nodes { li { (entry(link)) } } }
+        ul.links { @for link in &references.nodes { li { (entry(link, day.as_deref())) } } }
         @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}&page=", references.direction))) }
     };
     let title = if is_in { "Cited by" } else { "Cites" };

@@ -37,6 +37,13 @@ pub(super) struct Provision<'b> {
     pub(super) effective_from: Option<&'b str>,
     pub(super) effective_to: Option<&'b str>,
     #[serde(borrow)]
+    pub(super) validity_remark: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) notice: Option<Cow<'b, str>>,
+    pub(super) is_outdated: bool,
+    #[serde(borrow)]
+    pub(super) successors: Vec<Link<'b>>,
+    #[serde(borrow)]
     pub(super) wordings: Vec<Wording<'b>>,
     #[serde(borrow)]
     pub(super) former_citations: Vec<Cow<'b, str>>,
@@ -46,6 +53,9 @@ pub(super) struct Provision<'b> {
     pub(super) references: References<'b>,
     #[serde(borrow)]
     pub(super) provenance: Provenance<'b>,
+    /// The day whose law the page shows, where its address names one: links lead to that day's law too.
+    #[serde(skip)]
+    pub(super) named_day: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,6 +65,7 @@ pub(in crate::web) struct Link<'b> {
     pub(in crate::web) citation: Cow<'b, str>,
     #[serde(borrow)]
     pub(in crate::web) heading: Cow<'b, str>,
+    pub(in crate::web) status: &'b str,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,10 +81,13 @@ pub(super) struct Note<'b> {
 pub(super) struct Wording<'b> {
     #[serde(borrow)]
     pub(super) label: Cow<'b, str>,
+    pub(super) status: &'b str,
     pub(super) effective_from: Option<&'b str>,
     pub(super) effective_to: Option<&'b str>,
     #[serde(borrow)]
     pub(super) text: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) source_credit: Option<Cow<'b, str>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -6,7 +6,6 @@ use std::ops::Range;
 use hornbook_corpus::layout::{LayoutRef, LineKind, Mark, MarkKind, TableCell, set_table};
 use maud::{Markup, html};
 
-use super::address::path;
 use super::lines::{self, Line};
 use super::mentions::Mentions;
 use crate::web::letters::Letters;
@@ -207,7 +206,7 @@ impl<'t> LawText<'t> {
         html! {
             @for (before, mention) in apart {
                 (self.marked(before))
-                a.ref href={ (path(&mention.id)) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
+                a.ref href={ (mention.address) (mention.anchor) } data-preview=[mention.preview.map(|place| format!("preview-{place}"))] {
                     (self.marked(mention.bytes.clone()))
                 }
             }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::query::{PAGE_SIZE, Query, SAMPLES};
 use super::reply::{Facets, Found, Hit, parts};
+use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Pages;
 use crate::api::visitors::Wish;
@@ -78,6 +79,7 @@ impl<'c> Choices<'c> {
                             }
                         }
                     }
+                    label.day { "As of " input type="date" name=(AS_OF_NAME) value=[query.day.as_deref()]; }
                     @for (name, value) in query.hidden() { input type="hidden" name=(name) value=(value); }
                 }
             }
@@ -176,7 +178,8 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         // On a phone they come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
-                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit)) } } }
+                    @for notice in &found.notices { p.also role="note" { (Letters(notice)) } }
+                    ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, query.day.as_deref())) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, facets)) }
@@ -200,6 +203,7 @@ fn citation(cited: &CitationAnswer) -> Markup {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
                         li { a href=(address::path(&candidate.node_id.to_string())) {
                             span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
+                            @if candidate.status != "in force" { " " span.gone { (candidate.status) } }
                         } }
                     }
                 }
@@ -208,10 +212,10 @@ fn citation(cited: &CitationAnswer) -> Markup {
     }
 }
 
-fn shown(hit: &Hit<'_>) -> Markup {
+fn shown(hit: &Hit<'_>, day: Option<&str>) -> Markup {
     html! {
         article.hit {
-            h2 { a href=(address::path(hit.node_id)) {
+            h2 { a href=(address::path_on(hit.node_id, day)) {
                 span.citation { (Letters(&hit.citation)) } " " span.heading { (brief(&hit.heading)) }
             } }
             p.snippet {
@@ -223,6 +227,9 @@ fn shown(hit: &Hit<'_>) -> Markup {
             p.where {
                 (Letters(&hit.code_body)) " · " (hit.jurisdiction)
                 @if hit.status != "in force" { " " span.gone { (hit.status) } }
+                @if let Some(from) = hit.effective_from { " · from " time datetime=(from) { (from) } }
+                @if let Some(to) = hit.effective_to { " · until " time datetime=(to) { (to) } }
+                @if let Some(through) = hit.current_through { " · current through " time datetime=(through) { (through) } }
                 @if let Some(related) = hit.relation.and_then(related) { " · " (related) }
             }
         }

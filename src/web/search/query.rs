@@ -1,5 +1,6 @@
 //! The address of a page of results: what it asks for, and how links to others are written.
 
+use crate::api::as_of::AS_OF_NAME;
 use crate::percent;
 use crate::search::Mode;
 use crate::web::shell::Opened;
@@ -28,6 +29,7 @@ pub(super) struct Query {
     pub(super) status: Option<String>,
     pub(super) subtree: Option<String>,
     pub(super) min_score: Option<String>,
+    pub(super) day: Option<String>,
     pub(super) page: Option<String>,
     /// Misspelt words are not corrected.
     pub(super) is_exact: bool,
@@ -51,6 +53,7 @@ impl Query {
             status: opened.parameters("status"),
             subtree: given("subtree"),
             min_score: given("minScore"),
+            day: opened.named_day(),
             page: given("page"),
             is_exact: given("exact").is_some_and(|exact| exact == "true"),
             stays: given("as").is_some_and(|way| way == "words"),
@@ -59,7 +62,9 @@ impl Query {
 
     /// As the operation takes it.
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
-        let optional = [("mode", &self.mode), ("page", &self.page)].into_iter().chain(self.filters());
+        // The day of the page is that of all its calls.
+        let filters = self.filters().into_iter().filter(|(name, _)| *name != AS_OF_NAME);
+        let optional = [("mode", &self.mode), ("page", &self.page)].into_iter().chain(filters);
         let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
         let exact = self.is_exact.then_some(("exact", "true"));
         let always = [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")];
@@ -67,7 +72,7 @@ impl Query {
     }
 
     /// What narrows the search to a part of the law.
-    fn filters(&self) -> [(&'static str, &Option<String>); 6] {
+    fn filters(&self) -> [(&'static str, &Option<String>); 7] {
         [
             ("jurisdiction", &self.jurisdiction),
             ("codeBody", &self.code_body),
@@ -75,12 +80,13 @@ impl Query {
             ("tag", &self.tag),
             ("status", &self.status),
             ("minScore", &self.min_score),
+            (AS_OF_NAME, &self.day),
         ]
     }
 
     /// Those that the form of the page has no field for.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let filters = self.filters().into_iter().filter(|(name, _)| *name != "jurisdiction");
+        let filters = self.filters().into_iter().filter(|(name, _)| *name != "jurisdiction" && *name != AS_OF_NAME);
         filters.filter_map(|(name, value)| Some((name, value.as_deref()?)))
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Found<'b> {
     pub(super) corrected_query: Option<String>,
     #[serde(borrow)]
     pub(super) facets: Option<Facets<'b>>,
+    #[serde(borrow, default)]
+    pub(super) notices: Vec<Cow<'b, str>>,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +32,9 @@ pub(super) struct Hit<'b> {
     pub(super) snippet: Cow<'b, str>,
     pub(super) highlights: Vec<Highlight>,
     pub(super) status: &'b str,
+    pub(super) effective_from: Option<&'b str>,
+    pub(super) effective_to: Option<&'b str>,
+    pub(super) current_through: Option<&'b str>,
     pub(super) relation: Option<&'b str>,
 }
 

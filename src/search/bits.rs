@@ -10,7 +10,7 @@ pub(in crate::search) struct Bits(Vec<u64>);
 
 impl Bits {
     /// A set for so many documents that has none of them.
-    pub(super) fn none(len: u32) -> Self {
+    pub(in crate::search) fn none(len: u32) -> Self {
         Self(vec![0; (len as usize).div_ceil(64)])
     }
 
@@ -20,26 +20,32 @@ impl Bits {
         bits
     }
 
-    pub(super) fn set(&mut self, place: u32) {
+    pub(in crate::search) fn set(&mut self, place: u32) {
         if let Some(word) = self.0.get_mut(place as usize / 64) {
             *word |= 1 << (place % 64);
         }
     }
 
-    pub(super) fn keep_common(&mut self, other: &Self) {
+    pub(in crate::search) fn put(&mut self, place: u32, is_set: bool) {
+        if let Some(word) = self.0.get_mut(place as usize / 64) {
+            *word = *word & !(1 << (place % 64)) | u64::from(is_set) << (place % 64);
+        }
+    }
+
+    pub(in crate::search) fn keep_common(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
     }
 
-    pub(super) fn add_all(&mut self, other: &Self) {
+    pub(in crate::search) fn add_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    pub(super) fn count(&self) -> u32 {
+    pub(in crate::search) fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// The places within some ranges whose bit is set, ascending.
-    pub(super) fn places_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
+    pub(in crate::search) fn places_in(&self, ranges: &OrdinalRanges) -> Vec<u32> {
         let mut places = Vec::new();
         for range in ranges.as_slice() {
             let groups = range.start as usize / 64..(range.end as usize).div_ceil(64).min(self.0.len());
@@ -57,7 +63,7 @@ impl Bits {
 
     /// Which of a group of 64 are set.
     #[inline]
-    pub(super) fn group(&self, group: usize) -> u64 {
+    pub(in crate::search) fn group(&self, group: usize) -> u64 {
         self.0.get(group).copied().unwrap_or_default()
     }
 
@@ -75,7 +81,7 @@ impl ByteSize for std::sync::Arc<Bits> {
 
 /// Sets a bit, if there is such a place.
 #[inline]
-pub(super) fn set(bits: &mut [u64], place: u32) {
+pub(in crate::search) fn set(bits: &mut [u64], place: u32) {
     if let Some(bits) = bits.get_mut(place as usize / 64) {
         *bits |= 1 << (place % 64);
     }
@@ -83,7 +89,7 @@ pub(super) fn set(bits: &mut [u64], place: u32) {
 
 /// Hands over the places of the bits that are set, ascending.
 #[inline]
-pub(super) fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
+pub(in crate::search) fn each_bit(mut word: u64, mut sink: impl FnMut(u32)) {
     while word != 0 {
         sink(word.trailing_zeros());
         word &= word - 1;

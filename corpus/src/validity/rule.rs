@@ -1,0 +1,226 @@
+//! The rule, as the module above states it, and its plain model in the tests.
+
+use std::cmp::Reverse;
+
+use crate::day::Day;
+use crate::outline::Status;
+
+/// What a source says of one wording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct Validity {
+    /// What it is while it is current: law in force, or words that say that something was repealed.
+    pub status: Status,
+    /// The first day on which it is law.
+    pub from: Option<Day>,
+    /// The first day on which it is law no more.
+    pub to: Option<Day>,
+    /// What it is from that day on; `expired` if the source does not say.
+    pub then: Option<Status>,
+    /// The source says when it is law in words that are not understood.
+    pub is_uncertain: bool,
+}
+
+impl Validity {
+    /// A wording whose source says nothing of its days.
+    pub const fn undated(status: Status) -> Self {
+        Self { status, from: None, to: None, then: None, is_uncertain: false }
+    }
+
+    /// Whether it is the same on every day.
+    pub fn is_constant(&self) -> bool {
+        *self == Self::undated(self.status)
+    }
+
+    fn is_current(&self, day: Day) -> bool {
+        self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day < to)
+    }
+
+    fn after_its_end(&self) -> Status {
+        match self.status {
+            Status::InForce => self.then.unwrap_or(Status::Expired),
+            gone => gone,
+        }
+    }
+}
+
+/// What a provision is on a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The place of the wording that is shown.
+    pub wording: usize,
+    pub status: Status,
+}
+
+/// Which of the wordings of a provision is shown on a day, and what it is then. Without wordings it is the first, in force.
+pub fn on(wordings: &[Validity], day: Day) -> Standing {
+    let certain = || wordings.iter().enumerate().filter(|(_, wording)| !wording.is_uncertain);
+    let current = || certain().filter(|(_, wording)| wording.is_current(day));
+    let days = |wording: &Validity| (wording.from, Reverse(wording.to.unwrap_or(Day::LAST)));
+    // The first of equals, as its source has it.
+    let law = current().rev().max_by_key(|(_, wording)| days(wording));
+    if let Some(uncertain) = wordings.iter().position(|wording| wording.is_uncertain) {
+        return Standing { wording: law.map_or(uncertain, |(place, _)| place), status: Status::Uncertain };
+    }
+    if let Some((place, wording)) = law {
+        let is_alone = current().filter(|(_, other)| days(other) == days(wording)).count() == 1;
+        return Standing { wording: place, status: if is_alone { wording.status } else { Status::Uncertain } };
+    }
+    let ended = certain().filter(|(_, wording)| wording.to.is_some_and(|to| to <= day));
+    if let Some((place, wording)) = ended.rev().max_by_key(|(_, wording)| (wording.to, wording.from)) {
+        return Standing { wording: place, status: wording.after_its_end() };
+    }
+    match certain().min_by_key(|(_, wording)| wording.from) {
+        Some((place, _)) => Standing { wording: place, status: Status::NotYetEffective },
+        None => Standing { wording: 0, status: Status::InForce },
+    }
+}
+
+/// The days on which the standing of a provision may change.
+pub fn turning_days(wordings: &[Validity]) -> impl Iterator<Item = Day> + '_ {
+    wordings.iter().flat_map(|wording| wording.from.into_iter().chain(wording.to))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn day(number: u32) -> Day {
+        Day::from_parts(2000 + number, 7, 1).unwrap()
+    }
+
+    fn dated(from: Option<u32>, to: Option<u32>) -> Validity {
+        Validity { from: from.map(day), to: to.map(day), ..Validity::undated(Status::InForce) }
+    }
+
+    fn standing(wordings: &[Validity], at: u32) -> (usize, Status) {
+        let Standing { wording, status } = on(wordings, day(at));
+        (wording, status)
+    }
+
+    #[test]
+    fn a_pair_changes_on_its_day() {
+        let pair = [dated(None, Some(22)), dated(Some(22), None)];
+        assert_eq!(standing(&pair, 21), (0, Status::InForce));
+        assert_eq!(standing(&pair, 22), (1, Status::InForce));
+        let eve = Day::from_parts(2022, 6, 30).unwrap();
+        assert_eq!(on(&pair, eve).wording, 0);
+    }
+
+    #[test]
+    fn silence_gives_way_to_what_is_stated() {
+        // The other is printed without a remark.
+        let until = [dated(None, None), dated(None, Some(22))];
+        assert_eq!((standing(&until, 21), standing(&until, 22)), ((1, Status::InForce), (0, Status::InForce)));
+        let since = [dated(None, None), dated(Some(22), None)];
+        assert_eq!((standing(&since, 21), standing(&since, 22)), ((0, Status::InForce), (1, Status::InForce)));
+    }
+
+    #[test]
+    fn what_is_over_or_to_come_is_said_so() {
+        let repealed = [Validity { then: Some(Status::Repealed), ..dated(Some(10), Some(20)) }];
+        assert_eq!(standing(&repealed, 9), (0, Status::NotYetEffective));
+        assert_eq!(standing(&repealed, 10), (0, Status::InForce));
+        assert_eq!(standing(&repealed, 20), (0, Status::Repealed));
+        // A gap: the second has not begun.
+        let gap = [dated(None, Some(10)), dated(Some(12), None)];
+        assert_eq!(standing(&gap, 11), (0, Status::Expired));
+        // A later wording says that nothing is left.
+        let gone = [dated(None, None), Validity { status: Status::Repealed, ..dated(Some(26), None) }];
+        assert_eq!((standing(&gone, 25), standing(&gone, 26)), ((0, Status::InForce), (1, Status::Repealed)));
+    }
+
+    #[test]
+    fn nothing_is_decided_by_words_that_are_not_understood() {
+        let unknown = Validity { is_uncertain: true, ..Validity::undated(Status::InForce) };
+        assert_eq!(standing(&[unknown], 20), (0, Status::Uncertain));
+        assert_eq!(standing(&[unknown, dated(None, None)], 20), (1, Status::Uncertain));
+        assert_eq!(standing(&[dated(None, None), dated(None, None)], 20), (0, Status::Uncertain));
+        assert_eq!(standing(&[dated(None, None), dated(None, None), dated(Some(10), None)], 20), (2, Status::InForce));
+    }
+
+    /// The rules, word for word: rank the current ones by pairs.
+    fn model(wordings: &[Validity], day: Day) -> Standing {
+        let has_unknown = wordings.iter().any(|wording| wording.is_uncertain);
+        let mut known: Vec<usize> = Vec::new();
+        for (place, wording) in wordings.iter().enumerate() {
+            if !wording.is_uncertain {
+                known.push(place);
+            }
+        }
+        let mut current = known.clone();
+        current.retain(|&place| {
+            let (from, to) = (wordings[place].from, wordings[place].to);
+            !matches!(from, Some(from) if from > day) && !matches!(to, Some(to) if to <= day)
+        });
+        // Whether one gives way to another.
+        let gives_way = |one: usize, other: usize| {
+            let (one, other) = (&wordings[one], &wordings[other]);
+            match (one.from, other.from) {
+                (None, Some(_)) => true,
+                (Some(_), None) => false,
+                (Some(a), Some(b)) if a != b => a < b,
+                _ => match (one.to, other.to) {
+                    (None, Some(_)) => true,
+                    (Some(a), Some(b)) => b < a,
+                    _ => false,
+                },
+            }
+        };
+        let best: Vec<usize> =
+            current.iter().copied().filter(|&one| !current.iter().any(|&other| gives_way(one, other))).collect();
+        if has_unknown {
+            let first_unknown = (0..wordings.len()).find(|&place| wordings[place].is_uncertain).unwrap();
+            return Standing { wording: best.first().copied().unwrap_or(first_unknown), status: Status::Uncertain };
+        }
+        match best.as_slice() {
+            [] => {}
+            [one] => return Standing { wording: *one, status: wordings[*one].status },
+            [first, ..] => return Standing { wording: *first, status: Status::Uncertain },
+        }
+        let mut shown: Option<usize> = None;
+        for &place in &known {
+            let ends = wordings[place].to.filter(|to| *to <= day);
+            let is_later =
+                |other: usize| (wordings[place].to, wordings[place].from) > (wordings[other].to, wordings[other].from);
+            if ends.is_some() && shown.is_none_or(is_later) {
+                shown = Some(place);
+            }
+        }
+        if let Some(place) = shown {
+            let Validity { status, then, .. } = wordings[place];
+            let status = if status == Status::InForce { then.unwrap_or(Status::Expired) } else { status };
+            return Standing { wording: place, status };
+        }
+        let mut next = 0;
+        for &place in &known {
+            if wordings[place].from < wordings[next].from {
+                next = place;
+            }
+        }
+        Standing { wording: next, status: Status::NotYetEffective }
+    }
+
+    fn any_validity() -> impl Strategy<Value = Validity> {
+        let days = || proptest::option::of((0_u32..6).prop_map(day));
+        let status = prop_oneof![4 => Just(Status::InForce), 1 => Just(Status::Repealed)];
+        let then = proptest::option::of(Just(Status::Repealed));
+        (status, days(), days(), then, proptest::bool::weighted(0.15))
+            .prop_map(|(status, from, to, then, is_uncertain)| Validity { status, from, to, then, is_uncertain })
+    }
+
+    proptest! {
+        #[test]
+        fn the_rule_equals_its_plain_model(wordings in proptest::collection::vec(any_validity(), 1..5), at in 0_u32..7) {
+            prop_assert_eq!(on(&wordings, day(at)), model(&wordings, day(at)));
+        }
+
+        #[test]
+        fn nothing_changes_between_turning_days(wordings in proptest::collection::vec(any_validity(), 1..5), at in 0_u32..6) {
+            let next = Day::from_parts(2000 + at, 7, 2).unwrap();
+            prop_assert!(!turning_days(&wordings).any(|turn| turn == next));
+            prop_assert_eq!(on(&wordings, day(at)), on(&wordings, next));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The day that a call asks about, and the law on it.
+
+use std::sync::Arc;
+
+use hornbook_corpus::day::Day;
+
+use super::operation::CheckedCall;
+use super::parameters::Param;
+use crate::clock::Now;
+use crate::search::LawOnDay;
+
+/// The parameter's name, which addresses of pages use too.
+pub const AS_OF_NAME: &str = "asOf";
+
+pub(super) const AS_OF: Param<Option<Day>> =
+    Param::optional(AS_OF_NAME, "the law as it is on this day, such as 2026-01-31; today (UTC) if absent");
+
+/// The day that a call asks about.
+#[derive(Clone, Debug)]
+pub(super) struct AskedDay {
+    pub(super) day: Day,
+    /// Whether the call names it.
+    pub(super) is_named: bool,
+    pub(super) law: Arc<LawOnDay>,
+}
+
+impl AskedDay {
+    /// Of an operation whose row lists the parameter.
+    pub(super) fn of<C>(call: &CheckedCall<'_, C>) -> Self {
+        let named = call.get(&AS_OF);
+        let day = named.unwrap_or_else(|| today(call.now));
+        Self { day, is_named: named.is_some(), law: call.corpus.engine().law_on(Some(day)) }
+    }
+
+    /// Of an operation that answers for today alone.
+    pub(super) fn today<C>(call: &CheckedCall<'_, C>) -> Self {
+        let day = today(call.now);
+        Self { day, is_named: false, law: call.corpus.engine().law_on(Some(day)) }
+    }
+}
+
+/// The day by the service's clock, in UTC.
+pub fn today(now: Now) -> Day {
+    let (year, month, day) = now.wall.day().civil();
+    u32::try_from(year).ok().and_then(|year| Day::from_parts(year, month, day)).unwrap_or(Day::LAST)
+}

@@ -1,0 +1,126 @@
+//! Through when an edition is current, and what it cannot say of the day that is asked about.
+
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::ShownWording;
+
+use super::corpus::Corpus;
+use super::error::ApiError;
+
+/// What an edition knows of a day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Knowledge {
+    /// What was the law then.
+    Certain,
+    /// Its source does not say through when it is current.
+    Unstated,
+    /// The law may have changed between its last day and that one, which is less than a year later.
+    Past,
+    /// The same, and that day is over a year later.
+    LongPast,
+    /// What is the law on its last day, but not since when.
+    Undated,
+    /// It has no wording that was the law so early.
+    TooEarly,
+}
+
+impl Knowledge {
+    /// For the version of an answer.
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::Certain => 'c',
+            Self::Unstated => 's',
+            Self::Past => 'p',
+            Self::LongPast => 'l',
+            Self::Undated => 'u',
+            Self::TooEarly => 'e',
+        }
+    }
+}
+
+/// The edition of a node, seen from a day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Currency {
+    pub(super) through: Option<Day>,
+    pub(super) knowledge: Knowledge,
+}
+
+impl Currency {
+    pub(super) fn of(corpus: &Corpus, node: NodeOrdinal, shown: &ShownWording, day: Day) -> Result<Self, ApiError> {
+        let through = corpus.engine().current_through(node)?;
+        let is_provision = corpus.snapshot().outline.is_provision(node);
+        Ok(Self { through, knowledge: knowledge(through, is_provision, shown, day) })
+    }
+
+    /// What a reader has to know of it, unless the edition is certain.
+    pub(super) fn notice(&self) -> Option<String> {
+        let through =
+            self.through.map(|through| format!("This edition is current through {through}")).unwrap_or_default();
+        match self.knowledge {
+            Knowledge::Certain => None,
+            Knowledge::Unstated => Some("The source does not say through when this edition is current.".to_owned()),
+            Knowledge::Past => Some(format!("{through}. It does not have later changes.")),
+            Knowledge::LongPast => {
+                Some(format!("{through}, more than a year before the day asked about. The law may have changed since."))
+            }
+            Knowledge::Undated => Some(format!("{through}. It does not say since when this wording is law.")),
+            Knowledge::TooEarly => Some(format!("{through}. It does not have the wordings before its oldest one.")),
+        }
+    }
+}
+
+fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day: Day) -> Knowledge {
+    let Some(through) = through else { return Knowledge::Unstated };
+    if day > through.a_year_later() {
+        return Knowledge::LongPast;
+    }
+    if day > through {
+        return Knowledge::Past;
+    }
+    match (shown.status, shown.from) {
+        _ if !is_provision || day == through => Knowledge::Certain,
+        (Status::NotYetEffective, _) => Knowledge::TooEarly,
+        (_, None) => Knowledge::Undated,
+        (_, Some(_)) => Knowledge::Certain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_edition_says_what_it_cannot_know_of_a_day() {
+        let through = Some(day("2022-09-30"));
+        let undated = ShownWording::constant(Status::InForce);
+        let dated = ShownWording { from: Some(day("2020-01-01")), ..undated };
+        let early = ShownWording { status: Status::NotYetEffective, ..dated };
+        for (shown, date, expected) in [
+            (&undated, "2022-09-30", Knowledge::Certain),
+            (&undated, "2022-09-29", Knowledge::Undated),
+            (&dated, "2022-09-29", Knowledge::Certain),
+            (&early, "2019-12-31", Knowledge::TooEarly),
+            (&dated, "2022-10-01", Knowledge::Past),
+            (&dated, "2023-09-30", Knowledge::Past),
+            (&dated, "2023-10-01", Knowledge::LongPast),
+        ] {
+            assert_eq!(knowledge(through, true, shown, day(date)), expected, "{date} {shown:?}");
+        }
+        assert_eq!(knowledge(through, false, &undated, day("2021-01-01")), Knowledge::Certain);
+        assert_eq!(knowledge(None, true, &dated, day("2021-01-01")), Knowledge::Unstated);
+    }
+
+    #[test]
+    fn a_notice_names_the_last_day_that_is_known() {
+        let notice = |knowledge| Currency { through: Some(day("2022-09-30")), knowledge }.notice();
+        assert_eq!(notice(Knowledge::Certain), None);
+        for knowledge in [Knowledge::Past, Knowledge::LongPast, Knowledge::Undated, Knowledge::TooEarly] {
+            assert!(notice(knowledge).unwrap().starts_with("This edition is current through 2022-09-30"));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The law as it is on a day: which wording of each provision is shown, and which provisions are law.
+//!
+//! Few provisions change with time, so a day is a small table over what is the same on every day. It is made once for all
+//! days between two on which anything changes, and the engine keeps the last few.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::outline::Status;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_corpus::validity::{ShownWording, Standings};
+
+use super::bits::Bits;
+use super::understand::with_analyzer;
+
+/// Days that are kept beside the last that sources know. A request for a day in the past costs little more than a
+/// search, so that a few are enough.
+const DAYS_KEPT: usize = 8;
+
+/// A snapshot on a day.
+pub struct LawOnDay {
+    snapshot: Arc<Snapshot>,
+    /// The number of the stretch of days between two on which anything changes; none of the last days that sources know.
+    stretch: Option<usize>,
+    standings: Standings,
+    /// The provisions with several wordings, on any day: they are few, and a bit tells it faster than a search.
+    several: Arc<Bits>,
+    /// The provisions that are not law.
+    pub(super) dead: Bits,
+}
+
+impl fmt::Debug for LawOnDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LawOnDay").finish_non_exhaustive()
+    }
+}
+
+impl LawOnDay {
+    /// The same for all days on which nothing differs.
+    pub fn stretch(&self) -> Option<usize> {
+        self.stretch
+    }
+
+    /// What is shown of a node.
+    pub fn shown(&self, node: NodeOrdinal) -> ShownWording {
+        let changing = self.standings.shown(node);
+        changing.unwrap_or_else(|| ShownWording::constant(self.snapshot.outline.status(node)))
+    }
+
+    pub fn status(&self, node: NodeOrdinal) -> Status {
+        self.shown(node).status
+    }
+
+    /// How many provisions of a range are law.
+    pub fn living_in(&self, range: OrdinalRange) -> u32 {
+        let outline = &self.snapshot.outline;
+        let is_law = |&node: &u32| outline.is_provision(NodeOrdinal(node)) && !self.dead.has(node);
+        range.iter().filter(is_law).count() as u32
+    }
+
+    /// The passages of the wording that is shown.
+    pub(super) fn chunks_of(&self, node: NodeOrdinal) -> OrdinalRange {
+        let shown = if self.hides_wordings_of(node) { self.standings.chunks_shown(node) } else { None };
+        shown.unwrap_or_else(|| self.snapshot.chunks.chunks_of(node))
+    }
+
+    /// Whether a passage of a provision is of the wording that is shown.
+    pub(super) fn shows(&self, node: NodeOrdinal, chunk: ChunkOrdinal) -> bool {
+        !self.hides_wordings_of(node) || self.chunks_of(node).contains(chunk.0)
+    }
+
+    /// Whether a provision has wordings that are not shown.
+    pub(super) fn hides_wordings_of(&self, node: NodeOrdinal) -> bool {
+        self.several.has(node.0)
+    }
+}
+
+/// The words of a wording, as the keyword index has them.
+pub(super) struct ShownWords(HashSet<String>);
+
+impl ShownWords {
+    pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut words = HashSet::new();
+        with_analyzer(|analyzer| {
+            for text in texts {
+                analyzer.analyze(text, |token| {
+                    words.insert(token.text.to_owned());
+                });
+            }
+        });
+        Self(words)
+    }
+
+    pub(super) fn has(&self, term: &str) -> bool {
+        self.0.contains(term)
+    }
+}
+
+/// The law on the days that are asked for.
+pub(super) struct LawByDay {
+    /// On the last day that each source knows.
+    latest: Arc<LawOnDay>,
+    /// The last one used first.
+    kept: Mutex<Vec<Arc<LawOnDay>>>,
+}
+
+impl LawByDay {
+    pub(super) fn of(snapshot: &Arc<Snapshot>) -> Self {
+        let outline = &snapshot.outline;
+        let standings = snapshot.validity.first_wordings(|node| outline.status(node));
+        let mut several = Bits::none(outline.len());
+        standings.with_several_wordings().for_each(|node| several.put(node.0, true));
+        let latest = LawOnDay {
+            snapshot: Arc::clone(snapshot),
+            stretch: None,
+            standings,
+            several: Arc::new(several),
+            dead: Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
+        };
+        Self { latest: Arc::new(latest), kept: Mutex::default() }
+    }
+
+    /// The law on a day; without one, on the last day that each source knows.
+    pub(super) fn on(&self, day: Option<Day>) -> Arc<LawOnDay> {
+        let Some(day) = day else { return Arc::clone(&self.latest) };
+        let stretch = self.latest.snapshot.validity.epoch(day);
+        if let Some(law) = self.kept_of(stretch) {
+            return law;
+        }
+        let law = Arc::new(self.latest.on(day, stretch));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(0, Arc::clone(&law));
+        kept.truncate(DAYS_KEPT);
+        law
+    }
+
+    fn kept_of(&self, stretch: usize) -> Option<Arc<LawOnDay>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().position(|law| law.stretch == Some(stretch))?;
+        kept[..=place].rotate_right(1);
+        kept.first().map(Arc::clone)
+    }
+}
+
+impl LawOnDay {
+    /// The same snapshot on another day.
+    fn on(&self, day: Day, stretch: usize) -> Self {
+        let standings = self.snapshot.validity.on(day);
+        let mut dead = self.dead.clone();
+        for (node, status) in standings.statuses() {
+            dead.put(node.0, !status.is_living());
+        }
+        Self {
+            snapshot: Arc::clone(&self.snapshot),
+            stretch: Some(stretch),
+            standings,
+            several: Arc::clone(&self.several),
+            dead,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The law as it is on a day: today by the service's clock, or the day that a call names. Two provisions of the sample have
+//! a wording that follows another: § 24-2-201 on 2026-07-01, § 40-3-305 on 2027-01-01. Its edition is current through
+//! 2026-01-01.
+
+use std::sync::Arc;
+
+use hornbook::api::operations::OPERATIONS;
+use hornbook::clock::{Day, ManualClock};
+use serde_json::{Value, json};
+
+use crate::house::{Answered, House, Opening, generous};
+use crate::{mcp, pages};
+
+const DEPOSITS: &str = "Arden Rev. Stat. § 24-2-201";
+const TURN: &str = "2026-07-01";
+const EVE: &str = "2026-06-30";
+const OLD_WORDS: &str = "more than two months’ rent";
+const NEW_WORDS: &str = "more than one month’s rent";
+
+struct Served {
+    house: House,
+    clock: Arc<ManualClock>,
+    key: String,
+    id: String,
+}
+
+impl Served {
+    /// A server whose clock is a second before the turn.
+    fn on_the_eve() -> Self {
+        Self::with(|_| Vec::new())
+    }
+
+    fn with(doors: fn(&Arc<hornbook::api::service::Service>) -> hornbook::http::Doors) -> Self {
+        let clock = Arc::new(ManualClock::at(Day::from_civil(2026, 7, 1).start().plus_millis(-1000)));
+        let of_house: Arc<ManualClock> = Arc::clone(&clock);
+        let house = House::open_as(Opening { clock: of_house, doors, ..Opening::usual(generous()) }, |_| ());
+        let key = house.any_key();
+        let resolved = house.get(&format!("/api/v1/resolve?citation={}", encoded(DEPOSITS)), &key).json();
+        let id = resolved["answers"][0]["nodeId"].as_str().unwrap().to_owned();
+        Self { house, clock, key, id }
+    }
+
+    fn get(&self, path: &str) -> Answered {
+        self.house.get(path, &self.key)
+    }
+
+    fn node(&self, day: &str) -> Value {
+        self.get(&format!("/api/v1/node/{}?asOf={day}", self.id)).json()
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| if byte.is_ascii_alphanumeric() { (byte as char).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+#[test]
+fn a_wording_that_takes_effect_tomorrow_is_the_answer_tomorrow() {
+    let served = Served::on_the_eve();
+    let path = format!("/api/v1/node/{}", served.id);
+    let eve = served.get(&path);
+    assert!(text(&eve.json()["text"]).contains(OLD_WORDS));
+    assert_eq!((&eve.json()["effectiveTo"], &eve.json()["wordings"][0]["effectiveFrom"]), (&json!(TURN), &json!(TURN)));
+    let held = eve.header("etag").to_owned();
+    let bearer = format!("Bearer {}", served.key);
+    let again = |tag: &str| served.house.get_with(&path, &[("Authorization", &bearer), ("If-None-Match", tag)]);
+    assert_eq!(again(&held).status, 304);
+    served.clock.advance_millis(1000);
+    let turned = again(&held);
+    assert_eq!(turned.status, 200, "the answer changed at midnight, and its version with it");
+    let now = turned.json();
+    assert!(text(&now["text"]).contains(NEW_WORDS));
+    assert_eq!((&now["status"], &now["effectiveFrom"]), (&json!("in force"), &json!(TURN)));
+    let other = &now["wordings"][0];
+    assert!(text(&other["text"]).contains(OLD_WORDS));
+    assert_eq!(other["effectiveTo"], TURN);
+    // The hash is that of the text that is shown.
+    assert_ne!(now["provenance"]["contentHash"], eve.json()["provenance"]["contentHash"]);
+}
+
+#[test]
+fn every_answer_follows_the_day_that_is_named() {
+    let served = Served::on_the_eve();
+    let days = [("2020-01-01", "not yet effective"), (EVE, "in force"), ("2031-01-01", "in force")];
+    for (day, status) in days {
+        let node = served.node(day);
+        assert_eq!(node["status"], status, "{day}");
+        let expected = if day > EVE { NEW_WORDS } else { OLD_WORDS };
+        assert!(text(&node["text"]).contains(expected), "{day}");
+        let q = encoded("security deposit two months rent");
+        let found = served.get(&format!("/api/v1/search?q={q}&asOf={day}")).json();
+        let hits = found["results"].as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["citation"] == DEPOSITS).unwrap();
+        assert_eq!((&found["asOf"], &hit["status"]), (&json!(day), &json!(status)), "{day}");
+        assert_eq!(hit["effectiveFrom"], node["effectiveFrom"], "{day}");
+        assert_eq!(hit["currentThrough"], "2026-01-01", "{day}");
+        let resolved = served.get(&format!("/api/v1/resolve?citation={}&asOf={day}", encoded(DEPOSITS))).json();
+        let named = &resolved["answers"][0]["candidates"][0];
+        assert_eq!((&named["status"], &named["effectiveTo"]), (&json!(status), &node["effectiveTo"]), "{day}");
+        let suggested = served.get(&format!("/api/v1/suggest?q={}&asOf={day}", encoded(DEPOSITS))).json();
+        assert_eq!(suggested["suggestions"][0]["status"], status, "{day}");
+        let (body, parent) = (text(&node["codeBodyId"]), text(&node["parent"]["id"]));
+        let children = served.get(&format!("/api/v1/browse?codeBodyId={body}&parent={parent}&asOf={day}")).json();
+        let child = children["nodes"].as_array().unwrap().iter().find(|child| child["citation"] == DEPOSITS).unwrap();
+        assert_eq!(child["status"], status, "{day}");
+        let batch = served.get(&format!("/api/v1/nodes?ids={}&asOf={day}", served.id)).json();
+        assert_eq!(batch["nodes"][0], node, "{day}");
+        // A provision names what is around it with the status of the day.
+        let next = served.get(&format!("/api/v1/node/{}?asOf={day}", text(&node["next"]["id"]))).json();
+        assert_eq!((&next["previous"]["citation"], &next["previous"]["status"]), (&json!(DEPOSITS), &json!(status)));
+    }
+    let in_force = |day: &str| -> u64 {
+        let coverage = served.get(&format!("/api/v1/coverage?asOf={day}")).json();
+        assert_eq!(coverage["asOf"], day);
+        let bodies =
+            coverage["jurisdictions"].as_array().unwrap().iter().flat_map(|one| one["codeBodies"].as_array().unwrap());
+        bodies.map(|body| body["inForceCount"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(in_force("2020-01-01") + 1, in_force(EVE));
+}
+
+#[test]
+fn a_day_that_is_none_is_refused_by_every_operation_that_takes_one() {
+    let served = Served::on_the_eve();
+    let with_day = OPERATIONS.iter().filter(|row| row.parameters.iter().any(|parameter| parameter.name == "asOf"));
+    let routes: Vec<&str> = with_day.map(|row| row.route.unwrap().path).collect();
+    assert_eq!(routes.len(), 8, "{routes:?}");
+    for route in routes {
+        let path = route.replace("{id}", &served.id);
+        for bad in ["2026-02-30", "tomorrow", "2026-1-1"] {
+            let error = served.get(&format!("{path}?asOf={bad}")).error(422, "validation_error");
+            let details = error["details"].as_array().unwrap();
+            let named = details.iter().find(|violation| violation["parameter"] == "asOf").unwrap();
+            assert!(text(&named["message"]).contains("such as 2026-01-31"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn each_wording_is_found_by_its_own_words_in_its_time_alone() {
+    let served = Served::on_the_eve();
+    // Only the later wording of § 40-3-305 has these words.
+    let found = |day: &str, query: &str| -> Option<Value> {
+        let found = served.get(&format!("/api/v1/search?mode=keyword&q={}&asOf={day}", encoded(query))).json();
+        let hits = found["results"].as_array().unwrap().clone();
+        hits.into_iter().find(|hit| hit["citation"] == "Arden Rev. Stat. § 40-3-305")
+    };
+    let (before, after) = ("2026-12-31", "2027-01-01");
+    let snippet = |day: &str| text(&found(day, "look at an electronic device").unwrap()["snippet"]).to_owned();
+    assert!(snippet(after).contains("electronic device"), "{}", snippet(after));
+    assert!(found(before, "\"electronic device\"").is_none());
+    assert!(found(after, "\"electronic device\"").is_some());
+    assert!(found(before, "\"mobile telephone to the ear\"").is_some());
+    assert!(found(after, "\"mobile telephone to the ear\"").is_none());
+}
+
+#[test]
+fn an_answer_says_what_its_edition_cannot_know_of_the_day() {
+    let served = Served::on_the_eve();
+    let notice = |day: &str| served.node(day)["notice"].clone();
+    assert_eq!(notice("2026-01-01"), Value::Null);
+    assert_eq!(notice("2025-01-01"), Value::Null, "its first day is known and before");
+    assert!(text(&notice("2020-01-01")).contains("before its oldest one"));
+    assert_eq!(notice("2027-01-01"), "This edition is current through 2026-01-01. It does not have later changes.");
+    assert_eq!(served.node("2027-01-01")["isOutdated"], false);
+    assert!(text(&notice("2027-01-02")).contains("more than a year before"));
+    assert_eq!(served.node("2027-01-02")["isOutdated"], true);
+    let notices = |query: &str| served.get(&format!("/api/v1/search?q=deposit{query}")).json()["notices"].clone();
+    assert_eq!(notices(""), Value::Null, "today is within a year of the edition");
+    let old = notices("&asOf=2030-01-01");
+    assert!(text(&old[0]).starts_with("Arden Revised Statutes: This edition is current through 2026-01-01"), "{old}");
+    assert!(text(&notices("&asOf=2025-12-01")[0]).contains("since when this wording is law"));
+}
+
+#[test]
+fn a_filter_by_status_and_the_rank_follow_the_day() {
+    let served = Served::on_the_eve();
+    let statuses = |day: &str, status: &str| -> Vec<String> {
+        let found = served.get(&format!("/api/v1/search?q=security%20deposit&status={status}&asOf={day}")).json();
+        let hits = found["results"].as_array().unwrap();
+        let named = if status == "current" { "in force".to_owned() } else { status.replace("%20", " ") };
+        assert!(hits.iter().all(|hit| hit["status"] == named), "{day}: {found}");
+        hits.iter().map(|hit| text(&hit["citation"]).to_owned()).collect()
+    };
+    let coming = statuses("2020-01-01", "not%20yet%20effective");
+    assert_eq!(coming, [DEPOSITS]);
+    assert!(statuses(EVE, "not%20yet%20effective").is_empty());
+    assert!(!statuses("2020-01-01", "current").contains(&DEPOSITS.to_owned()));
+    assert!(statuses(EVE, "current").contains(&DEPOSITS.to_owned()));
+}
+
+#[test]
+fn pages_show_the_day_that_their_address_names_and_lead_to_others_of_it() {
+    let served = Served::with(|service| pages::with(service, 10_000, 10_000, true));
+    let page = |query: &str| pages::visit(&served.house, &format!("/law/{}{query}", served.id)).text();
+    let today = page("");
+    assert!(today.contains("more than two months") && !today.contains("The law as of"), "{today}");
+    let later = page("?asOf=2026-07-02");
+    assert!(later.contains("more than one month") && later.contains("The law as of"), "{later}");
+    assert!(later.contains("Status") || later.contains("This wording is in effect from"), "{later}");
+    for link in later.split("href=\"/law/").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        let leads_to_itself = link == served.id;
+        assert!(leads_to_itself || link.contains("asOf=2026-07-02"), "{link}");
+    }
+    let early = page("?asOf=2020-01-01");
+    assert!(early.contains("Not yet in force."), "{early}");
+    let markdown = pages::visit(&served.house, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();
+    assert!(markdown.contains("**Status: not yet effective, from 2023-10-01, until 2026-07-01**"), "{markdown}");
+    let results = pages::visit(&served.house, "/?q=security%20deposit&asOf=2030-01-01").text();
+    assert!(results.contains("current through <time datetime=\"2026-01-01\">") && results.contains("asOf=2030-01-01"));
+    assert!(results.contains("more than a year before the day asked about"), "{results}");
+}
+
+#[test]
+fn agents_read_status_days_and_notices() {
+    let served = Served::with(mcp::with_mcp);
+    let told = |tool: &str, arguments: Value| {
+        let answer = mcp::call(&served.house, tool, arguments, Some(&served.key)).json();
+        text(&answer["result"]["content"][0]["text"]).to_owned()
+    };
+    let node = told("law.get_node", json!({ "id": served.id, "asOf": "2028-01-01" }));
+    assert!(node.contains("Status: in force, from 2026-07-01") && node.contains("Note: This edition"), "{node}");
+    assert!(node.contains("more than one month"), "{node}");
+    let found = told("law.search", json!({ "q": "security deposit", "asOf": "2020-01-01" }));
+    assert!(
+        found.contains("(not yet effective, from 2023-10-01, until 2026-07-01, current through 2026-01-01"),
+        "{found}"
+    );
+    let resolved = told("law.resolve", json!({ "citation": DEPOSITS, "asOf": TURN }));
+    assert!(resolved.contains("(in force, from 2026-07-01, current through 2026-01-01, id "), "{resolved}");
+    let coverage = told("law.list_coverage", json!({}));
+    assert!(coverage.contains("provisions in force, current through 2026-01-01"), "{coverage}");
+}
