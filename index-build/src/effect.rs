@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::Pattern;
 use crate::values::is_date;
 
+/// The remark of a wording that is law where amendments for a time are not; its source names no day.
+pub(crate) const PERMANENT: &str = "Permanent wording";
+
 /// What a source says of the time in which a wording is law.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -152,7 +155,10 @@ fn is_about_validity(remark: &str) -> bool {
         r"|terminates\b|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
         r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination)\b|for contingent\b",
-        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b)",
+        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b",
+        r"|text of (?:sub)?section (?:effective|until)\b",
+        // Several acts of one session, none of which knows of the others: each wording is law, as far as it can be.
+        r"|as amended by \d{4} c \d)",
     ));
     begins.is_match(remark)
 }
@@ -163,10 +169,11 @@ pub(crate) fn of_heading(heading: &str) -> (Effect, String) {
     while let Some((found, after)) = leading(rest) {
         (effect, rest) = (effect.and(found), after);
     }
+    let mut behind = Effect::default();
     while let Some((found, before)) = trailing(rest) {
-        (effect, rest) = (effect.and(found), before);
+        (behind, rest) = (found.and(behind), before);
     }
-    (effect, rest.to_owned())
+    (effect.and(behind), rest.to_owned())
 }
 
 fn leading(heading: &str) -> Option<(Effect, &str)> {
@@ -265,12 +272,26 @@ mod tests {
             "Contingently effective, see effective date note.",
             "Effective February 31, 2022",
             "Effective July 1, 2022, with exceptions",
+            "Text of section effective the first plan year on or after January 1, 2019",
+            "as amended by 2025 c 58",
+            "EFFECTIVE UPON A STATE’S PARTICIPATION IN A REPOSITORY",
+            "Contingent repeal.",
+            "Effective until July 1, 2028; contingent expiration date.",
             "Effective July 1, 2024, until July 1, 2022",
         ] {
             assert_eq!(said(remark), "?", "{remark}");
             assert_eq!(read(remark).unwrap().remark.as_deref(), Some(remark));
         }
-        for law in ["a", "Repealed", "Expired", "Untilled land", "definitions", "Sections 1 to 4", "repealing law"] {
+        for law in [
+            "as amended by this act",
+            "a",
+            "Repealed",
+            "Expired",
+            "Untilled land",
+            "definitions",
+            "Sections 1 to 4",
+            "repealing law",
+        ] {
             assert_eq!(said(law), "none", "{law}");
         }
     }
@@ -288,6 +309,8 @@ mod tests {
         let both = "(Effective July 1, 2022) (Expires July 1, 2024) Powers";
         assert_eq!(of(both), expected("2022-07-01", "2024-07-01", "Powers"));
         assert_eq!(of_heading(both).0.remark.as_deref(), Some("Effective July 1, 2022; Expires July 1, 2024"));
+        let behind = "Powers (as amended by 2025 c 5). (Effective July 1, 2026.)";
+        assert_eq!(of_heading(behind).0.remark.as_deref(), Some("as amended by 2025 c 5; Effective July 1, 2026."));
         let doubtful = of_heading("(Effective July 1, 2022) (For contingent expiration, see notes) Powers").0;
         assert!(doubtful.uncertain && doubtful.from.is_none());
         assert_eq!(of("Powers (see notes)"), expected("", "", "Powers (see notes)"));

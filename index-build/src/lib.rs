@@ -49,6 +49,7 @@ pub mod source_files;
 mod source_hash;
 pub mod spool;
 mod stage_clock;
+pub mod standing;
 mod territory;
 mod usage;
 mod values;

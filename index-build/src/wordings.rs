@@ -7,7 +7,10 @@
 
 use std::cmp::Ordering;
 
+use hornbook_corpus::outline::Status;
+
 use crate::content::{Content, Handle};
+use crate::effect;
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -155,6 +158,7 @@ pub(crate) fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Co
             ..wording
         }));
     }
+    end_permanent(&mut all);
     all.sort_by(|a, b| {
         let (a, b) = (&a.effect, &b.effect);
         a.from.cmp(&b.from).then_with(|| match (&a.to, &b.to) {
@@ -167,11 +171,24 @@ pub(crate) fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Co
     all
 }
 
+/// The permanent wording of a section is law again when amendments for a time end. Any other wording has taken its place
+/// since its first day, and if that ends, nothing is left.
+fn end_permanent(all: &mut [Content]) {
+    let is_permanent = |content: &Content| content.effect.remark.as_deref() == Some(effect::PERMANENT);
+    let for_good = |content: &&Content| {
+        !is_permanent(content) && !content.effect.uncertain && content.effect.then != Some(Status::Uncertain)
+    };
+    let Some(since) = all.iter().filter(for_good).find_map(|content| content.effect.from.clone()) else { return };
+    for content in all.iter_mut().filter(|content| is_permanent(content) && content.effect.to.is_none()) {
+        content.effect.to = Some(since.clone());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::content::ContentNote;
-    use crate::effect;
+    use crate::effect::Effect;
 
     fn member(node: u32, parent: &str, heading: &str, text: &str) -> Member {
         let (effect, heading) = effect::of_heading(heading);
@@ -282,6 +299,27 @@ mod tests {
         assert_eq!(kept.notes, [note("A"), note("B")]);
         assert_eq!(kept.source_credit.as_deref(), Some("1999 2001"));
         assert_eq!(kept.parallel_citations, ["5"]);
+    }
+
+    /// D.C. Code § 1-309.14 expires on a day; its permanent wording is the one before, and not law again.
+    #[test]
+    fn a_permanent_wording_is_law_again_after_amendments_for_a_time_alone() {
+        let permanent = || Content {
+            effect: Effect { remark: Some(effect::PERMANENT.into()), ..Effect::default() },
+            ..Content::default()
+        };
+        let until = |then| Content {
+            effect: Effect {
+                from: Some("2024-09-18".into()),
+                to: Some("2025-12-31".into()),
+                then: Some(then),
+                ..Effect::default()
+            },
+            ..Content::default()
+        };
+        let end = |then| in_order_of_time(until(then), vec![permanent()])[0].effect.to.clone();
+        assert_eq!(end(Status::Uncertain), None);
+        assert_eq!(end(Status::Expired).as_deref(), Some("2024-09-18"));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod tiny_encoder;
 mod uslm;
 mod uslm_details;
 mod uslm_real;
+mod wordings_real;
 mod words;
 mod zoning_real;
 

@@ -180,6 +180,79 @@ fn a_second_wording_without_a_heading_is_one() {
     assert_eq!(imported.count(WarningKind::SecondWording), 1);
 }
 
+/// Mostly there are notes between the wordings of a page, as in RCW 9.94A.030 and 18.79.030: the law behind them is no note.
+#[test]
+fn a_wording_behind_the_notes_of_another_is_one() {
+    let notes = "Findings—2024 c 1: \"The people find:\n\n(1) Dogs are kind.\n\n(2) It is so.\" [ 2024 c 1 s 1.]\n\n*Reviser's note: *(1) RCW 1.2.4 is gone.\n\n(2) See above.";
+    let page = |heading: &str, laws: &[&str]| {
+        let wordings: Vec<String> =
+            laws.iter().enumerate().map(|(at, law)| format!("{law}\n\n[ 202{at} c 259 s 3.]\n\n{notes}")).collect();
+        format!("RCW 1.2.3\n\n{heading}\n\n{}", wordings.join("\n\n"))
+    };
+    let of = |heading: &str, laws: &[&str]| {
+        let text = page(heading, laws);
+        let imported = import_one("content/a.json", &chapter("x", &[("1.2.3", "", &text)]), &washington());
+        let node = imported.node("wa/rcw/s1.2.3").clone();
+        let all: Vec<Content> = [node.clone()].into_iter().chain(node.wordings).collect();
+        assert_eq!(imported.count(WarningKind::SecondWording) as usize, all.len() - 1);
+        all
+    };
+    let laws = ["(1) It may own land.", "It may lease and own land.", "As used in this act:\n\n(1) \"It\" is a dog."];
+    for count in 1..4 {
+        let all = of("Powers. (Effective until January 1, 2026.)", &laws[..count]);
+        let texts: Vec<_> = all.iter().map(|wording| wording.text.clone().unwrap().replace('\n', "\n\n")).collect();
+        assert_eq!(texts, laws[..count]);
+        let credits: Vec<_> = all.iter().map(|wording| wording.source_credit.clone().unwrap()).collect();
+        assert_eq!(credits, (0..count).map(|at| format!("202{at} c 259 s 3.")).collect::<Vec<_>>());
+        assert!(all.iter().all(|wording| wording.notes.len() == 2 && wording.heading == "Powers."), "{all:?}");
+        let ends: Vec<_> = all.iter().filter_map(|wording| wording.effect.to.as_deref()).collect();
+        assert_eq!(ends, ["2026-01-01"]);
+    }
+    // Without days, a wording behind notes begins as the other does; each act knows nothing of the other.
+    let same =
+        ["It may lease land, and all that is built on it.", "It may lease land, and all that is built on the land."];
+    let all = of("Powers (as amended by 2024 c 2).", &same);
+    assert_eq!((all.len(), all[0].heading.as_str()), (2, "Powers"));
+    assert_eq!((all[0].effect.uncertain, all[0].effect.remark.as_deref()), (true, Some("as amended by 2024 c 2")));
+    assert_eq!(of("Powers.", &[same[0]]).len(), 1);
+    // What follows a wording that ends nobody knows when begins nobody knows when.
+    let all = of("Powers. (Contingent expiration date.)", &laws[..2]);
+    assert!(all.iter().all(|wording| wording.effect.uncertain), "{all:?}");
+}
+
+/// Words of the publisher on the time in which a section is law, in forms of their own.
+#[test]
+fn remarks_in_notes_and_headings_are_read_or_make_a_section_uncertain() {
+    let section = |number: &str, heading: &str, rest: &str| format!("{number}. {heading}\n\n{rest}");
+    let with_note = |note: &str| {
+        section("1-2A-1", "Dogs.", &format!("None.\n\nSource: SL 2006, ch 44, §1.\n\nCommission Note: {note}"))
+    };
+    let of = |heading: &str, text: &str| in_dakota(&[("1-2A-1", heading, text)]).node("sd/sdcl/s1-2a-1").clone();
+    let ends =
+        of("Dogs.", &with_note("This section is repealed effective January 1, 2046, pursuant to SL 2013, ch 51, §2."));
+    assert_eq!((ends.effect.to.as_deref(), ends.effect.then), (Some("2046-01-01"), Some(Status::Repealed)));
+    for unknown in [
+        "This section is repealed under its own terms on the date when a federal law is repealed.",
+        "This section is suspended and nonenforceable, effective July 1, 2025, until June 30, 2028, pursuant to SL 2025.",
+    ] {
+        assert!(of("Dogs.", &with_note(unknown)).effect.uncertain, "{unknown}");
+    }
+    let heading = "(Text of section effective until the first plan year on or after January 1, 2019) Dogs.";
+    let text = of(heading, &section("1-2A-1", heading, "None."));
+    assert_eq!((text.effect.uncertain, text.heading.as_str()), (true, "Dogs."));
+    // What was law until then is not printed.
+    let heading = "[Effective until July 1, 2025] Dogs.";
+    let gone = of(heading, &section("1-2A-1", "Repealed.", "Source: SL 2020, ch 3, § 1, eff. Jul. 1, 2025."));
+    assert_eq!((gone.status, gone.effect.from.as_deref()), (Some(Status::Repealed), Some("2025-07-01")));
+    assert_eq!(gone.effect.to, None);
+    let plan = idaho_plan();
+    let law =
+        "1-101. PENALTIES — EFFECTIVE UPON A CERTAIN OCCURRENCE. (1) None.\n\n[1-101, added 1972, ch. 336, sec. 1.]";
+    let imported = import_one("a.json", &chapter("title-1/chapter-1", &[("1-101", "", law)]), &of_plan(&plan));
+    assert!(imported.node("id/code/s1-101").effect.uncertain);
+    assert_eq!(imported.count(WarningKind::UncertainValidity), 1);
+}
+
 #[test]
 fn a_repeal_that_takes_effect_later_is_a_wording() {
     let credit = "Source:SL 2004, ch 75, §11; SL 2025, ch 40, §24, eff. Jan. 1, 2026.";
@@ -397,7 +470,7 @@ fn some_titles_of_washington_are_read_without_their_faults() {
     assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
     // All 1,923 entries without a section number are in these titles.
     assert_eq!(imported.count(WarningKind::JunkEntry), 1_923);
-    assert_eq!((imported.count(WarningKind::RepeatedProvision), imported.count(WarningKind::SecondWording)), (631, 1));
+    assert_eq!((imported.count(WarningKind::RepeatedProvision), imported.count(WarningKind::SecondWording)), (631, 22));
     let commercial = imported.provisions().filter(|(key, _, _)| key.starts_with("wa/rcw/s62a.")).count();
     assert_eq!(commercial, 633 + 23);
     // The entry of 876,342 characters has each of its words up to nine times.

@@ -8,7 +8,8 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::source::{child, name, words};
-use crate::effect::{Effect, date_in};
+use crate::content::ContentNote;
+use crate::effect::{self, Effect, date_in};
 use crate::pattern::Pattern;
 
 const BEGINS: &str = "*NOTE:";
@@ -62,17 +63,52 @@ fn effect_of_one(remark: &str) -> Option<Effect> {
     is_about_days.then(|| Effect::unknown(remark))
 }
 
-/// Law that will apply later: `Applicable October 1, 2025`, `Applicable as of October 1, 2027`.
+/// Law that will apply later: `Applicable October 1, 2025`, `Applicable as of October 1, 2027`; or by what nobody knows:
+/// `Section subject to abrogation`, `Section effective on contingency`.
 pub(super) fn effect_of_reason(reason: &str) -> Option<Effect> {
+    if Pattern::fixed(r"(?i)\b(?:subject to abrogation|on contingency)\b").is_match(reason) {
+        return Some(Effect::unknown(reason));
+    }
     let found = Pattern::fixed(r"^Applicable (?:as of )?([A-Z][a-z]+ \d{1,2}, \d{4})\.?$").captures(reason)?;
     Some(Effect { from: Some(date_in(&found[1])?), remark: Some(reason.to_owned()), ..Effect::default() })
+}
+
+/// A line in brackets above the law of a reorganization plan: `(Effective June 27, 1978)`.
+pub(super) fn effect_of_text(text: &str) -> Effect {
+    let line = text.lines().next().unwrap_or_default();
+    let bare = |open, close| line.strip_prefix(open)?.strip_suffix(close);
+    bare('(', ')').or_else(|| bare('[', ']')).and_then(effect::read).unwrap_or_default()
+}
+
+/// `Section 5044 of D.C. Law 21-160 provided that this section shall expire on September 30, 2017.` Where acts say two days,
+/// only a reader can tell which holds.
+pub(super) fn effect_of_notes(notes: &[ContentNote]) -> Effect {
+    let sentence = Pattern::fixed(
+        r"(?m)^.*?\bprovid(?:ed|ing) that this section shall expire on ([A-Z][a-z]+ \d{1,2}, \d{4})\b.*$",
+    );
+    let about = notes.iter().filter(|note| matches!(note.topic.as_str(), "Expiration of Law" | "Editor's Notes"));
+    let said = about.flat_map(|note| sentence.captures_iter(&note.text));
+    let effects = said.map(|said| {
+        let remark = said[0].trim();
+        let to = date_in(&said[1]);
+        match to {
+            Some(to) => Effect {
+                to: Some(to),
+                then: Some(Status::Expired),
+                remark: Some(remark.to_owned()),
+                ..Effect::default()
+            },
+            None => Effect::unknown(remark),
+        }
+    });
+    effects.fold(Effect::default(), Effect::and)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn effect(text: &str) -> Effect {
+    fn effect_in(text: &str) -> Effect {
         let section = format!("<section><num>1</num><text>{text}</text><heading>A.</heading><text>B.</text></section>");
         let tree = roxmltree::Document::parse(&section).unwrap();
         let section = tree.root_element();
@@ -82,7 +118,7 @@ mod tests {
     #[test]
     fn remarks_say_until_when_a_wording_is_law() {
         let days = |text: &str| {
-            let effect = effect(text);
+            let effect = effect_in(text);
             (effect.to, effect.then, effect.uncertain)
         };
         let to = |day: &str| Some(day.to_owned());
@@ -103,7 +139,22 @@ mod tests {
         assert_eq!(days(subchapter), (None, None, true));
         let reason = effect_of_reason("Applicable as of October 1, 2027").and_then(|effect| effect.from);
         assert_eq!((reason, effect_of_reason("Not Applicable")), (to("2027-10-01"), None));
+        for unknown in ["Section subject to abrogation", "Section effective on contingency"] {
+            assert_eq!(effect_of_reason(unknown), Some(Effect::unknown(unknown)));
+        }
+        assert_eq!(effect_of_text("(Effective June 27, 1978)\nA.").from, to("1978-06-27"));
+        assert!(effect_of_text("[Effective April 9, 1997; projected to expire November 20, 1997]").uncertain);
+        assert_eq!(effect_of_text("(a) A.\n(Effective June 27, 1978)"), Effect::default());
+        let note =
+            |text: &str| ContentNote { topic: "Expiration of Law".into(), text: text.into(), ..ContentNote::default() };
+        let expires = "Section 5044 of D.C. Law 21-160 provided that this section shall expire on September 30, 2017.";
+        let effect = effect_of_notes(&[note(expires)]);
+        assert_eq!(
+            (effect.to, effect.then, effect.remark.as_deref()),
+            (to("2017-09-30"), Some(Status::Expired), Some(expires))
+        );
+        assert!(effect_of_notes(&[note(expires), note(&expires.replace("2017", "2018"))]).uncertain);
         let other = "*NOTE: Section 3(c) of D.C. Law 25-173 attempted to amend subsection (b)(4) of this section.*";
-        assert_eq!(effect(other), Effect::default());
+        assert_eq!(effect_in(other), Effect::default());
     }
 }

@@ -7,7 +7,7 @@ use super::notes::Notes;
 use super::source::{Source, child, elements, words, words_of};
 use super::{effect, law_text, remark, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::effect::Effect;
+use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
 use crate::import::slug::slug;
 use crate::naming::NameParts;
 use crate::order::SortKey;
@@ -15,7 +15,6 @@ use crate::report::WarningKind;
 
 /// The District marks so the permanent wording of a section that stands in its own title as amended for a time.
 const PERMANENT: &str = "(Perm)";
-const PERMANENT_LABEL: &str = "Permanent wording";
 /// The part of a key that comes from a number is not longer.
 const NUMBER_CHARS_MAX: usize = 120;
 
@@ -38,15 +37,17 @@ pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Op
     }
     let effect = match is_wording {
         // No date: it is law wherever the wording that acts amend for a time is not.
-        true => Effect { remark: Some(PERMANENT_LABEL.to_owned()), ..Effect::default() },
+        true => Effect { remark: Some(PERMANENT_WORDING.to_owned()), ..Effect::default() },
         false => {
             // A reason such as `Applicable October 1, 2025` is about what the last act did.
             let reason = child(section, "reason").map(words).unwrap_or_default();
             let since = || Effect::since(effect::effective_from(section, &number, status));
-            remark::effect_of_reason(&reason).unwrap_or_else(since).and(remark::effect_of(remarks()))
+            let of_reason = remark::effect_of_reason(&reason).unwrap_or_else(since);
+            of_reason.and(remark::effect_of(remarks())).and(remark::effect_of_text(&text))
         }
     };
     let (notes, source_credit) = notes.finish();
+    let effect = if is_wording || !status.is_living() { effect } else { effect.and(remark::effect_of_notes(&notes)) };
     let target = source.target;
     let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
     let (key, citation, sort, name_parts) = if source.joins_numbers() {

@@ -22,7 +22,7 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options;
@@ -217,10 +217,16 @@ fn wording_content(wording: Wording, number: &str) -> Content {
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
     let status = named.or_else(|| stated_status(number, &text)).filter(|_| text.len() <= REMARK_BYTES_MAX);
     let (of_heading, heading) = effect::of_heading(&wording.heading);
-    let effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
+    let of_heading = of_heading.and(wording::effect_in_heading(&heading));
+    let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
+    let status = status.unwrap_or(Status::InForce);
+    if !status.is_living() && effect.from.is_none() {
+        // `[Effective until July 1, 2025] Definitions.`, and below it `Repealed.`: what was law until then is not printed.
+        effect = Effect { from: effect.to.take(), then: None, ..effect };
+    }
     Content {
         heading,
-        status: Some(status.unwrap_or(Status::InForce)),
+        status: Some(status),
         text: Some(text),
         layout,
         notes: flat_text::notes(&wording.notes),

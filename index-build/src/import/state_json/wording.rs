@@ -21,10 +21,13 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
         let mut wording =
             Wording { heading, effect: block.remark.map(effect_of).unwrap_or_default(), ..Wording::default() };
         let mut lines = heading::taken_off(block.lines, &mut wording, settings, section);
-        while let Some(rest) = divide(lines, &mut wording, settings, section) {
-            let (_, heading) = effect::of_heading(&wording.heading);
-            section.wordings.push(std::mem::replace(&mut wording, Wording { heading, ..Wording::default() }));
-            lines = rest;
+        let mut is_one_of_several = false;
+        while let Some(rest) = divide(lines, &mut wording, is_one_of_several, settings, section) {
+            let (of_heading, heading) = effect::of_heading(&wording.heading);
+            // A wording that comes when another ends comes as surely as the other ends.
+            let effect = Effect { uncertain: of_heading.uncertain || wording.effect.uncertain, ..Effect::default() };
+            section.wordings.push(std::mem::replace(&mut wording, Wording { heading, effect, ..Wording::default() }));
+            (lines, is_one_of_several) = (rest, true);
         }
         take_pointer(&mut wording);
         while let Some(amended) = amended::split_off(&mut wording, settings, section) {
@@ -37,7 +40,8 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
 
 /// `*(See end of section for amended version and effective date.) Fire districts.` The pointer is a note.
 fn take_pointer(wording: &mut Wording) {
-    let pointer = Pattern::fixed(r"^\*?\(?(See end of (?:section|chapter) for amended version[^.)]*)\.?\)?\s*");
+    let pointer =
+        Pattern::fixed(r"^\*?\(?(See end of (?:section|chapter) for amended version(?:[^.()]|\(\w{1,3}\))*)\.?\)?\s*");
     let Some(found) = pointer.captures(&wording.heading) else { return };
     wording.notes.insert(0, format!("Note: {}.", &found[1]));
     wording.heading = wording.heading[found[0].len()..].trim_start_matches(['.', ' ']).to_owned();
@@ -84,10 +88,12 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
 }
 
 /// Divides the lines of a wording into law, source credit and notes. What it returns is the law of another wording, which
-/// follows a credit without a heading: pages of Washington print a pair under the heading of the first.
+/// follows without a heading: pages of Washington print all wordings under the heading of the first, each with its own
+/// credit and notes.
 fn divide(
     mut lines: Vec<String>,
     wording: &mut Wording,
+    is_one_of_several: bool,
     settings: &Settings,
     section: &mut Section,
 ) -> Option<Vec<String>> {
@@ -95,9 +101,14 @@ fn divide(
     while let Some(credit) = next_credit(&lines, from, settings) {
         let after = &lines[credit.end..];
         let follows = Follows::of(after, settings);
-        let is_dated = wording.effect.is_stated() || effect::of_heading(&wording.heading).0.is_stated();
-        let is_pair = follows == Follows::Law && is_dated;
-        if follows == Follows::Law && !is_pair {
+        let is_dated =
+            is_one_of_several || wording.effect.is_stated() || effect::of_heading(&wording.heading).0.is_stated();
+        let next = match follows {
+            Follows::Law if is_dated => Some(0),
+            Follows::Notes | Follows::Unknown => next_wording(after, &lines[..credit.at], is_dated, settings),
+            Follows::Law | Follows::Nothing => None,
+        };
+        if follows == Follows::Law && next.is_none() {
             let what = format!(
                 "'{}': law follows '{}', which looks like a source credit; both are kept as law",
                 section.number,
@@ -115,23 +126,57 @@ fn divide(
             );
             section.faults.push((WarningKind::DoubtfulCredit, what));
         }
-        let rest = lines.split_off(credit.end);
+        let mut notes = lines.split_off(credit.end);
+        let rest = next.map(|next| notes.split_off(next));
         lines.truncate(credit.at);
         lines.extend(Some(credit.law).filter(|law| !law.is_empty()));
-        (wording.law, wording.credit) = (lines, Some(credit.acts));
-        if is_pair {
+        (wording.law, wording.credit, wording.notes) = (lines, Some(credit.acts), notes);
+        if rest.is_some() {
             let what = format!(
-                "'{}' has a second wording without a heading, behind the one that says '{}'",
+                "'{}' has another wording without a heading, behind the one that says '{}'",
                 section.number, wording.heading
             );
             section.faults.push((WarningKind::SecondWording, what));
-            return Some(rest);
         }
-        wording.notes = rest;
-        return None;
+        return rest;
     }
     wording.law = lines;
     None
+}
+
+/// Where the law of another wording begins behind the notes of one: it ends with a credit of its own, and begins with the
+/// words of the other or, if the other has days, where the notes end.
+fn next_wording(after: &[String], law: &[String], is_dated: bool, settings: &Settings) -> Option<usize> {
+    let is_whole = |line: &String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
+    let end = after.iter().position(|line| is_whole(line) && names_acts(line))?;
+    let begins_alike = |line: &String| law.first().is_some_and(|first| begin_alike(line, first));
+    let by_words = after[..end].iter().position(begins_alike);
+    by_words.or_else(|| notes_end(&after[..end]).filter(|_| is_dated))
+}
+
+/// Whether two lines have their first words in common, and the first is no quotation.
+fn begin_alike(line: &str, other: &str) -> bool {
+    /// A line that is shorter than the first words is the same as a whole, and has some words.
+    const LETTERS_MIN: usize = 12;
+    const FIRST_WORDS: usize = 30;
+    let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).take(FIRST_WORDS).collect::<String>();
+    let is_quotation = line.trim_start_matches('*').starts_with(['“', '"']);
+    let (line, other) = (letters(line), letters(other));
+    line == other && line.len() >= LETTERS_MIN && !is_quotation
+}
+
+/// The first line that is no note: neither a quotation that a note begins nor one of its items after the first.
+fn notes_end(lines: &[String]) -> Option<usize> {
+    let later_item = Pattern::fixed(r"^\**\((?:[2-9]|\d\d|[b-z])\)");
+    let mut is_quotation = false;
+    lines.iter().enumerate().position(|(at, line)| {
+        // `As used in this chapter:` leads to items, and no note does without a lead.
+        let leads = line.ends_with(':') && !line.contains('—');
+        let is_lead = leads && lines.get(at + 1).is_some_and(|next| flat_text::begins_with_label(next));
+        let is_of_notes = is_quotation || (is_note(line) && !is_lead) || later_item.is_match(line);
+        is_quotation ^= line.matches('"').count() % 2 == 1;
+        !is_of_notes
+    })
 }
 
 fn beginning(line: &str) -> String {
@@ -237,10 +282,16 @@ fn is_note(line: &str) -> bool {
     has_lead(&lead) || has_lead(&dashed) || word.is_match(line) || report.is_match(line)
 }
 
+/// Idaho's `PENALTIES — EFFECTIVE UPON A CERTAIN OCCURRENCE.`
+pub(super) fn effect_in_heading(heading: &str) -> Effect {
+    let remark = Pattern::fixed(r"— (EFFECTIVE UPON [^.]{2,200})\.?$").captures(heading);
+    remark.map_or_else(Effect::default, |remark| Effect::unknown(&remark[1]))
+}
+
 /// What editors' notes say of the time in which a section is law: `Commission Note: This section is effective until ...`
 pub(super) fn effect_in(notes: &[String]) -> Effect {
     let remark = Pattern::fixed(
-        r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",
+        r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended|repealed)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",
     );
     let read = |note: &String| {
         let remark = remark.captures(note)?[1].to_owned();
