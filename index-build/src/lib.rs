@@ -52,5 +52,5 @@ mod stage_clock;
 mod territory;
 mod usage;
 mod values;
-mod wordings;
+pub mod wordings;
 mod zoning_layers;
