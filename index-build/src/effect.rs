@@ -75,7 +75,7 @@ struct Form {
 }
 
 /// Every form of remark that is understood.
-const FORMS: [Form; 9] = [
+const FORMS: [Form; 10] = [
     Form {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
@@ -112,6 +112,8 @@ const FORMS: [Form; 9] = [
         pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
+    // What is only proposed changes nothing.
+    Form { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
 ];
 
 /// Reads a remark, without its brackets. None if it is not about the time in which a wording is law.
@@ -154,7 +156,8 @@ fn is_about_validity(remark: &str) -> bool {
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
         r"|terminates\b|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
         r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
-        r"|for (?:contingent |delayed )?(?:effective|expiration|termination)\b|for contingent\b",
+        r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
+        r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
         r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates)\b",
         r"|text of (?:sub)?section (?:effective|until)\b",
         // Several acts of one session, none of which knows of the others: each wording is law, as far as it can be.
@@ -190,6 +193,46 @@ fn trailing(heading: &str) -> Option<(Effect, &str)> {
     let (before, remark) = bare[..bare.len() - 1].rsplit_once(open)?;
     let before = before.trim_end();
     (!before.is_empty()).then(|| Some((read(remark)?, before)))?
+}
+
+/// What a source says within a text: that a part of it is law at another time than the rest, so that nobody has the section
+/// as it is on a day, or in a sentence of its own until when the whole section is law.
+pub(crate) fn of_text(text: &str) -> Effect {
+    if !["ffective", "xpires", "xpiration"].iter().any(|word| text.contains(word)) {
+        return sunset(text);
+    }
+    let of_part = Pattern::fixed(concat!(
+        r"\b(?:Sub(?:section|division|paragraph|sec\.|div\.)s?|Paragraphs?) ?\(\w[^.;]{0,40}\) ",
+        r"(?:(?:as currently|contingently|repealed|until|and) )*effective\b[^.;\]]*(?:; see [^.;\]]*)?",
+        r"|[(\[](?:(?:Effective|Repealed effective|Expires)(?: until| through| from| on)? [A-Z][a-z]{2,8}\.? \d",
+        r"|Contingent(?:ly)? (?:effective|expiration)|For (?:contingent )?(?:effective|expiration|repeal) date)[^)\]]*[)\]]",
+    ));
+    match of_part.find(text) {
+        Some(words) => Effect::unknown(words.as_str().trim_matches(['(', ')', '[', ']', ' '])),
+        None => sunset(text),
+    }
+}
+
+/// Until when a section is law, as a sentence of its own says: `This section is repealed effective June 30, 2025.`
+pub(crate) fn sunset(text: &str) -> Effect {
+    if !text.contains("This section ") {
+        return Effect::default();
+    }
+    let sentence = Pattern::fixed(&format!(
+        r"(?m)^(?:\(?\w{{1,4}}[.)] )?(This section (?:(?:is|shall be) (?P<repealed>repealed) (?:effective|on)|shall expire on|expires on|shall cease to be effective (?P<after>after)) {DATE})\.$"
+    ));
+    let Some(found) = sentence.captures(text) else { return Effect::default() };
+    let date = found.iter().last().flatten().and_then(|date| date_in(date.as_str()));
+    let to = if found.name("after").is_some() { date.as_deref().and_then(day_after) } else { date };
+    let then = if found.name("repealed").is_some() { Status::Repealed } else { Status::Expired };
+    Effect { to, then: Some(then), remark: Some(found[1].to_owned()), ..Effect::default() }
+}
+
+/// The remark in the heading of an order that has no number of a section: `Expires by its own terms on December 31, 2027
+/// unless extended by the Governor.`
+pub(crate) fn within_heading(heading: &str) -> Effect {
+    let form = Pattern::fixed(r"\b((?:Terminates|Expires|Effective until) [^.(\[]*\b(?:19|20)\d\d\b[^.(\[]*)\.");
+    form.captures(heading).and_then(|found| read(&found[1])).unwrap_or_default()
 }
 
 const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d)";
@@ -278,10 +321,15 @@ mod tests {
             "Contingent repeal.",
             "Effective until July 1, 2028; contingent expiration date.",
             "Effective July 1, 2024, until July 1, 2022",
+            "For repeal date — see notes",
+            "See Editor’s Note",
+            "See effective date of amendment in note set out below",
         ] {
             assert_eq!(said(remark), "?", "{remark}");
             assert_eq!(read(remark).unwrap().remark.as_deref(), Some(remark));
         }
+        let proposed = read("Proposed amendment — see Editor’s note").unwrap();
+        assert!(!proposed.uncertain && proposed.from.is_none() && proposed.to.is_none() && proposed.remark.is_some());
         for law in [
             "as amended by this act",
             "a",
@@ -316,6 +364,62 @@ mod tests {
         assert_eq!(of("Powers (see notes)"), expected("", "", "Powers (see notes)"));
         assert_eq!(of("(Effective July 1, 2022)"), expected("", "", "(Effective July 1, 2022)"));
         assert_eq!(of("(Repealed) Powers"), expected("", "", "(Repealed) Powers"));
+    }
+
+    /// Forms of Vermont, Wyoming and Virginia.
+    #[test]
+    fn a_text_says_that_a_part_of_it_is_law_at_another_time() {
+        for (text, remark) in [
+            (
+                "(g) Now.\nSubsection (h) effective until July 1, 2026; see also subsection (h) effective July 1, 2026 set out below.\n(h) Old.",
+                "Subsection (h) effective until July 1, 2026; see also subsection (h) effective July 1, 2026 set out below",
+            ),
+            (
+                "(a) Schools. Subdivision (3)(A)(i) effective July 1, 2023. All.",
+                "Subdivision (3)(A)(i) effective July 1, 2023",
+            ),
+            ("[ Subsection (d) repealed effective July 1, 2023. ]", "Subsection (d) repealed effective July 1, 2023"),
+            (
+                "Subdiv. (b)(2)(A)(x) repealed effective March 31, 2022.",
+                "Subdiv. (b)(2)(A)(x) repealed effective March 31, 2022",
+            ),
+            ("(N) [Effective January 2, 2023] An officer.", "Effective January 2, 2023"),
+            ("A. One.\nC. (For effective date — see notes) Two.", "For effective date — see notes"),
+            ("25. (Expires July 1, 2024) Survey all.", "Expires July 1, 2024"),
+            ("7. (Contingent effective date) Any member.", "Contingent effective date"),
+        ] {
+            let effect = of_text(text);
+            assert!(effect.uncertain, "{text}");
+            assert_eq!(effect.remark.as_deref(), Some(remark));
+        }
+        for law in [
+            "Subject to subsection (d) of this section, effective July 1, 2022, the fee is one dollar.",
+            "Subsection (c) of this section is effective July 1, 2022.",
+            "The certificate expires on July 1, 2024 (effective July 1, 2020).",
+            "(Effective dates of orders) are stated.",
+        ] {
+            assert_eq!(of_text(law), Effect::default(), "{law}");
+        }
+    }
+
+    #[test]
+    fn a_text_says_in_a_sentence_of_its_own_until_when_it_is_law() {
+        let repealed = of_text("(a) One.\n(g) This section is repealed effective June 30, 2025.");
+        assert_eq!((repealed.to.as_deref(), repealed.then), (Some("2025-06-30"), Some(Status::Repealed)));
+        let expired = of_text("C. This section shall expire on July 1, 2023.");
+        assert_eq!((expired.to.as_deref(), expired.then), (Some("2023-07-01"), Some(Status::Expired)));
+        let ceased = of_text("(h) This section shall cease to be effective after December 31, 2027.");
+        assert_eq!((ceased.to.as_deref(), ceased.then), (Some("2028-01-01"), Some(Status::Expired)));
+        for law in [
+            "This section is repealed effective June 30, 2025, unless it is extended.",
+            "The permit under this section shall expire on July 1, 2023.",
+            "This chapter is repealed effective June 30, 2025.",
+        ] {
+            assert_eq!(of_text(law), Effect::default(), "{law}");
+        }
+        let order = "Executive Order No. 22-7 Expires by it own terms on December 31, 2027 unless extended by the Governor. (No. 06-20)";
+        assert!(within_heading(order).uncertain);
+        assert_eq!(within_heading("Executive Order No. 3 (No. 1) [Terminates.]"), Effect::default());
     }
 
     #[test]

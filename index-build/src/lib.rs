@@ -53,5 +53,5 @@ pub mod standing;
 mod territory;
 mod usage;
 mod values;
-mod wordings;
+pub mod wordings;
 mod zoning_layers;

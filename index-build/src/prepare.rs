@@ -13,10 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::content::Content;
 use crate::earlier_chunks::EarlierChunks;
-use crate::effect::Effect;
 use crate::gather::GatheredNode;
 use crate::spool::{Spool, SpoolError, SpoolSpan};
-use crate::wordings::{in_order_of_time, take_from_repeat};
+use crate::wordings::{self, in_order_of_time, take_from_repeat};
 
 /// The content of a node with the nodes joined to it: the wording that was law on the last day its source knows, and the
 /// others in the order of time.
@@ -33,7 +32,7 @@ pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Re
         let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
         take_from_repeat(&mut wordings[of.unwrap_or(0)], repeat);
     }
-    let claims: Vec<Validity> = wordings.iter().map(validity_of).collect();
+    let claims: Vec<Validity> = wordings.iter().map(wordings::validity).collect();
     let last_known = last_known_day(&wordings[0], sources);
     let Standing { wording, .. } = validity::on(&claims, last_known);
     let mut head = wordings.remove(wording);
@@ -55,19 +54,6 @@ fn add_names(head: &mut Content, other: &Content) {
     add(&mut head.former_citations, &other.former_citations);
     add(&mut head.parallel_citations, &other.parallel_citations);
     add(&mut head.tags, &other.tags);
-}
-
-/// What a source says of a wording, for the rule that decides.
-pub(crate) fn validity_of(wording: &Content) -> Validity {
-    let day = |date: &Option<String>| date.as_ref().and_then(|date| date.parse::<Day>().ok());
-    let Effect { from, to, then, uncertain, .. } = &wording.effect;
-    Validity {
-        status: wording.status.unwrap_or(Status::InForce),
-        from: day(from),
-        to: day(to),
-        then: *then,
-        is_uncertain: *uncertain,
-    }
 }
 
 /// The day through which the source of a wording is current, or on which it was retrieved.
@@ -160,7 +146,7 @@ pub(crate) fn prepare<'a>(
     let mut known_tags: Vec<u16> = known_tags.collect();
     known_tags.sort_unstable();
     known_tags.dedup();
-    let validities: Vec<Validity> = std::iter::once(&content).chain(&content.wordings).map(validity_of).collect();
+    let validities: Vec<Validity> = std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
     Prepared {
         status: validity::on(&validities, last_known_day(&content, preparation.sources)).status,
         validities,

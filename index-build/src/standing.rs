@@ -4,11 +4,10 @@
 use hornbook_corpus::validity::Validity;
 
 use crate::content::Content;
-use crate::prepare::validity_of;
-use crate::wordings::in_order_of_time;
+use crate::wordings::{in_order_of_time, validity};
 
 /// The wordings of a provision in the order of time, for `hornbook_corpus::validity::on`.
 pub fn wordings_of(provision: Content) -> Vec<(Validity, Content)> {
     let wordings = in_order_of_time(provision, Vec::new());
-    wordings.into_iter().map(|wording| (validity_of(&wording), wording)).collect()
+    wordings.into_iter().map(|wording| (validity(&wording), wording)).collect()
 }

@@ -7,10 +7,12 @@
 
 use std::cmp::Ordering;
 
+use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status;
+use hornbook_corpus::validity::Validity;
 
 use crate::content::{Content, Handle};
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -109,10 +111,20 @@ fn says_nothing_more(content: &Content) -> bool {
 fn is_wording(head: &Member, other: &Member) -> bool {
     let both_provisions = head.content.text.is_some() && other.content.text.is_some();
     let is_stated = head.content.effect.remark.is_some() || other.content.effect.remark.is_some();
+    let is_same_heading = head.content.heading.trim().eq_ignore_ascii_case(other.content.heading.trim());
     both_provisions
-        && head.parent == other.parent
         && is_same_citation(&head.content.citation, &other.content.citation)
-        && (head.content.heading.trim().eq_ignore_ascii_case(other.content.heading.trim()) || is_stated)
+        && if head.parent == other.parent {
+            is_same_heading || is_stated
+        } else {
+            is_same_heading && ends_as_other_begins(&head.content.effect, &other.content.effect)
+        }
+}
+
+/// Wyoming prints a chapter twice, until a day and from that day on.
+fn ends_as_other_begins(one: &Effect, other: &Effect) -> bool {
+    let follows = |earlier: &Effect, later: &Effect| earlier.to.is_some() && earlier.to == later.from;
+    follows(one, other) || follows(other, one)
 }
 
 /// Whether two citations differ at most in case, spacing and kinds of dashes.
@@ -144,7 +156,7 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
 
 /// Every wording of a provision, each whole and without further ones, in the order of time: a wording without a first day
 /// is older than one with a first day, and of two of the same day that one is older which has an end.
-pub(crate) fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
+pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
     let mut all = Vec::with_capacity(1 + others.len());
     for mut printed in std::iter::once(content).chain(others) {
         let further = std::mem::take(&mut printed.wordings);
@@ -171,6 +183,19 @@ pub(crate) fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Co
     all
 }
 
+/// What the source says of a wording, for the rule that decides.
+pub fn validity(wording: &Content) -> Validity {
+    let day = |date: &Option<String>| date.as_ref().and_then(|date| date.parse::<Day>().ok());
+    let Effect { from, to, then, uncertain, .. } = &wording.effect;
+    Validity {
+        status: wording.status.unwrap_or(Status::InForce),
+        from: day(from),
+        to: day(to),
+        then: *then,
+        is_uncertain: *uncertain,
+    }
+}
+
 /// The permanent wording of a section is law again when amendments for a time end. Any other wording has taken its place
 /// since its first day, and if that ends, nothing is left.
 fn end_permanent(all: &mut [Content]) {
@@ -188,7 +213,6 @@ fn end_permanent(all: &mut [Content]) {
 mod tests {
     use super::*;
     use crate::content::ContentNote;
-    use crate::effect::Effect;
 
     fn member(node: u32, parent: &str, heading: &str, text: &str) -> Member {
         let (effect, heading) = effect::of_heading(heading);
@@ -247,6 +271,18 @@ mod tests {
         assert_eq!(reconciled(pair).0, [(1, vec![]), (2, vec![])]);
         let unrelated = vec![member(1, "c", "Payment of expenses", "A."), member(2, "c", "Extended assignment", "B.")];
         assert_eq!(reconciled(unrelated).0, [(1, vec![]), (2, vec![])]);
+    }
+
+    #[test]
+    fn a_chapter_printed_twice_has_wordings_that_end_and_begin_on_one_day() {
+        let until = || member(1, "old", "Definitions. [Effective until July 1, 2024]", "A.");
+        let since = |heading: &str| member(2, "new", heading, "");
+        let renumbered = "Definitions. [Renumbered to § 2, effective July 1, 2024]";
+        assert_eq!(reconciled(vec![until(), since(renumbered)]), (vec![(1, vec![2])], vec![]));
+        let others = ["Definitions. [Effective July 1, 2025]", "Names. [Effective July 1, 2024]", "Definitions."];
+        for other in others {
+            assert_eq!(reconciled(vec![until(), since(other)]).0.len(), 2, "{other}");
+        }
     }
 
     #[test]

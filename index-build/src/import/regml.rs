@@ -17,6 +17,7 @@ use crate::import::target::Target;
 use crate::import::text_builder::TextBuilder;
 use crate::import::unknown::{self, Vocabulary, is_words};
 use crate::import::xml;
+use crate::values::is_date;
 
 /// Parses one part.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
@@ -58,6 +59,11 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     }
     introduce(&mut reading, &place, own, part);
     let mut parsed = reading.parsed;
+    // Each document is of another day: that of the last rule that is in it.
+    let published = Some(facts("date")).filter(|date| is_date(date));
+    for node in parsed.nodes.iter_mut().filter(|node| node.content.text.is_some()) {
+        node.content.current_through.clone_from(&published);
+    }
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
 }

@@ -13,7 +13,7 @@ use crate::municipal_html::spanish_fork;
 use crate::real_law::corpora;
 use crate::state_html::virginia;
 use crate::stripped::{strip, without};
-use crate::words::Account;
+use crate::words::{Account, remark_at_heading};
 
 fn text_of(document: &Document) -> &str {
     std::str::from_utf8(&document.bytes).unwrap()
@@ -45,7 +45,7 @@ fn add_numbers_of_ranges(title: &str, node: &NewNode, account: &mut Account) {
     let Some(number) = &node.content.number else { return };
     let before = title.strip_suffix(node.content.heading.as_str()).expect("the heading ends the title");
     // A remark about its validity is before the heading.
-    let remark = node.content.effect.remark.as_ref().map(|remark| format!("({})", remark.replace("; ", ") (")));
+    let remark = remark_at_heading(&node.content).map(|remark| format!("({})", remark.replace("; ", ") (")));
     let before = remark.and_then(|remark| before.trim_end().strip_suffix(&remark)).unwrap_or(before);
     let further = before.split_once(number.as_str()).expect("the number begins it").1;
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());

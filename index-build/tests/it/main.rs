@@ -12,6 +12,7 @@ mod encoder;
 mod golden;
 mod html_words;
 mod imported;
+mod law_in_time;
 mod loss;
 mod municipal_html;
 mod mutations;

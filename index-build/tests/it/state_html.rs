@@ -270,7 +270,7 @@ fn of_plan(plan: &toml::Table) -> Source<'_> {
 }
 
 /// A release read whole by its plan in `corpus/plans/real-files`, if the files are there.
-fn release(name: &str) -> Option<Imported> {
+pub(crate) fn release(name: &str) -> Option<Imported> {
     let corpora = corpora()?;
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");
     let plan: toml::Table = std::fs::read_to_string(plans.join(format!("{name}.toml"))).unwrap().parse().unwrap();

@@ -1,6 +1,7 @@
 //! Traps of United States Legislative Markup that the larger documents of `uslm` do not have.
 
 use hornbook_corpus::layout::{LineKind, MarkKind};
+use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Parsed;
 
 use crate::uslm::{content, keys, line, lines, notes, parse};
@@ -57,6 +58,34 @@ fn columns_are_tables_contents_are_left_out_and_a_sign_finds_its_note_anywhere()
     let marks: Vec<_> = own.layout.marks.iter().map(|mark| (mark.kind().unwrap(), mark.start, mark.target)).collect();
     assert_eq!(marks, [(MarkKind::Footnote, 5, 0)]);
     assert_eq!(notes(own), [("Footnote", "By day.")]);
+}
+
+#[test]
+fn notes_on_changes_to_come_end_a_section_or_make_it_uncertain() {
+    let effect = |topic: &str, words: &str, repeal: &str| {
+        let within = format!(
+            "<content>Law.</content><sourceCredit>(<ref href='/us/pl/99/1'>Pub. L. 99–1</ref>.)</sourceCredit><notes>\
+             <note topic='prospectiveAmendment'><heading>{topic}</heading><p>{words}</p></note>\
+             <note topic='effectiveDate'><heading>Effective Date of Repeal</heading><p>{repeal}</p></note></notes>"
+        );
+        content(&section("", &within), "us/usc/t90/s1").effect.clone()
+    };
+    let day = "<date date='2022-12-23'>Dec. 23, 2022</date>";
+    let repeal = format!(
+        "Pub. L. 99–2, provided that the repeal of this section is effective on the date that is 5 years after {day}."
+    );
+    let repealed = effect("Repeal of Section", "For repeal of section, see below.", &repeal);
+    assert_eq!((repealed.to.as_deref(), repealed.then), (Some("2027-12-23"), Some(Status::Repealed)));
+    assert_eq!(repealed.remark.as_deref(), Some("Repeal of Section: For repeal of section, see below."));
+    let subsection = effect("Repeal of Subsection (f)", &format!("Effective {day}, it is repealed."), &repeal);
+    assert!(subsection.uncertain && subsection.to.is_none());
+    assert_eq!(
+        subsection.remark.as_deref(),
+        Some("Repeal of Subsection (f): Effective Dec. 23, 2022, it is repealed.")
+    );
+    assert!(effect("Repeal of Section", "For contracts alone.", "").uncertain);
+    assert!(effect("Amendments Not Shown in Text", "It was amended.", "").uncertain);
+    assert!(!effect("Amendment of Analysis", "Item 12 is struck out.", "").is_stated());
 }
 
 /// The date of the present wording, where the source credit names these laws and the notes say this.

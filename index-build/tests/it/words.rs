@@ -88,9 +88,9 @@ impl Account {
     pub(crate) fn imported(&mut self, content: &Content) {
         let number = content.number.as_deref().filter(|_| content.text.is_some());
         let own = [Some(content.heading.as_str()), content.text.as_deref(), number, content.source_credit.as_deref()];
-        let remark = content.effect.remark.as_deref();
+        let remark = remark_at_heading(content);
         let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
-        for text in own.into_iter().flatten().chain(remark).chain(notes) {
+        for text in own.into_iter().flatten().chain(remark.as_deref()).chain(notes) {
             self.balance.add(text, -1);
         }
         content.wordings.iter().for_each(|wording| self.imported(wording));
@@ -112,6 +112,21 @@ impl Account {
     pub(crate) fn assert_settled(&self, what: &str) {
         assert_eq!(self.unsettled(what), None);
     }
+}
+
+/// A remark without what it repeats of the text or of a note.
+pub(crate) fn remark_at_heading(content: &Content) -> Option<String> {
+    let remark = content.effect.remark.as_deref()?;
+    let text = content.text.as_deref().unwrap_or_default();
+    let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_note =
+        content.notes.iter().any(|note| folded(&format!("{}: {}", note.topic, note.text)).starts_with(&folded(remark)));
+    let own: Vec<&str> = if is_note || text.contains(remark) {
+        Vec::new()
+    } else {
+        remark.split("; ").filter(|part| !text.contains(part)).collect()
+    };
+    (!own.is_empty()).then(|| own.join("; "))
 }
 
 #[test]

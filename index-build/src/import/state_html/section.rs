@@ -27,6 +27,8 @@ pub(super) struct Section {
     heading: String,
     /// What remarks at its heading say of the time in which it is law.
     effect: Effect,
+    /// It only says that nothing is left.
+    is_gone: bool,
     text: String,
     layout: Layout,
     credit: Option<String>,
@@ -52,6 +54,7 @@ impl Section {
             }
         };
         section.credit = section.credit.or(by_lead);
+        section.end_by_remarks();
         section.notes = notes(after, settings);
         section.faults.extend(section.empty().map(|what| (WarningKind::EmptyProvision, heading.line(), what)));
         section
@@ -116,6 +119,7 @@ impl Section {
         let found = settings.section.captures(title).and_then(|found| Some((found.get(0)?.end(), found.get(1)?)));
         let Some((mut end, number)) = found else {
             self.heading = title.to_owned();
+            self.effect = effect::within_heading(title);
             let what = format!("'{title}' has no number");
             self.faults.push((WarningKind::MissingNumber, heading.line(), what));
             return;
@@ -142,6 +146,17 @@ impl Section {
         (self.effect, self.heading) = effect_of(title[end..].trim_start_matches(['.', ',', ' ']));
     }
 
+    /// Adds what the text says of its time. Of a section that its remark calls repealed from a day, the release prints the
+    /// wording before that day and, with no words, what is left from then on.
+    fn end_by_remarks(&mut self) {
+        self.effect = std::mem::take(&mut self.effect).and(effect::of_text(&self.text));
+        if self.text.is_empty() && self.effect.from.is_none() && self.effect.then == Some(Status::Repealed) {
+            self.effect.from = self.effect.to.take();
+            self.effect.then = None;
+            self.is_gone = self.effect.from.is_some();
+        }
+    }
+
     fn empty(&self) -> Option<String> {
         let number = self.number.as_deref().unwrap_or(&self.heading);
         let is_empty = self.text.is_empty() && self.status().is_living();
@@ -159,7 +174,7 @@ impl Section {
         let named = named.or_else(|| named_status(&self.text)).filter(|_| short);
         // From the day that its remark names it is no law any more.
         let is_moved = self.effect.remark.as_ref().is_some_and(|remark| remark.starts_with("Renumbered to"));
-        let moved = is_moved.then_some(Status::Renumbered);
+        let moved = is_moved.then_some(Status::Renumbered).or(self.is_gone.then_some(Status::Repealed));
         moved.or(whole).or(named).unwrap_or(Status::InForce)
     }
 
@@ -218,7 +233,12 @@ fn effect_of(heading: &str) -> (Effect, String) {
         let [remark, rest] = found.extract().1;
         Some((effect::read(remark)?, rest))
     });
-    let (named, rest) = named.unwrap_or((Effect::default(), heading));
+    let of_note = || {
+        let found = Pattern::fixed(r"^(See effective date [^.]*)\. ?(\p{Lu}.*)$").captures(heading)?;
+        let [remark, rest] = found.extract().1;
+        Some((effect::read(remark)?, rest))
+    };
+    let (named, rest) = named.or_else(of_note).unwrap_or((Effect::default(), heading));
     let (bracketed, rest) = effect::of_heading(rest);
     (named.and(bracketed), rest)
 }

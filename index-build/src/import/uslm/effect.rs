@@ -9,6 +9,8 @@ mod statement;
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
+use crate::effect::Effect;
+use crate::pattern::Pattern;
 use statement::{Act, Statement};
 
 /// The date, as `2021-01-01`. A date after the day on which the document was `made` is that of another wording.
@@ -19,6 +21,36 @@ pub(super) fn effective_from(provision: Node<'_, '_>, status: Status, made: Opti
     let credit = provision.children().find(|child| child.has_tag_name("sourceCredit"))?;
     let date = if provision.has_tag_name("courtRule") { last_in_credit(credit) } else { by_notes(provision, credit) };
     date.filter(|date| made.is_none_or(|made| date.as_str() <= made))
+}
+
+/// What a note on a change to come says of a provision: it is repealed on a day that another note names, or a part of it
+/// changes, so that nobody has it as it is. Notes on lists of contents and on amounts that are adjusted change no law.
+pub(super) fn coming(provision: Node<'_, '_>, status: Status) -> Effect {
+    if !status.is_living() {
+        return Effect::default();
+    }
+    let notes = || provision.children().filter(|child| child.has_tag_name("notes")).flat_map(|notes| notes.children());
+    let heading =
+        |note: Node<'_, '_>| note.children().find(|child| child.has_tag_name("heading")).map(with_plain_dates);
+    let paragraphs = |note: Node<'_, '_>| {
+        let all = note.children().filter(|child| child.has_tag_name("p")).map(with_plain_dates);
+        all.collect::<Vec<_>>().join(" ")
+    };
+    let about_law = Pattern::fixed(
+        r"^(?:Repeal|Termination|Amendment) of (?:Section|Subsec|Par|Subpar|Cl)|^Applicability of|^Amendments? Not Shown in Text",
+    );
+    let prospective = notes().filter(|note| note.attribute("topic") == Some("prospectiveAmendment"));
+    let mut found = prospective.filter_map(|note| Some((heading(note)?, note)));
+    let Some((topic, note)) = found.find(|(topic, _)| about_law.is_match(topic)) else { return Effect::default() };
+    let first = note.children().find(|child| child.has_tag_name("p")).map(plain).unwrap_or_default();
+    // The amendments themselves are in the note.
+    let remark = if topic.ends_with("Not Shown in Text") { topic.clone() } else { format!("{topic}: {first}") };
+    let repeal = notes().filter(|note| heading(*note).as_deref() == Some("Effective Date of Repeal"));
+    let mut days = repeal.filter_map(|note| statement::repeal(&paragraphs(note)));
+    match days.next().filter(|_| topic == "Repeal of Section") {
+        Some(day) => Effect { to: Some(day), then: Some(Status::Repealed), remark: Some(remark), ..Effect::default() },
+        None => Effect::unknown(remark),
+    }
 }
 
 fn by_notes(provision: Node<'_, '_>, credit: Node<'_, '_>) -> Option<String> {
@@ -105,6 +137,10 @@ fn push_with_plain_dates(node: Node<'_, '_>, words: &mut String) {
             _ => push_with_plain_dates(child, words),
         }
     }
+}
+
+fn plain(node: Node<'_, '_>) -> String {
+    folded(&node.descendants().filter(Node::is_text).filter_map(|part| part.text()).collect::<String>())
 }
 
 fn folded(text: &str) -> String {

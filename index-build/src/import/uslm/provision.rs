@@ -3,14 +3,14 @@
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
-use super::effect::effective_from;
+use super::effect::{coming, effective_from};
 use super::flat;
 use super::identifier::{Numbers, container_part, key_of};
 use super::reading::{Place, Reading, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
 use super::setting::{Depth, Setter, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
-use crate::effect::Effect;
+use crate::effect::{self, Effect};
 use crate::import::slug::slug;
 use crate::import::unknown::has_words;
 use crate::order::SortKey;
@@ -61,9 +61,11 @@ pub(super) fn read(reading: &mut Reading<'_>, node: Node<'_, '_>, place: &Place)
             level: name.level.to_owned(),
             number: name.number.or_else(|| bare_number(&label)),
             status: Some(status),
+            effect: Effect::since(effective_from(node, status, reading.made.as_deref()))
+                .and(coming(node, status))
+                .and(effect::sunset(&text)),
             text: Some(text),
             layout,
-            effect: Effect::since(effective_from(node, status, reading.made.as_deref())),
             notes: setter.notes,
             source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
             tags,

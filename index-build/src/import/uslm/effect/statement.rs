@@ -106,6 +106,12 @@ const PLAIN_TAILS: [&str; 11] = [
     ", but implementing regulations authorized to be issued earlier, ",
 ];
 
+/// The day of `..., provided that the repeal of this section is effective on the date that is 5 years after 2022-12-23.`
+pub(super) fn repeal(words: &str) -> Option<String> {
+    let (_, day) = words.split_once("repeal of this section is effective ")?;
+    date(day).filter(|(_, rest)| *rest == ".").map(|(day, _)| day)
+}
+
 /// A date and what follows it: `on 2021-01-01`, `as of 2021-01-01`, `90 days after 2020-12-23`, `on the date that is 1 year
 /// after 2020-12-23`, `upon the expiration of the 18-month period beginning on 2020-12-23`.
 fn date(words: &str) -> Option<(String, &str)> {
