@@ -51,6 +51,7 @@ pub mod spool;
 mod stage_clock;
 mod territory;
 mod usage;
+pub mod validity_counts;
 mod values;
 mod wordings;
 mod zoning_layers;
