@@ -232,7 +232,7 @@ pub(crate) struct Gathered {
     pub(crate) bodies: Vec<GatheredBody>,
     pub(crate) spool: Spool,
     /// The words of each source, by its number.
-    words: BTreeMap<u16, SourceWords>,
+    pub(crate) words: BTreeMap<u16, SourceWords>,
 }
 
 /// What every step of writing a snapshot needs.
@@ -365,13 +365,15 @@ impl Context<'_> {
         Ok(Gathered { bodies, spool: gatherer.into_spool(), words })
     }
 
+    /// The words of each source with its number and name.
+    pub(crate) fn named(&self, words: BTreeMap<u16, SourceWords>) -> Vec<(u16, String, SourceWords)> {
+        let name = |source: u16| self.sources[usize::from(source)].planned.name();
+        words.into_iter().map(|(source, words)| (source, name(source), words)).collect()
+    }
+
     /// What became of the words of each source. With `--strict`, words that are lost without a reason end the build.
     fn account(&self, dir: &Path, words: BTreeMap<u16, SourceWords>) -> Result<Vec<WordsReport>, BuildError> {
-        let named = words.into_iter().map(|(source, words)| {
-            let name = self.sources[usize::from(source)].planned.name();
-            (source, name, words)
-        });
-        let reports = account::balance(dir, named.collect())?;
+        let reports = account::balance(dir, self.named(words))?;
         let lost = |report: &&WordsReport| report.unaccounted > 0;
         if self.options.strict && reports.iter().any(|report| lost(&report)) {
             return Err(BuildError::WordsLost(reports.iter().filter(lost).cloned().collect()));

@@ -1,13 +1,21 @@
 //! Checks everything that a build reads, and writes nothing: the plan, every source to its end, the tree of every code body
 //! and every zoning layer. All errors are reported in one run.
 
-use crate::build::{BuildOptions, Context, open_encoder};
+use std::collections::HashMap;
+
+use crate::account::{self, HeldWords, WordsReport};
+use crate::build::{BuildOptions, Context, Gathered, open_encoder};
+use crate::content::Content;
 use crate::error::BuildError;
+use crate::gather::GatheredNode;
 use crate::mistakes::Mistakes;
 use crate::opened_source::open_sources;
 use crate::plan::Plan;
 use crate::report::{WarningReport, Warnings};
+use crate::spool::{Spool, SpoolError};
 use crate::territory;
+use crate::validity_counts::ValidityCounts;
+use crate::wordings::in_order_of_time;
 use crate::zoning_layers;
 
 /// Sources in which no error was found.
@@ -16,6 +24,10 @@ pub struct Checked {
     pub sources: usize,
     /// Nodes by code body.
     pub code_bodies: Vec<(String, u64)>,
+    /// What became of the words of each source, as far as its importer.
+    pub words: Vec<WordsReport>,
+    /// What each source says of the time in which its wordings are law, by its name.
+    pub validity: Vec<(String, ValidityCounts)>,
     pub warnings: WarningReport,
 }
 
@@ -44,13 +56,38 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let spool_folder =
         tempfile::tempdir().map_err(|source| BuildError::Write { path: std::env::temp_dir(), source })?;
     let mut warnings = Warnings::default();
-    let bodies = context.gather(spool_folder.path(), &mut warnings, mistakes)?.bodies;
+    let Gathered { bodies, spool, words } = context.gather(spool_folder.path(), &mut warnings, mistakes)?;
+    let mut held: HashMap<u16, HeldWords> = HashMap::new();
+    let mut validity: HashMap<u16, ValidityCounts> = HashMap::new();
+    for node in bodies.iter().flat_map(|body| &body.nodes) {
+        let wordings = wordings_of(&spool, node)?;
+        for wording in &wordings {
+            held.entry(wording.source).or_default().add_content(wording);
+        }
+        validity.entry(wordings[0].source).or_default().count(&wordings);
+    }
+    let words = context.named(words);
+    let validity = words.iter().map(|(number, name, _)| (name.clone(), validity.remove(number).unwrap_or_default()));
+    let validity = validity.collect();
     if let Some(first) = warnings.first().filter(|_| options.strict) {
         return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
     }
     Ok(Checked {
         sources: sources.len(),
         code_bodies: bodies.iter().map(|body| (body.name.clone(), body.nodes.len() as u64)).collect(),
+        words: account::settle_all(&held, words),
+        validity,
         warnings: warnings.into_report(),
     })
+}
+
+/// Every wording of a node.
+fn wordings_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
+    let mut own = spool.read(node.content)?;
+    if let Some(names) = &node.names {
+        own.citation = names.citation(&own.citation);
+        own.number = names.provision_number().map(str::to_owned).or(own.number);
+    }
+    let others = node.wordings.iter().map(|&span| spool.read(span)).collect::<Result<_, _>>()?;
+    Ok(in_order_of_time(own, others))
 }

@@ -104,6 +104,7 @@ const FORMS: [Form; 10] = [
         pattern: r"(?:expires|expired|terminates|expiration)(?: effective| on|:)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Expired))),
     },
+    Form { pattern: r"superseded(?: effective| on)? DATE", days: |dates| Some((None, Some(dates[0].clone()), None)) },
     Form {
         pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
@@ -154,7 +155,7 @@ fn plain(words: &str) -> &str {
 fn is_about_validity(remark: &str) -> bool {
     let begins = Pattern::fixed(concat!(
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
-        r"|terminates\b|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
+        r"|terminates\b|superseded \d|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
         r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
@@ -235,7 +236,7 @@ pub(crate) fn within_heading(heading: &str) -> Effect {
     form.captures(heading).and_then(|found| read(&found[1])).unwrap_or_default()
 }
 
-const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d)";
+const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4})";
 
 /// The first date in words such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
 pub(crate) fn date_in(words: &str) -> Option<String> {
@@ -255,6 +256,11 @@ pub(crate) fn date_in(words: &str) -> Option<String> {
     ];
     if let Some(date) = Pattern::fixed(r"^\d{4}-\d\d-\d\d$").find(words) {
         return Some(date.as_str().to_owned()).filter(|date| is_date(date));
+    }
+    // A year of two digits is one of this century, or not understood.
+    if let Some(date) = Pattern::fixed(r"^(\d{1,2})/(\d{1,2})/(?:20)?([0-4]\d)$").captures(words) {
+        let [month, day] = [1, 2].map(|group| date[group].parse::<u32>().unwrap_or_default());
+        return Some(format!("20{}-{month:02}-{day:02}", &date[3])).filter(|date| is_date(date));
     }
     let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})").captures(words)?;
     let month = 1 + MONTHS.iter().position(|month| month.starts_with(&date[1].to_ascii_lowercase()))?;
@@ -293,6 +299,7 @@ mod tests {
             ("Effective July 1, 2022, until July 1, 2024", "2022-07-01 2024-07-01"),
             ("Effective from July 1, 2022 through December 31, 2023", "2022-07-01 2024-01-01"),
             ("Expires July 1, 2024", "- 2024-07-01 expired"),
+            ("Superseded 07/01/14", "- 2014-07-01"),
             ("Repealed effective January 1, 2024", "- 2024-01-01 repealed"),
             ("Renumbered to Wyo. Stat. § 14-6-601, effective July 1, 2024", "2024-07-01 -"),
             ("Effective until January 1, 2026. Recodified as RCW 29B.25.020.", "- 2026-01-01 transferred"),
@@ -314,6 +321,8 @@ mod tests {
             "For contingent expiration date, see Acts 2021, Sp. Sess. I, c. 313, cl. 2",
             "Contingently effective, see effective date note.",
             "Effective February 31, 2022",
+            "Superseded 02/31/14",
+            "Superseded 07/01/98",
             "Effective July 1, 2022, with exceptions",
             "Text of section effective the first plan year on or after January 1, 2019",
             "as amended by 2025 c 58",

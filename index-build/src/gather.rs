@@ -24,6 +24,9 @@ use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::wordings;
 
+/// Why the words of a container are left out.
+const HELD_BY_SEVERAL: &str = "containers that several documents hold";
+
 #[derive(Clone, Debug)]
 struct Skeleton {
     parent: Option<Handle>,
@@ -100,12 +103,19 @@ impl Gatherer {
 
     /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it.
     pub fn infer(&mut self, node: NewNode) {
-        self.inferred.entry(node.handle).or_insert(node);
+        match self.inferred.get(&node.handle) {
+            None => drop(self.inferred.insert(node.handle, node)),
+            // A document infers a container for each section in it, and has its heading once.
+            Some(first) if first.position.file == node.position.file => {}
+            Some(_) => self.leave_out(HELD_BY_SEVERAL, &node.content),
+        }
     }
 
     fn add_inferred(&mut self, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
         for (handle, node) in std::mem::take(&mut self.inferred) {
-            if !self.has(handle) {
+            if self.has(handle) {
+                self.leave_out(HELD_BY_SEVERAL, &node.content);
+            } else {
                 self.add(node, mistakes)?;
             }
         }
@@ -141,7 +151,7 @@ impl Gatherer {
         let NewNode { handle, parent, key, sort, on_repeat, mut content, position } = node;
         if let Some(&first) = self.seen.get(&handle) {
             if on_repeat == OnRepeat::Share {
-                self.leave_out("containers that several documents hold", &content);
+                self.leave_out(HELD_BY_SEVERAL, &content);
                 return Ok(());
             }
             mistakes.add(position, repeated_key(&key, &self.position(first)));
@@ -206,7 +216,7 @@ impl Gatherer {
         let words = self.left_out.entry(content.source).or_default();
         for content in std::iter::once(content).chain(&content.wordings) {
             let own = [Some(&content.heading), content.text.as_ref(), content.source_credit.as_ref()];
-            let notes = content.notes.iter().map(|note| &note.text);
+            let notes = content.notes.iter().flat_map(|note| [&note.topic, &note.text]);
             for text in own.into_iter().flatten().chain(notes) {
                 words.leave_out(reason, text);
             }

@@ -52,6 +52,7 @@ mod stage_clock;
 pub mod standing;
 mod territory;
 mod usage;
+pub mod validity_counts;
 mod values;
 pub mod wordings;
 mod zoning_layers;

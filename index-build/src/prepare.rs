@@ -146,7 +146,8 @@ pub(crate) fn prepare<'a>(
     let mut known_tags: Vec<u16> = known_tags.collect();
     known_tags.sort_unstable();
     known_tags.dedup();
-    let validities: Vec<Validity> = std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
+    let validities: Vec<Validity> =
+        std::iter::once(&content).chain(&content.wordings).map(wordings::validity).collect();
     Prepared {
         status: validity::on(&validities, last_known_day(&content, preparation.sources)).status,
         validities,

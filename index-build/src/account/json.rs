@@ -124,7 +124,7 @@ mod tests {
         let mut words = SourceWords::default();
         words.add_without_parts("(a) One. (b) Two.\n(a) One.\n(b) Two.\nName: ____\nName: ____\nThree.");
         assert_eq!(words.law.total(), 7);
-        assert_eq!(words.aside_by_reason, [("paragraphs that repeat a part of the one before".to_owned(), 4)].into());
+        assert_eq!(words.aside_by_reason, [("paragraphs whose parts follow them".to_owned(), 4)].into());
     }
 
     #[test]

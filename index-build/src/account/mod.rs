@@ -7,6 +7,7 @@
 //! The account compares how often each word occurs, not where. A word that is lost in one place and invented in another
 //! is not seen.
 
+mod gathered;
 mod json;
 mod markup;
 mod snapshot;
@@ -20,11 +21,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::BuildError;
 pub(crate) use json::CountedLines;
-use snapshot::HeldWords;
+pub(crate) use snapshot::HeldWords;
 pub(crate) use source::{Form, SourceWords};
 
 /// Words that are shown of those that are lost or invented.
 const EXAMPLES: usize = 12;
+/// Sources that lost the line feeds of their tables glue words together. Importers divide them.
+const JOINED: &str = "words written without a blank between them, which are several words in the snapshot";
 
 /// What became of the words of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,18 +59,25 @@ pub struct WordsReport {
 
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
 pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, BuildError> {
-    let mut held: HashMap<u16, HeldWords> = snapshot::read(dir)?;
-    let balanced =
-        sources.into_iter().map(|(number, name, words)| settle(name, words, &held.remove(&number).unwrap_or_default()));
-    Ok(balanced.collect())
+    Ok(settle_all(&snapshot::read(dir)?, sources))
+}
+
+/// Balances every source, given by its number and name, with what was gathered of it.
+pub(crate) fn settle_all(held: &HashMap<u16, HeldWords>, sources: Vec<(u16, String, SourceWords)>) -> Vec<WordsReport> {
+    let none = HeldWords::default();
+    sources.into_iter().map(|(number, name, words)| settle(name, words, held.get(&number).unwrap_or(&none))).collect()
 }
 
 fn settle(name: String, source: SourceWords, held: &HeldWords) -> WordsReport {
     let words = source.law.total();
     let mut open = source.law.less(&held.words);
     let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_beyond(words)));
-    let left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
+    let mut left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
     let names = open.settle_beyond(&held.names);
+    let joined = open.settle_joined();
+    if joined > 0 {
+        left_out.insert(JOINED.to_owned(), joined);
+    }
     let from_set_aside = open.settle_missing(&source.aside);
     let [unaccounted_examples, added_examples] = open.examples(EXAMPLES);
     WordsReport {
@@ -116,6 +126,14 @@ mod tests {
         assert_eq!(report.added_examples, ["a ×1"]);
         let whole = settle("s".to_owned(), words, &held("Sec 1 The owner shall not pay", ""));
         assert_eq!((whole.unaccounted, whole.added, whole.left_out.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn words_that_a_source_glues_together_are_their_parts() {
+        let words = source(r#"{"text": "FEEAmount AmountFEE none"}"#);
+        let report = settle("s".to_owned(), words, &held("FEE Amount no", ""));
+        assert_eq!(report.left_out.get(JOINED), Some(&1));
+        assert_eq!((report.unaccounted, report.added), (2, 1), "{report:?}");
     }
 
     #[test]

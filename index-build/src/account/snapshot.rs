@@ -13,16 +13,19 @@ use super::words::Words;
 use crate::error::BuildError;
 
 /// Words before source credits, which say no more than that a credit follows.
-const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
+pub(super) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
 
-fn capitalized(word: &str) -> String {
+/// Words between the numbers of a range.
+pub(super) const RANGE_WORDS: &str = "through to and inclusive";
+
+pub(super) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// What a snapshot holds of a source.
 #[derive(Debug, Default)]
-pub(super) struct HeldWords {
+pub(crate) struct HeldWords {
     /// Texts, headings, notes and credits.
     pub(super) words: Words,
     pub(super) law: u64,
@@ -107,6 +110,9 @@ impl Law {
             held.names.add(name);
         }
         held.names.add(&capitalized(&record.level));
+        if !record.parallel_citations.is_empty() {
+            held.names.add(RANGE_WORDS);
+        }
         Ok(())
     }
 }

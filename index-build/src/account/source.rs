@@ -1,8 +1,8 @@
 //! The words of a source as its publisher wrote them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use super::words::Words;
+use super::words::{Words, words};
 use super::{json, markup};
 
 /// How the words of a file are found.
@@ -50,16 +50,38 @@ impl SourceWords {
     /// Adds a text without the paragraphs that are a part of the one before them. One that is the same as the one before
     /// is no part of it: forms have such lines.
     pub(super) fn add_without_parts(&mut self, text: &str) {
-        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        let letters = |text: &&str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        let paragraphs: Vec<&str> = text.split('\n').collect();
+        let all_letters: Vec<String> = paragraphs.iter().map(letters).collect();
         let mut whole = String::new();
-        for paragraph in text.split('\n') {
-            let its_letters = letters(paragraph);
-            let is_part = its_letters.len() < whole.len() && whole.contains(&its_letters);
+        for (place, (paragraph, its_letters)) in paragraphs.iter().zip(&all_letters).enumerate() {
+            // The parts have the blanks between words that the whole lacks.
+            if is_all_of(its_letters, &all_letters[place + 1..]) {
+                self.set_aside("paragraphs whose parts follow them", paragraph);
+                continue;
+            }
+            let is_part = its_letters.len() < whole.len() && whole.contains(its_letters.as_str());
             if is_part {
                 self.set_aside("paragraphs that repeat a part of the one before", paragraph);
             } else {
-                self.add(paragraph);
-                whole = its_letters;
+                let parts = all_letters[place + 1..]
+                    .iter()
+                    .take_while(|part| part.len() < its_letters.len() && its_letters.contains(part.as_str()));
+                let parts = &paragraphs[place + 1..][..parts.count()];
+                self.add_divided(paragraph, parts);
+                whole.clone_from(its_letters);
+            }
+        }
+    }
+
+    /// Adds a paragraph whose parts follow it. A word that is several words of the parts, without a blank between them, is
+    /// those words.
+    fn add_divided(&mut self, paragraph: &str, parts: &[&str]) {
+        let known: HashSet<&str> = parts.iter().flat_map(|part| words(part)).collect();
+        for word in words(paragraph) {
+            match divided(word, &known, 0) {
+                Some(parts) if !known.contains(word) => parts.iter().for_each(|part| self.add(part)),
+                _ => self.add(word),
             }
         }
     }
@@ -105,4 +127,34 @@ impl SourceWords {
             self.left_out.entry(reason).or_default().merge(words);
         }
     }
+}
+
+/// A word as known words, the longest first.
+fn divided<'w>(word: &'w str, known: &HashSet<&str>, depth: usize) -> Option<Vec<&'w str>> {
+    const PARTS_MAX: usize = 12;
+    if known.is_empty() || depth == PARTS_MAX {
+        return None;
+    }
+    if known.contains(word) {
+        return Some(vec![word]);
+    }
+    let ends: Vec<usize> = word.char_indices().map(|(at, _)| at).skip(1).collect();
+    ends.into_iter().rev().filter(|&end| known.contains(&word[..end])).find_map(|end| {
+        let mut rest = divided(&word[end..], known, depth + 1)?;
+        rest.insert(0, &word[..end]);
+        Some(rest)
+    })
+}
+
+/// Whether the paragraphs that follow one are its parts from the first word to the last.
+fn is_all_of(whole: &str, following: &[String]) -> bool {
+    let mut rest = whole;
+    for part in following.iter().filter(|part| !part.is_empty()) {
+        match rest.strip_prefix(part.as_str()).filter(|_| part.len() < whole.len()) {
+            Some("") => return true,
+            Some(left) => rest = left,
+            None => return false,
+        }
+    }
+    false
 }

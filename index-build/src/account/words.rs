@@ -97,6 +97,51 @@ impl Balance {
         settled
     }
 
+    /// Settles words beyond that are several missing words without a blank between them, and returns how many that were.
+    pub(super) fn settle_joined(&mut self) -> u64 {
+        let mut joined: Vec<Box<str>> =
+            self.counts.iter().filter(|(_, count)| **count > 0).map(|(word, _)| word.clone()).collect();
+        joined.sort();
+        let mut settled = 0;
+        for word in joined {
+            while self.counts[&word] > 0 {
+                let mut parts = Vec::new();
+                if !self.divide(&word, &mut parts) {
+                    break;
+                }
+                parts.iter().for_each(|part| *self.counts.entry((*part).into()).or_default() += 1);
+                *self.counts.entry(word.clone()).or_default() -= 1;
+                settled += 1;
+            }
+        }
+        self.counts.retain(|_, open| *open != 0);
+        settled
+    }
+
+    /// Divides a text into missing words, the longest first.
+    fn divide<'w>(&self, text: &'w str, parts: &mut Vec<&'w str>) -> bool {
+        const PARTS_MAX: usize = 12;
+        if text.is_empty() {
+            return parts.len() > 1;
+        }
+        let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+        let mut ends: Vec<usize> = ends.collect();
+        ends.reverse();
+        for end in ends {
+            let (part, rest) = text.split_at(end);
+            let taken = parts.iter().filter(|other| **other == part).count() as i64;
+            let is_missing = self.counts.get(part).is_some_and(|count| -count > taken);
+            if is_missing && parts.len() < PARTS_MAX {
+                parts.push(part);
+                if self.divide(rest, parts) {
+                    return true;
+                }
+                parts.pop();
+            }
+        }
+        false
+    }
+
     pub(super) fn beyond(&self) -> u64 {
         self.counts.values().map(|count| (*count).max(0) as u64).sum()
     }

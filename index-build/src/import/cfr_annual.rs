@@ -79,6 +79,8 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
     let mut elements = Elements::new(node, None);
     let head = head_of(node);
     let heading = heading_of(node, head, level, &elements);
+    let (heading, continued) = without_continued(&heading);
+    reading.parsed.leave_out("remarks that a container began in another volume", continued);
     let (below, own): (Vec<_>, Vec<_>) =
         node.children().filter(|child| Some(*child) != head).partition(|child| is_law(child.tag_name().name()));
     let is_whole = below.is_empty();
@@ -88,7 +90,7 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
         _ => elements.child(child),
     });
     let misplaced = std::mem::take(&mut elements.misplaced);
-    let inner = reading.enter(place, Container { level, number: None, heading: &heading, elements, is_whole }, node);
+    let inner = reading.enter(place, Container { level, number: None, heading, elements, is_whole }, node);
     below.into_iter().for_each(|child| read(reading, child, &inner));
     put_back(reading, misplaced, &inner);
 }
@@ -111,12 +113,14 @@ fn heading_of(node: Node<'_, '_>, head: Option<Node<'_, '_>>, level: Level, elem
         contents.children().find(|child| child.tag_name().name() == "HD")
     };
     let heading = head.or_else(|| Some(level).filter(|level| *level == Level::Chapter).and_then(|_| in_contents()));
-    let heading = heading.map(|heading| elements.run(heading).text).unwrap_or_default();
-    // Said where a chapter runs over several volumes.
-    match heading.to_ascii_lowercase().strip_suffix("(continued)") {
-        Some(plain) => heading[..plain.len()].trim_end().to_owned(),
-        None => heading,
-    }
+    heading.map(|heading| elements.run(heading).text).unwrap_or_default()
+}
+
+/// A heading, and what it says behind where a chapter runs over several volumes.
+fn without_continued(heading: &str) -> (&str, &str) {
+    let plain = heading.to_ascii_lowercase().strip_suffix("(continued)").map(str::len);
+    let (plain, continued) = heading.split_at(plain.unwrap_or(heading.len()));
+    (plain.trim_end(), continued)
 }
 
 fn section<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {

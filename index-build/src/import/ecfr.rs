@@ -92,7 +92,11 @@ fn read<'a>(reading: &mut Reading<'_>, node: Node<'a, 'a>, place: &Place) {
             let number = node.attribute("N").map(str::trim).filter(|_| level < Level::Group);
             let number = number.filter(|number| !number.is_empty()).map(|number| number.replace(['–', '—'], "-"));
             // Volumes are a matter of printing.
-            let heading = heading.split("--Volume").next().unwrap_or(&heading).trim_end();
+            let (heading, volume) = heading.split_once("--Volume").unwrap_or((&heading, ""));
+            if !volume.is_empty() {
+                reading.parsed.leave_out("volumes, which are a matter of printing", format!("Volume {volume}"));
+            }
+            let heading = heading.trim_end();
             let is_whole = !node.children().any(is_division);
             let container = Container { level, number: number.as_deref(), heading, elements, is_whole };
             let below = reading.enter(place, container, node);

@@ -9,6 +9,7 @@ use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
 use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::effect::Effect;
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::levels::Label;
@@ -27,6 +28,7 @@ pub(crate) struct FlatSection {
     pub(crate) text: String,
     pub(crate) layout: Layout,
     pub(crate) credit: Option<String>,
+    pub(crate) effect: Effect,
     /// The containers it lies in, from the outermost.
     pub(crate) path: Vec<FlatContainer>,
 }
@@ -68,6 +70,7 @@ pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target
     let mut listed = HashSet::new();
     for (place, section) in sections.into_iter().enumerate() {
         if is_empty(&section) && (set.contains(&section.number) || !listed.insert(section.number.clone())) {
+            parsed.leave_out("entries of lists of sections", format!("{} {}", section.number, section.heading));
             continue;
         }
         let position = document.position(section.line);
@@ -147,6 +150,7 @@ fn into_content(section: FlatSection, reference: String, target: Target<'_>) -> 
         text: Some(section.text),
         layout: section.layout,
         source_credit: section.credit,
+        effect: section.effect,
         tags,
         reference,
         source: target.source,

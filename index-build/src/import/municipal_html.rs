@@ -151,7 +151,7 @@ impl<'t> Piece<'t> {
         law.iter().for_each(|part| setter.part(*part));
         let (text, layout, doubts) = setter.finish();
         let (line, number, heading) = (self.line, self.number, self.heading);
-        (FlatSection { line, number, heading, text, layout, credit, path }, doubts)
+        (FlatSection { line, number, heading, text, layout, credit, path, ..FlatSection::default() }, doubts)
     }
 }
 

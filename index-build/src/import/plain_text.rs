@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use crate::effect::{self, Effect};
 use crate::import::document::{Document, Parsed};
 use crate::import::encoding::{self, Encoding};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
@@ -16,7 +17,8 @@ use crate::report::WarningKind;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
-    /// The first line of a section: its groups are number and heading.
+    /// The first line of a section: its groups are number and heading. Groups can have these names; the group `remark` says
+    /// when the wording is law.
     section: Pattern,
     /// From the outermost.
     #[serde(default)]
@@ -52,8 +54,10 @@ fn credit_words_max() -> usize {
 #[serde(deny_unknown_fields)]
 struct ContainerOptions {
     level: String,
-    /// Its groups are number and heading.
-    pattern: Pattern,
+    /// The line that begins it: its groups are number and heading.
+    pattern: Option<Pattern>,
+    /// Without a line that begins it: what the number of a section in it begins with.
+    number: Option<Pattern>,
 }
 
 /// What ends a paragraph.
@@ -87,7 +91,14 @@ impl FromOptions for Options {
                     container.level
                 ));
             }
-            if container.pattern.captures_len() < 2 {
+            if container.pattern.is_some() == container.number.is_some() {
+                return Err(format!(
+                    "option 'container': level '{}' needs either 'pattern', for the line that begins it, or 'number', \
+                     for what the numbers of its sections begin with",
+                    container.level
+                ));
+            }
+            if container.pattern.as_ref().is_some_and(|pattern| pattern.captures_len() < 2) {
                 return Err(format!(
                     "option 'container': the pattern of level '{}' has no group for the number",
                     container.level
@@ -108,7 +119,7 @@ pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
         let mut reader = Reader::new(options);
         let mut stray = None;
         let begin = first_line(options, &text).map_err(|what| (document.position(1), what))?;
-        reader.left_out.before_law = begin - 1;
+        reader.left_out.before_law(begin - 1, &text);
         for (number, line) in (1..).zip(text.lines()).skip(begin as usize - 1) {
             let is_heading =
                 !options.indented_text || !line.trim_start_matches('\u{c}').starts_with(char::is_whitespace);
@@ -160,12 +171,21 @@ struct LeftOut {
     furniture: Vec<Option<(u32, u32, String)>>,
     /// Furniture that reads as law.
     doubtful: Vec<(u32, String)>,
+    /// Every line, by the option that leaves it out.
+    lines: Vec<(&'static str, String)>,
 }
 
 impl LeftOut {
+    fn before_law(&mut self, count: u32, text: &str) {
+        self.before_law = count;
+        let lines = text.lines().take(count as usize);
+        self.lines.extend(lines.map(|line| ("lines before the one that the option 'begin' names", line.to_owned())));
+    }
+
     fn furniture(&mut self, pattern: usize, number: u32, line: &str) {
         let (count, ..) = self.furniture[pattern].get_or_insert_with(|| (0, number, line.to_owned()));
         *count += 1;
+        self.lines.push(("lines that the option 'furniture' leaves out", line.to_owned()));
         let reads_as_law = Pattern::fixed(r"\b(?:shall|must|may not)\b").is_match(line);
         if reads_as_law || flat_text::begins_with_label(line) {
             self.doubtful.push((number, line.to_owned()));
@@ -173,6 +193,7 @@ impl LeftOut {
     }
 
     fn report(self, options: &Options, document: &Document, parsed: &mut Parsed) {
+        parsed.left_out.extend(self.lines);
         if self.before_law > 0 {
             let what = format!("{} lines before the one that the option 'begin' names were left out", self.before_law);
             parsed.warn(WarningKind::LeftOut, document.position(1), what);
@@ -230,16 +251,20 @@ impl<'o> Reader<'o> {
         };
         if let Some(found) = options.section.captures(line) {
             self.end_section();
-            let path = self.path.iter().flatten().cloned().collect();
             // A space in a number is where its hyphen was lost.
             let own = group(&found, 1).split_whitespace().collect::<Vec<_>>().join("-");
-            let heading = group(&found, 2);
-            let section = FlatSection { line: number, number: own, heading, path, ..FlatSection::default() };
+            let path = self.path_of(&own, number);
+            let heading =
+                found.name("heading").map_or_else(|| group(&found, 2), |text| text.as_str().trim().to_owned());
+            let remark = found.name("remark").map(|remark| remark.as_str().trim()).filter(|remark| !remark.is_empty());
+            let effect = remark.map(|remark| effect::read(remark).unwrap_or_else(|| Effect::unknown(remark)));
+            let effect = effect.unwrap_or_default();
+            let section = FlatSection { line: number, number: own, heading, path, effect, ..FlatSection::default() };
             self.open = Some((section, Vec::new()));
             return true;
         }
         for (level, container) in options.container.iter().enumerate() {
-            let Some(found) = container.pattern.captures(line) else { continue };
+            let Some(found) = container.pattern.as_ref().and_then(|pattern| pattern.captures(line)) else { continue };
             self.end_section();
             let (own, heading) = (group(&found, 1), group(&found, 2));
             let heading = format!("{} {own}. {heading}", levels::capitalised(&container.level));
@@ -248,6 +273,17 @@ impl<'o> Reader<'o> {
             return true;
         }
         false
+    }
+
+    /// The containers of a section: those whose lines it stands below, and those that its number names.
+    fn path_of(&self, number: &str, line: u32) -> Vec<FlatContainer> {
+        let levels = self.options.container.iter().zip(&self.path);
+        let of_level = |(container, open): (&ContainerOptions, &Option<FlatContainer>)| {
+            let Some(pattern) = &container.number else { return open.clone() };
+            let own = pattern.find(number)?.as_str();
+            Some(FlatContainer { line, heading: format!("{} {own}", levels::capitalised(&container.level)) })
+        };
+        levels.filter_map(of_level).collect()
     }
 
     fn end_section(&mut self) {

@@ -64,6 +64,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
     for node in parsed.nodes.iter_mut().filter(|node| node.content.text.is_some()) {
         node.content.current_through.clone_from(&published);
     }
+    name_left_out(root, &mut parsed);
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
 }
@@ -260,6 +261,15 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
         }
     }
     builder.end_line();
+}
+
+/// Names the words that stand twice: in a heading, and in the text behind it.
+fn name_left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
+    for title in root.descendants().filter(|node| node.tag_name().name() == "title") {
+        if title.parent_element().is_some_and(|paragraph| repeats(paragraph, title)) {
+            parsed.leave_out("headings that the text behind them repeats", words_of(title));
+        }
+    }
 }
 
 fn repeats(paragraph: Node<'_, '_>, title: Node<'_, '_>) -> bool {

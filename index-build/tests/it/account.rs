@@ -11,7 +11,7 @@ use hornbook_index_build::build::{BuildOptions, build};
 use hornbook_index_build::error::BuildError;
 
 use crate::common::{build_at, options, sample};
-use crate::real_law::corpora;
+use crate::corpora::corpora;
 
 #[test]
 fn every_word_of_the_sample_is_in_its_snapshot() {

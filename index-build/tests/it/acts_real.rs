@@ -9,7 +9,7 @@ use std::path::Path;
 use hornbook_corpus::citation::{Citation, CitationKey, Grammar, Popular};
 use serde_json::Value;
 
-use crate::real_law::corpora;
+use crate::corpora::corpora;
 
 const TABLE: &str = include_str!("../../../corpus/src/citation/acts.tsv");
 

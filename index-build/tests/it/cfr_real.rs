@@ -16,6 +16,7 @@ use roxmltree::Node;
 
 use crate::cfr::parse_bytes;
 use crate::common::build_at;
+use crate::corpora::corpora;
 
 /// A form, the part of a path that its sample files have, and what was counted in them.
 struct Sample {
@@ -51,14 +52,7 @@ const SAMPLES: [Sample; 3] = [
 
 /// The archive of samples; None, said aloud, where it is not there.
 fn archive() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
-    let folder = std::env::var_os("HORNBOOK_CORPORA").map_or(beside, PathBuf::from);
-    let path = folder.join("cfr-samples.tar.zst");
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+    corpora().map(|folder| folder.join("cfr-samples.tar.zst"))
 }
 
 /// The documents of a sample by name.

@@ -8,9 +8,9 @@ use hornbook_index_build::import::document::Document;
 use hornbook_index_build::import::{municipal_html, state_html};
 use rayon::prelude::*;
 
+use crate::corpora::corpora;
 use crate::imported::{Source, documents};
 use crate::municipal_html::spanish_fork;
-use crate::real_law::corpora;
 use crate::state_html::virginia;
 use crate::stripped::{strip, without};
 use crate::words::{Account, remark_at_heading};

@@ -5,8 +5,8 @@ use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
+use crate::corpora::corpora;
 use crate::imported::{Source, documents, import, import_one, survives_damage};
-use crate::real_law::corpora;
 use crate::{golden, state_twins};
 
 pub(crate) fn spanish_fork() -> Source<'static> {

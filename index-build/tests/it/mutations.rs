@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use hornbook_index_build::import::document::Document;
 
 use crate::common::Numbers;
+use crate::corpora::corpora;
 use crate::imported::{Source, documents, parse_and_check};
 use crate::municipal_html::spanish_fork;
-use crate::real_law::corpora;
 use crate::state_html::virginia;
 use crate::state_json::{south_dakota, washington};
 

@@ -14,8 +14,9 @@ use hornbook_index_build::mistakes::Mistakes;
 use hornbook_index_build::report::{WarningKind, Warnings};
 use hornbook_index_build::source_files;
 
+use crate::corpora::corpora;
 use crate::open_law_golden;
-use crate::open_law_source::{Node, Plan, corpora, district, documents, import, maryland};
+use crate::open_law_source::{Node, Plan, district, documents, import, maryland};
 use crate::words::Words;
 
 /// The tree, and how many warnings of each kind there were.

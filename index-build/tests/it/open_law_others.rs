@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::import::document::Document;
 
-use crate::open_law_source::{Node, Plan, baltimore, corpora, documents, import, san_mateo, turtle_mountain};
+use crate::corpora::corpora;
+use crate::open_law_source::{Node, Plan, baltimore, documents, import, san_mateo, turtle_mountain};
 
 /// The code of a publisher, without its ordinances and registers; None, said aloud, where the files are not there.
 fn code(plan: &Plan) -> Option<Vec<Document>> {

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use hornbook_corpus::citation::{Grammar, Home, Locator};
 
-use crate::open_law_source::{corpora, district, documents};
+use crate::corpora::corpora;
+use crate::open_law_source::{district, documents};
 
 /// The sections of the same code that a text cites; of a range the first and the last.
 fn found(grammar: &Grammar, own: &str, text: &str) -> BTreeSet<String> {

@@ -1,6 +1,6 @@
 //! Sources of the open.law form read by their importer alone: the nodes as they were gathered, without a snapshot.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hornbook_index_build::content::{Content, ContentNote};
 use hornbook_index_build::gather::Gatherer;
@@ -98,17 +98,6 @@ impl Plan {
             options: &self.options,
         }
     }
-}
-
-/// The folder of real sources; None, said aloud, where it is not there.
-pub(crate) fn corpora() -> Option<PathBuf> {
-    let named = std::env::var_os("HORNBOOK_CORPORA").map(PathBuf::from);
-    let path = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora"));
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 /// Every document of an archive.

@@ -7,7 +7,8 @@ use hornbook_index_build::import::open_law;
 use rayon::prelude::*;
 use roxmltree::Node;
 
-use crate::open_law_source::{Plan, baltimore, corpora, district, documents, maryland, san_mateo, turtle_mountain};
+use crate::corpora::corpora;
+use crate::open_law_source::{Plan, baltimore, district, documents, maryland, san_mateo, turtle_mountain};
 use crate::words::Account;
 
 /// Elements within a line; around all others there is room between words.

@@ -6,9 +6,9 @@ use hornbook_index_build::import::IMPORTERS;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
+use crate::corpora::corpora;
 use crate::imported::{Source, documents, import, import_one, survives_damage};
 use crate::municipal_html::spanish_fork;
-use crate::real_law::corpora;
 
 const OPTIONS: &str = r"
 section = '^§ (\d+\.\d+)\. (.*)$'
@@ -159,4 +159,25 @@ container = [{ level = 'title', pattern = '^(\d+) ([A-Z, ]+)$' }, { level = 'cha
     let of_text = keys(&text);
     assert_eq!(of_text.len(), 494);
     assert_eq!(of_text, keys(&spanish_fork()));
+}
+
+/// A code with a file for each section: numbers name the containers, and a remark says until when a wording is law.
+#[test]
+fn numbers_name_containers_and_a_group_is_a_remark() {
+    let options = r"
+        section = '^(\d+-\d+-\d+)(?: \((?<remark>[^)]+)\))?\. (?<heading>.*)$'
+        container = [{ level = 'title', number = '^\d+' }, { level = 'chapter', number = '^\d+-\d+' }]
+        credit = '^Enacted by '
+    ";
+    let text = "57-22-4 (Superseded 07/01/14). Duties.\nAn owner shall pay.\nEnacted by Chapter 1, 1990\n57-22-5 (Subsec (2) \
+                repealed). Rights.\nNone.";
+    let text = text.replace("(Subsec (2) repealed)", "(Subsection 2 repealed)");
+    let imported = import_one("0004.txt", &text, &arden(options));
+    let duties = imported.node("xa/code/s57-22-4");
+    assert_eq!((duties.heading.as_str(), duties.text.as_deref()), ("Duties.", Some("An owner shall pay.")));
+    assert_eq!((duties.effect.to.as_deref(), duties.effect.uncertain), (Some("2014-07-01"), false));
+    assert!(imported.node("xa/code/s57-22-5").effect.uncertain);
+    assert_eq!(imported.node("xa/code/t57/ch57-22").heading, "Chapter 57-22");
+    let both = "section = '^(a)'\ncontainer = [{ level = 'title' }]";
+    assert!(refused(both).contains("either 'pattern'"), "{}", refused(both));
 }

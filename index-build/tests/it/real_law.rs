@@ -1,7 +1,7 @@
 //! Real law, where the shared corpora are at hand: code order, wordings, citations and a city built whole.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::outline::Status;
@@ -9,16 +9,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::zoning::layer::CitationQuality;
 
 use crate::common::build_at;
-
-/// The folder of real sources; None, said aloud, where it is not there.
-pub(crate) fn corpora() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
-    if !path.exists() {
-        println!("skipped: ../shared/corpora is not there");
-        return None;
-    }
-    Some(path)
-}
+use crate::corpora::corpora;
 
 /// The sources of the plan for real law that the filter picks, built.
 pub(crate) fn built(corpora: &Path, pick: impl Fn(&str) -> bool) -> (tempfile::TempDir, Snapshot) {

@@ -6,7 +6,8 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::common::{build_at, sample};
-use crate::real_law::{built, corpora};
+use crate::corpora::corpora;
+use crate::real_law::built;
 
 fn citation(snapshot: &Snapshot, node: NodeOrdinal) -> String {
     snapshot.nodes.get(node).unwrap().citation

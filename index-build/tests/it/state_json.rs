@@ -8,8 +8,8 @@ use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
 
+use crate::corpora::corpora;
 use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
-use crate::real_law::corpora;
 use crate::{golden, state_twins};
 
 pub(crate) fn washington() -> Source<'static> {

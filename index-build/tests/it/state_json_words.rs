@@ -12,8 +12,8 @@ use hornbook_index_build::import::state_json;
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::corpora::corpora;
 use crate::imported::{Source, documents, target};
-use crate::real_law::corpora;
 use crate::state_json::{south_dakota, washington};
 
 fn letters(text: &str) -> String {

@@ -8,7 +8,7 @@ use hornbook_index_build::import::document::{Document, Parsed};
 use hornbook_index_build::import::{uslm, xml};
 
 use crate::common::{documents_in, target};
-use crate::real_law::corpora;
+use crate::corpora::corpora;
 
 mod account;
 mod edition_2016;

@@ -14,6 +14,8 @@ use hornbook_index_build::import::zoning::{
 };
 use serde_json::Value;
 
+use crate::corpora::corpora;
+
 /// Rings of the simplified map that cross, overlap or touch themselves or others, or have no area.
 const GEOMETRY_WARNINGS: usize = 400;
 
@@ -45,11 +47,7 @@ fn workspace() -> PathBuf {
 
 /// A member of a shared archive, unpacked; None where the archive is not there.
 fn member(archive: &str, name: &str) -> Option<Vec<u8>> {
-    let path = workspace().join("../shared/corpora").join(archive);
-    let Ok(file) = File::open(&path) else {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    };
+    let file = File::open(corpora()?.join(archive)).unwrap();
     let mut archive = tar::Archive::new(zstd::Decoder::new(file).unwrap());
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
@@ -59,7 +57,7 @@ fn member(archive: &str, name: &str) -> Option<Vec<u8>> {
             return Some(bytes);
         }
     }
-    panic!("{name} is not in {}", path.display());
+    panic!("{name} is not in its archive");
 }
 
 fn chicago() -> Option<Vec<u8>> {

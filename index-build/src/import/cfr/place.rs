@@ -95,6 +95,7 @@ impl<'r> Reading<'r> {
         place.above.push(Above { level, number: number.clone(), key: key.clone(), citation: citation.clone(), handle });
         let own_text = elements.take_text();
         if !self.keys.insert(key.clone()) {
+            self.parsed.leave_out("headings that repeat those of the same container", heading);
             self.continued(handle, elements);
             if let Some(text) = own_text {
                 self.introduction(&place, is_whole.then_some(heading), text, node);

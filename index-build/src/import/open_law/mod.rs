@@ -21,13 +21,13 @@ mod source;
 mod status;
 mod table;
 
-use roxmltree::Document as Tree;
+use roxmltree::{Document as Tree, Node};
 
 use crate::import::document::{Document, Parsed};
 use crate::import::target::Target;
 use crate::import::unknown::{self, Vocabulary};
 use crate::import::xml;
-use source::{Source, name};
+use source::{Source, name, words_of};
 
 /// Parses one document of a code.
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
@@ -47,8 +47,22 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         _ => source.refuse(root, "the outermost element is no document, container or section of the open.law form"),
     }
     let mut parsed = source.parsed;
+    left_out(root, &mut parsed);
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
+}
+
+/// Names the words that are no law, notes or headings.
+fn left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
+    if name(root) == Some("document") {
+        parsed.leave_out("the name of the code, which the plan gives", words_of(root, "heading"));
+    }
+    for command in root.descendants().filter(|node| node.is_element() && name(*node).is_none()) {
+        let words: String = command.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect();
+        if !words.trim().is_empty() {
+            parsed.leave_out("commands to editors, which change law elsewhere", words);
+        }
+    }
 }
 
 const VOCABULARY: Vocabulary = Vocabulary {

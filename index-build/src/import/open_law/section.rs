@@ -21,6 +21,9 @@ const NUMBER_CHARS_MAX: usize = 120;
 pub(super) fn add(source: &mut Source<'_, '_>, section: Node<'_, '_>, parent: Option<Handle>) {
     let written = words_of(section, "num");
     let is_wording = written.ends_with(PERMANENT);
+    if is_wording {
+        source.parsed.leave_out("signs of permanent wordings", PERMANENT);
+    }
     let number = written.strip_suffix(PERMANENT).unwrap_or(&written).trim().to_owned();
     if number.is_empty() {
         source.refuse(section, "this section has no number; every section needs a 'num'");

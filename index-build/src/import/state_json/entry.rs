@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::heading;
-use super::repetition::{self, Undone};
+use super::repetition::{self, Undone, WRITTEN_TWICE};
 use super::section::Section;
 use super::settings::Settings;
 use super::wording;
@@ -31,8 +31,6 @@ impl Entry {
         &self.text
     }
 }
-
-const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
 
 /// The words of an entry that is left out, once.
 pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<(&'static str, String)> {

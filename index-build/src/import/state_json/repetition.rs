@@ -11,6 +11,9 @@
 
 use std::cell::Cell;
 
+/// Why such words are in no text.
+pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
+
 /// Paragraphs without repetition.
 #[derive(Debug, Default)]
 pub(super) struct Undone<'t> {

@@ -6,6 +6,7 @@
 
 use super::amended;
 use super::heading;
+use super::repetition::WRITTEN_TWICE;
 use super::section::{Section, Wording, effect_of};
 use super::settings::Settings;
 use crate::effect::{self, Effect};
@@ -18,6 +19,7 @@ pub(super) fn read(lines: &[&str], heading: String, settings: &Settings, section
     let mut heading = Some(heading);
     for block in blocks(lines, settings, &section.number) {
         let heading = heading.take().unwrap_or_default();
+        section.left_out.extend(block.repeated.iter().map(|remark| (WRITTEN_TWICE, (*remark).to_owned())));
         let mut wording =
             Wording { heading, effect: block.remark.map(effect_of).unwrap_or_default(), ..Wording::default() };
         let mut lines = heading::taken_off(block.lines, &mut wording, settings, section);
@@ -59,6 +61,8 @@ fn share_credit(wordings: &mut [Wording]) {
 /// Lines that begin with the section's number, up to those of the next wording.
 struct Block<'l, 't> {
     remark: Option<String>,
+    /// The parts of its remark that the source wrote twice.
+    repeated: Vec<&'t str>,
     lines: &'l [&'t str],
 }
 
@@ -69,21 +73,27 @@ fn blocks<'l, 't>(lines: &'l [&'t str], settings: &Settings, number: &str) -> Ve
     let says_when = Pattern::fixed(r"^[(\[]?(?i:effective|contingent|expires|repealed effective|text of)\b.{0,200}$");
     let says_so_itself = Pattern::fixed(r"\[(?:EFFECTIVE|CONTINGENT|EXPIRES)\b");
     let (mut blocks, mut begin, mut remark, mut has_credit) = (Vec::new(), 0, None, false);
+    let mut repeated: Vec<&str> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let is_later = at > 0 && (has_credit || says_so_itself.is_match(line));
         if is_later && line.starts_with(&begins_again) {
             let own = lines[begin..at].iter().rev().take_while(|line| says_when.is_match(line)).count();
-            blocks.push(Block { remark: remark.take(), lines: &lines[begin..at - own] });
+            blocks.push(Block {
+                remark: remark.take(),
+                repeated: std::mem::take(&mut repeated),
+                lines: &lines[begin..at - own],
+            });
             // The line is an element with one child, written twice.
             let mut when: Vec<&str> =
                 lines[at - own..at].iter().map(|line| line.trim_matches(['(', ')', '[', ']'])).collect();
+            repeated.extend(when.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]));
             when.dedup();
             remark = (!when.is_empty()).then(|| when.join("; "));
             (begin, has_credit) = (at, false);
         }
         has_credit |= settings.credit.is_match(line);
     }
-    blocks.push(Block { remark, lines: &lines[begin..] });
+    blocks.push(Block { remark, repeated, lines: &lines[begin..] });
     blocks
 }
 

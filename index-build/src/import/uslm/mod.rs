@@ -2,13 +2,14 @@
 //! them (USLM 1), with their appendices, and volumes of the Code of Federal Regulations in USLM 2.
 //!
 //! A document is walked once. [`hierarchy`] makes nodes of titles, chapters and sections, [`setting`] sets texts and notes
-//! line by line, [`identifier`] and [`scheme`] say what a provision is called. Law that is quoted in notes makes no nodes:
+//! line by line, [`left_out`] names the words that no text has, [`identifier`] and [`scheme`] say what a provision is called. Law that is quoted in notes makes no nodes:
 //! the walk never looks for sections below a section.
 
 mod effect;
 mod flat;
 mod hierarchy;
 mod identifier;
+mod left_out;
 mod lines;
 mod provision;
 mod reading;
@@ -39,6 +40,7 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: Target<'_>) -> Parsed
         return Parsed::refused(document.position(xml::line_of(tree, root)), what);
     };
     let mut parsed = hierarchy::read(document, target, scheme, root);
+    left_out::name(root, &mut parsed);
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
 }

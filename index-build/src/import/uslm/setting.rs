@@ -313,13 +313,9 @@ impl<'a, 'd> Setter<'a, 'd> {
             false => node.children().filter(|&child| Some(child) != heading).collect(),
         };
         let (text, layout) = self.set(&body);
-        // `Editorial Notes` above the notes that are: the kinds of those say it.
-        let is_cross_heading = node.attribute("role") == Some("crossHeading")
-            && text.is_empty()
-            && topic.as_deref().is_some_and(|topic| GROUPS_OF_NOTES.contains(&topic));
         let topic = topic.map_or_else(|| kind_of_note(node), |topic| topic.trim_end_matches(':').to_owned());
         let has_words = !text.is_empty() || heading.is_some();
-        if has_words && !is_cross_heading {
+        if has_words && !is_group_of_notes(node) {
             self.notes.push(ContentNote { topic, text, layout });
         }
     }
@@ -419,6 +415,12 @@ fn is_unit(node: Node<'_, '_>) -> bool {
 
 pub(super) fn is_footnote(node: Node<'_, '_>) -> bool {
     node.has_tag_name("note") && node.attribute("type") == Some("footnote")
+}
+
+/// `Editorial Notes` above the notes that are: the kinds of those say it.
+pub(super) fn is_group_of_notes(node: Node<'_, '_>) -> bool {
+    let words = || node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect::<String>();
+    node.attribute("role") == Some("crossHeading") && GROUPS_OF_NOTES.contains(&words().trim())
 }
 
 /// Small capitals are how headings are printed; italics of the Government Publishing Office are its typeface 03.

@@ -14,7 +14,7 @@ use hornbook_index_build::source_files::{SourceError, SourceFile, for_each};
 
 use super::titles;
 use crate::common::target;
-use crate::real_law::corpora;
+use crate::corpora::corpora;
 use crate::words::Words;
 
 /// The lines of the flat edition whose title is among those of 2025.

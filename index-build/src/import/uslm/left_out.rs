@@ -1,0 +1,24 @@
+//! Words of a document that no text has, because other things say the same.
+
+use roxmltree::Node;
+
+use super::setting::{is_footnote, is_group_of_notes};
+use crate::import::document::Parsed;
+
+/// Names the words that are left out. Signs of footnotes become marks, and each note has the kind that a heading gives to its
+/// group.
+pub(super) fn name(root: Node<'_, '_>, parsed: &mut Parsed) {
+    for node in root.descendants().filter(Node::is_element) {
+        let is_sign = node.attribute("class") == Some("footnoteRef")
+            || node.has_tag_name("num") && node.parent_element().is_some_and(is_footnote);
+        if is_sign {
+            parsed.leave_out("signs of footnotes, which are marks", words_in(node));
+        } else if is_group_of_notes(node) {
+            parsed.leave_out("headings over groups of notes", words_in(node));
+        }
+    }
+}
+
+fn words_in(node: Node<'_, '_>) -> String {
+    node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect()
+}

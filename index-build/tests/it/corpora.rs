@@ -1,0 +1,20 @@
+//! Where the real files are.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Tests that need the real files are skipped without them, unless this is set.
+const REQUIRED: &str = "HORNBOOK_TEST_CORPORA";
+
+/// The folder of the real files: `HORNBOOK_CORPORA`, or `shared/corpora` beside the repository. None, said aloud, where it is
+/// not there.
+pub(crate) fn corpora() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora");
+    let path = env::var_os("HORNBOOK_CORPORA").map_or_else(beside, PathBuf::from);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, but {} is not there", path.display());
+    println!("skipped: {} is not there; with {REQUIRED} set, this test fails", path.display());
+    None
+}
