@@ -13,7 +13,7 @@ use hornbook_corpus::manifest::{
 use hornbook_corpus::snapshot::{Snapshot, analyzer_fingerprint, embedder_fingerprint, embedding_space};
 use hornbook_corpus::vectors::{SpaceName, VectorRows};
 
-use crate::account::{SourceWords, WordsReport};
+use crate::account::SourceWords;
 use crate::compile::{Compiled, GatheredBody, compile};
 use crate::data_directory::DataDirectory;
 use crate::earlier_chunks::EarlierChunks;
@@ -31,6 +31,7 @@ use crate::prepare::Preparation;
 use crate::progress::Progress;
 use crate::publish::{WorkFolder, clear_leftovers};
 use crate::reading::{other_body, read_source};
+use crate::report::WordsReport;
 use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, Warnings};
 use crate::reuse::{ReusableGraph, builder_sources};
 use crate::searched_ranges::searched_ranges;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::account::{self, HeldWords, WordsReport};
+use crate::account::{self, HeldWords};
 use crate::build::{BuildOptions, Context, Gathered, open_encoder};
 use crate::content::Content;
 use crate::error::BuildError;
@@ -11,6 +11,7 @@ use crate::gather::GatheredNode;
 use crate::mistakes::Mistakes;
 use crate::opened_source::open_sources;
 use crate::plan::Plan;
+use crate::report::WordsReport;
 use crate::report::{WarningReport, Warnings};
 use crate::spool::{Spool, SpoolError};
 use crate::territory;

@@ -75,7 +75,7 @@ struct Form {
 }
 
 /// Every form of remark that is understood.
-const FORMS: [Form; 10] = [
+const FORMS: [Form; 11] = [
     Form {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),

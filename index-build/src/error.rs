@@ -12,7 +12,7 @@ use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::vectors::VectorWriteError;
 use hornbook_corpus::zoning::catalogue::CatalogueError as ZoningError;
 
-use crate::account::WordsReport;
+use crate::account::ReadBackError;
 use crate::compile::CompileError;
 use crate::data_directory::DataDirectoryError;
 use crate::encoder_error::EncoderError;
@@ -24,6 +24,7 @@ use crate::mistakes::Mistakes;
 use crate::plan::PlanError;
 use crate::publish::PublishError;
 use crate::report::Warning;
+use crate::report::WordsReport;
 use crate::source_files::SourceError;
 use crate::spool::SpoolError;
 
@@ -117,6 +118,16 @@ impl fmt::Display for BuildError {
 }
 
 impl std::error::Error for BuildError {}
+
+impl From<ReadBackError> for BuildError {
+    fn from(error: ReadBackError) -> Self {
+        match error {
+            ReadBackError::File(error) => error.into(),
+            ReadBackError::Nodes(error) => error.into(),
+            ReadBackError::Text(error) => error.into(),
+        }
+    }
+}
 
 macro_rules! from_error {
     ($($error:ty => $variant:ident),* $(,)?) => {$(

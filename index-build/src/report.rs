@@ -6,12 +6,38 @@ use std::fmt;
 use hornbook_corpus::vectors::SpaceName;
 use serde::{Deserialize, Serialize};
 
-use crate::account::WordsReport;
-
 /// Warnings of one kind beyond this many are only counted.
 const WARNINGS_KEPT_PER_KIND: u64 = 20_000;
 /// Of faults that importers mend, so many are examples.
 const EXAMPLES_KEPT_PER_KIND: u64 = 5;
+
+/// What became of the words of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WordsReport {
+    pub source: String,
+    /// Words of the source, without those that are set aside.
+    pub words: u64,
+    /// Words of the source that are no law, notes, headings or credits, such as navigation, by reason.
+    pub set_aside: BTreeMap<String, u64>,
+    /// What the snapshot holds.
+    pub law: u64,
+    pub notes: u64,
+    pub headings: u64,
+    pub credits: u64,
+    /// Words of the source that the snapshot holds as numbers, citations, topics or labels.
+    pub names: u64,
+    /// Words of the source that were left out, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// Words of the snapshot that were set aside in the source, such as headings that each line repeats.
+    pub from_set_aside: u64,
+    /// Words of the snapshot that the source does not have, or not as often, such as labels made from positions in lists.
+    pub added: u64,
+    pub added_examples: Vec<String>,
+    /// Words of the source that are lost without a reason.
+    pub unaccounted: u64,
+    pub unaccounted_examples: Vec<String>,
+}
 
 /// A position in a source, shown as `file:line` where there are lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hornbook::state::create_data_directory;
-use hornbook_index_build::account::WordsReport;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::Progress;
+use hornbook_index_build::report::WordsReport;
 use hornbook_index_build::report::{Warning, WarningKind, WarningReport};
 
 use crate::cli::output::{count, print};

@@ -384,7 +384,7 @@ fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
     let suggestions = body["suggestions"].as_array().unwrap();
     assert_eq!(suggestions.len(), 3);
     let days = ["effectiveFrom", "effectiveTo"];
-    let always = fields(&suggestions[0]).into_iter().filter(|field| !days.contains(&field.as_str()));
+    let always = fields(&suggestions[0]).into_iter().filter(|field| !days.contains(field));
     assert_eq!(always.collect::<Vec<_>>(), ["citation", "count", "isGuess", "kind", "nodeId", "status", "text"]);
     assert!(suggestions[0]["text"].as_str().unwrap().to_lowercase().starts_with("secur"), "{body:#}");
     let node = client.json(&format!("/api/v1/node/{}", suggestions[0]["nodeId"].as_str().unwrap()));

@@ -7,6 +7,7 @@
 //! The account compares how often each word occurs, not where. A word that is lost in one place and invented in another
 //! is not seen.
 
+pub mod form;
 mod gathered;
 mod json;
 mod markup;
@@ -17,48 +18,19 @@ pub mod words;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use crate::error::BuildError;
-pub(crate) use json::CountedLines;
+use crate::report::WordsReport;
+pub(crate) use form::{CountedLines, Form};
 pub(crate) use snapshot::HeldWords;
-pub(crate) use source::{Form, SourceWords};
+pub use snapshot::ReadBackError;
+pub(crate) use source::SourceWords;
 
 /// Words that are shown of those that are lost or invented.
 const EXAMPLES: usize = 12;
 /// Sources that lost the line feeds of their tables glue words together. Importers divide them.
 const JOINED: &str = "words written without a blank between them, which are several words in the snapshot";
 
-/// What became of the words of a source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WordsReport {
-    pub source: String,
-    /// Words of the source, without those that are set aside.
-    pub words: u64,
-    /// Words of the source that are no law, notes, headings or credits, such as navigation, by reason.
-    pub set_aside: BTreeMap<String, u64>,
-    /// What the snapshot holds.
-    pub law: u64,
-    pub notes: u64,
-    pub headings: u64,
-    pub credits: u64,
-    /// Words of the source that the snapshot holds as numbers, citations, topics or labels.
-    pub names: u64,
-    /// Words of the source that were left out, by reason.
-    pub left_out: BTreeMap<String, u64>,
-    /// Words of the snapshot that were set aside in the source, such as headings that each line repeats.
-    pub from_set_aside: u64,
-    /// Words of the snapshot that the source does not have, or not as often, such as labels made from positions in lists.
-    pub added: u64,
-    pub added_examples: Vec<String>,
-    /// Words of the source that are lost without a reason.
-    pub unaccounted: u64,
-    pub unaccounted_examples: Vec<String>,
-}
-
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
-pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, BuildError> {
+pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, ReadBackError> {
     Ok(settle_all(&snapshot::read(dir)?, sources))
 }
 

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hornbook_corpus::ids::NodeOrdinal;
-use hornbook_corpus::nodes::Nodes;
+use hornbook_corpus::nodes::{Nodes, NodesError};
 use hornbook_corpus::outline::{Outline, Status};
-use hornbook_corpus::texts::Texts;
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::texts::{TextDamaged, Texts};
 use rayon::prelude::*;
 
 use super::words::Words;
-use crate::error::BuildError;
 
 /// Words before source credits, which say no more than that a credit follows.
 pub(super) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
@@ -47,8 +47,34 @@ impl HeldWords {
     }
 }
 
+/// Why a finished snapshot could not be read back.
+#[derive(Debug)]
+pub enum ReadBackError {
+    File(SectionFileError),
+    Nodes(NodesError),
+    Text(TextDamaged),
+}
+
+impl From<SectionFileError> for ReadBackError {
+    fn from(error: SectionFileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<NodesError> for ReadBackError {
+    fn from(error: NodesError) -> Self {
+        Self::Nodes(error)
+    }
+}
+
+impl From<TextDamaged> for ReadBackError {
+    fn from(error: TextDamaged) -> Self {
+        Self::Text(error)
+    }
+}
+
 /// Reads back every node of the snapshot in `dir`, by the number of its source.
-pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, BuildError> {
+pub(super) fn read(dir: &Path) -> Result<HashMap<u16, HeldWords>, ReadBackError> {
     let law = Law { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)? };
     let total = law.outline.len();
     // A part for each thread: merging many small parts takes longer than counting.
@@ -70,7 +96,7 @@ struct Law {
 }
 
 impl Law {
-    fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, HeldWords>, BuildError> {
+    fn part(&self, start: u32, end: u32) -> Result<HashMap<u16, HeldWords>, ReadBackError> {
         let mut by_source: HashMap<u16, HeldWords> = HashMap::new();
         for node in start..end {
             self.add(NodeOrdinal(node), &mut by_source)?;
@@ -78,7 +104,7 @@ impl Law {
         Ok(by_source)
     }
 
-    fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), BuildError> {
+    fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), ReadBackError> {
         let record = self.nodes.get(node)?;
         let held = by_source.entry(record.source).or_default();
         for (place, wording) in record.wordings.iter().enumerate() {

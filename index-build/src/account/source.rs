@@ -3,34 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::words::{Words, words};
-use super::{json, markup};
-
-/// How the words of a file are found.
-#[derive(Clone, Copy)]
-pub enum Form {
-    /// The fields that hold words of the law, notes or headings.
-    Json(&'static [&'static str]),
-    /// The same, and texts have paragraphs as a whole and again in parts.
-    JsonInParts(&'static [&'static str]),
-    /// The elements that hold none, each with the reason.
-    Xml(&'static [(&'static str, &'static str)]),
-    Html(&'static [(&'static str, &'static str)]),
-    Text,
-}
-
-impl Form {
-    /// Adds the words of a file, or of one line of it.
-    pub(crate) fn count(self, bytes: &[u8], words: &mut SourceWords) {
-        let text = String::from_utf8_lossy(bytes);
-        match self {
-            Self::Json(law) => json::count(&text, law, words, SourceWords::add),
-            Self::JsonInParts(law) => json::count(&text, law, words, SourceWords::add_without_parts),
-            Self::Xml(set_aside) => markup::count(&text, false, set_aside, words),
-            Self::Html(set_aside) => markup::count(&text, true, set_aside, words),
-            Self::Text => words.add(&text),
-        }
-    }
-}
 
 /// All words of a source. Those that are set aside need not be in the snapshot, and may be.
 #[derive(Clone, Debug, Default)]

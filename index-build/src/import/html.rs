@@ -5,18 +5,15 @@
 //! bounded, so that whoever walks it may do it by recursion.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::{Attribute, ParseOpts, Parser, QualName, parse_document};
+use html5ever::{ParseOpts, Parser, parse_document};
 
 use crate::import::document::{Document, Parsed, Refusal};
-use crate::import::html_sink::Sink;
+use crate::import::html_sink::{DEPTH_MAX, Node, Sink};
 use crate::import::xml::text_of;
 use crate::report::WarningKind;
 
-/// The deepest nesting of elements.
-pub(crate) const DEPTH_MAX: usize = 200;
 /// After so many bytes the parser is asked whether the tree is too deep or too large.
 const STEP_BYTES: usize = 4_096;
 /// Every element has a tag of some bytes, but those that are put in: more nodes than bytes are an attack.
@@ -33,25 +30,6 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// The line of the first element of each name that is not of HTML, if it has words.
     unknown: BTreeMap<String, u32>,
-}
-
-/// An element, or words, or neither: the document, or a comment.
-#[derive(Debug, Default)]
-pub(super) struct Node {
-    pub(super) name: Option<Rc<QualName>>,
-    pub(super) words: StrTendril,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) parent: Option<usize>,
-    pub(super) children: Vec<usize>,
-    /// How deep it lay when it was put in.
-    pub(super) depth: usize,
-    pub(super) line: u32,
-}
-
-impl Node {
-    pub(super) fn name(&self) -> &str {
-        self.name.as_ref().map_or("", |name| &name.local)
-    }
 }
 
 /// What stands in an element.

@@ -9,7 +9,27 @@ use html5ever::tendril::StrTendril;
 use html5ever::tree_builder::TreeSink;
 use html5ever::{Attribute, ExpandedName, QualName, local_name, ns};
 
-use crate::import::html::{DEPTH_MAX, Node};
+/// The deepest nesting of elements.
+pub(super) const DEPTH_MAX: usize = 200;
+
+/// An element, or words, or neither: the document, or a comment.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) name: Option<Rc<QualName>>,
+    pub(super) words: StrTendril,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) parent: Option<usize>,
+    pub(super) children: Vec<usize>,
+    /// How deep it lay when it was put in.
+    pub(super) depth: usize,
+    pub(super) line: u32,
+}
+
+impl Node {
+    pub(super) fn name(&self) -> &str {
+        self.name.as_ref().map_or("", |name| &name.local)
+    }
+}
 
 /// A node for the parser: its place, and its name, which the parser asks for all the time.
 #[derive(Clone)]

@@ -6,9 +6,9 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hornbook_index_build::account::WordsReport;
 use hornbook_index_build::build::{BuildOptions, build};
 use hornbook_index_build::error::BuildError;
+use hornbook_index_build::report::WordsReport;
 
 use crate::common::{build_at, options, sample};
 use crate::corpora::corpora;

@@ -9,8 +9,8 @@ use hornbook_corpus::validity;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::wordings;
 
+use crate::corpora::corpora;
 use crate::imported::{Imported, Source, documents, import};
-use crate::real_law::corpora;
 use crate::state_html::release;
 
 fn all_of(content: &Content) -> Vec<Content> {

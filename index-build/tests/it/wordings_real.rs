@@ -6,9 +6,9 @@ use std::path::Path;
 use hornbook_corpus::validity::{self, Validity};
 use hornbook_index_build::standing::wordings_of;
 
+use crate::corpora::corpora;
 use crate::imported::{Imported, documents, import};
 use crate::open_law_source;
-use crate::real_law::corpora;
 use crate::state_json::{idaho_plan, of_plan, south_dakota, washington};
 
 /// A day; what the section is then; how the text that is shown begins.

@@ -1,0 +1,103 @@
+//! How the words of a file are found: by its form, also while an importer reads it line by line.
+
+use std::io::{self, BufRead, Read};
+
+use super::source::SourceWords;
+use super::{json, markup};
+
+/// How the words of a file are found.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// The fields that hold words of the law, notes or headings.
+    Json(&'static [&'static str]),
+    /// The same, and texts have paragraphs as a whole and again in parts.
+    JsonInParts(&'static [&'static str]),
+    /// The elements that hold none, each with the reason.
+    Xml(&'static [(&'static str, &'static str)]),
+    Html(&'static [(&'static str, &'static str)]),
+    Text,
+}
+
+impl Form {
+    /// Adds the words of a file, or of one line of it.
+    pub(crate) fn count(self, bytes: &[u8], words: &mut SourceWords) {
+        let text = String::from_utf8_lossy(bytes);
+        match self {
+            Self::Json(law) => json::count(&text, law, words, SourceWords::add),
+            Self::JsonInParts(law) => json::count(&text, law, words, SourceWords::add_without_parts),
+            Self::Xml(set_aside) => markup::count(&text, false, set_aside, words),
+            Self::Html(set_aside) => markup::count(&text, true, set_aside, words),
+            Self::Text => words.add(&text),
+        }
+    }
+}
+
+/// Counts the words of a file of lines while an importer reads it.
+pub(crate) struct CountedLines<'r> {
+    inner: &'r mut dyn BufRead,
+    line: Vec<u8>,
+    form: Form,
+    words: &'r mut SourceWords,
+}
+
+impl<'r> CountedLines<'r> {
+    pub(crate) fn new(inner: &'r mut dyn BufRead, form: Form, words: &'r mut SourceWords) -> Self {
+        Self { inner, line: Vec::new(), form, words }
+    }
+
+    fn end_line(&mut self) {
+        self.form.count(&self.line, self.words);
+        self.line.clear();
+    }
+}
+
+impl BufRead for CountedLines<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        // What was filled is still there: nothing is read.
+        let filled = self.inner.fill_buf().map(|bytes| bytes[..count.min(bytes.len())].to_vec()).unwrap_or_default();
+        self.inner.consume(count);
+        let mut rest = filled.as_slice();
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            self.line.extend_from_slice(&rest[..end]);
+            self.end_line();
+            rest = &rest[end + 1..];
+        }
+        self.line.extend_from_slice(rest);
+    }
+}
+
+impl Read for CountedLines<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl Drop for CountedLines<'_> {
+    fn drop(&mut self) {
+        self.end_line();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: &str = "{\"text\": \"One \\\"two\\\"\\nthree\", \"url\" : \"a b\", \"notes\": [{\"text\":\"four\"}]}\n{\"text\":\"five\"}";
+
+    #[test]
+    fn lines_are_counted_while_they_are_read_in_pieces_of_any_size() {
+        for size in 1..40 {
+            let mut words = SourceWords::default();
+            let mut inner = io::BufReader::with_capacity(size, LINES.as_bytes());
+            let mut read = String::new();
+            CountedLines::new(&mut inner, Form::Json(&["text"]), &mut words).read_to_string(&mut read).unwrap();
+            assert_eq!((read.as_str(), words.law.total()), (LINES, 5), "{size}");
+        }
+    }
+}
