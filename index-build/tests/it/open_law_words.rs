@@ -131,7 +131,7 @@ fn settle(document: &Document, plan: &Plan) -> Account {
         if let Some(label) = &node.content.effect.remark {
             account.added("the label of permanent wordings", label);
         }
-        account.imported(&node.content);
+        account.imported_with_remarks_apart(&node.content);
         if node.content.heading == "About this code" {
             account.added("the heading of what a document says of its code", &node.content.heading);
         }

@@ -86,14 +86,23 @@ impl Account {
     /// Takes the words of a node: heading, text, remark, notes, source credit, other wordings; and the number of a
     /// provision, which is in the heading of a container.
     pub(crate) fn imported(&mut self, content: &Content) {
+        self.take(content, remark_at_heading);
+    }
+
+    /// The same of a source that prints its remarks apart from text and notes, whether or not these say them again.
+    pub(crate) fn imported_with_remarks_apart(&mut self, content: &Content) {
+        self.take(content, |content| content.effect.remark.clone());
+    }
+
+    fn take(&mut self, content: &Content, remark_of: fn(&Content) -> Option<String>) {
         let number = content.number.as_deref().filter(|_| content.text.is_some());
         let own = [Some(content.heading.as_str()), content.text.as_deref(), number, content.source_credit.as_deref()];
-        let remark = remark_at_heading(content);
+        let remark = remark_of(content);
         let notes = content.notes.iter().flat_map(|note| [note.topic.as_str(), note.text.as_str()]);
         for text in own.into_iter().flatten().chain(remark.as_deref()).chain(notes) {
             self.balance.add(text, -1);
         }
-        content.wordings.iter().for_each(|wording| self.imported(wording));
+        content.wordings.iter().for_each(|wording| self.take(wording, remark_of));
     }
 
     /// How many words each rule explains.

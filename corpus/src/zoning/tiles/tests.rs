@@ -203,6 +203,8 @@ proptest! {
 
     #[test]
     fn clipping_keeps_the_area_that_an_independent_library_finds((tile, rings) in stars()) {
+        // A star that the edge of the world cuts off runs back and forth along it, and no library says what its area is.
+        prop_assume!(rings.iter().flatten().all(|[lon, _]| lon.abs() < 180.0));
         let whole = f64::from(GRID + 2 * BUFFER);
         let low = -f64::from(BUFFER);
         let buffered = Rect::new(Coord { x: low, y: low }, Coord { x: low + whole, y: low + whole }).to_polygon();
