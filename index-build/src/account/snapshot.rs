@@ -107,11 +107,8 @@ impl Law {
     fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), ReadBackError> {
         let record = self.nodes.get(node)?;
         let held = by_source.entry(record.source).or_default();
-        for (place, wording) in record.wordings.iter().enumerate() {
-            // A source that has several wordings under one heading prints it once.
-            if record.wordings[..place].iter().all(|other| other.heading != wording.heading) {
-                held.headings += held.words.add(&wording.heading);
-            }
+        for wording in &record.wordings {
+            held.headings += held.words.add(&wording.heading);
             held.law += held.words.add(self.texts.get(wording.text)?);
             for note in &wording.notes {
                 held.notes += held.words.add(self.texts.get(note.text)?);

