@@ -18,7 +18,7 @@ use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::in_a_row::note_rows;
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
-use super::law_on_day::{LawByDay, LawOnDay, ShownWords};
+use super::law_on_day::{LawByDay, LawOnDay};
 use super::ranking::{Page, Ranking};
 use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
@@ -27,7 +27,7 @@ use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
 use super::spare::{AtWork, Spare};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
-use super::understand::{QueryKind, Understood, check_query, understand};
+use super::understand::{QueryKind, QueryWord, Understood, check_query, understand};
 
 /// Searches one snapshot.
 pub struct Engine {
@@ -431,18 +431,22 @@ impl Engine {
     ) -> Result<(), SearchError> {
         for candidate in head.iter_mut().filter(|candidate| law.hides_wordings_of(candidate.node)) {
             let Some(score) = candidate.keyword else { continue };
-            let (heading, text) = self.wording(candidate.node, law.shown(candidate.node).place)?;
-            let shown = ShownWords::of([heading.as_ref(), self.snapshot.texts.get(text)?]);
+            let hidden = law.hidden_words(candidate.node)?;
+            let in_phrases = || understood.phrases.iter().flatten();
+            let asked = understood.words.iter().flat_map(QueryWord::terms).chain(in_phrases());
+            if !asked.into_iter().any(|term| hidden.has(term)) {
+                continue;
+            }
             let (mut matched, mut kept) = (0.0, 0.0);
             for (word, known) in understood.words.iter().zip(&terms.known) {
                 let found = self.keyword.terms_in(std::slice::from_ref(word), candidate.node.0)?;
                 let weight = known.weight().filter(|_| !found.is_empty()).unwrap_or_default();
                 matched += weight;
                 let is_shown =
-                    found.iter().any(|term| shown.has(term)) || self.keyword.is_above(&found, candidate.node.0)?;
+                    found.iter().any(|term| !hidden.has(term)) || self.keyword.is_above(&found, candidate.node.0)?;
                 kept += if is_shown { weight } else { 0.0 };
             }
-            let has_phrases = understood.phrases.iter().flatten().all(|term| shown.has(term));
+            let has_phrases = !in_phrases().any(|term| hidden.has(term));
             candidate.keyword = (kept > 0.0 && has_phrases).then(|| score * kept / matched);
             if candidate.keyword.is_none() {
                 keyword.forget(candidate.node.0);

@@ -3,7 +3,7 @@
 //! Few provisions change with time, so a day is a small table over what is the same on every day. It is made once for all
 //! days between two on which anything changes, and the engine keeps the last few.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +14,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::validity::{ShownWording, Standings};
 
 use super::bits::Bits;
+use super::error::SearchError;
 use super::understand::with_analyzer;
 
 /// Days that are kept beside the last that sources know. A request for a day in the past costs little more than a
@@ -30,6 +31,8 @@ pub struct LawOnDay {
     several: Arc<Bits>,
     /// The provisions that are not law.
     pub(super) dead: Bits,
+    /// What was asked for so far: reading the wordings of a provision takes longer than a search.
+    hidden: Mutex<HashMap<NodeOrdinal, Arc<HiddenWords>>>,
 }
 
 impl fmt::Debug for LawOnDay {
@@ -72,31 +75,55 @@ impl LawOnDay {
         !self.hides_wordings_of(node) || self.chunks_of(node).contains(chunk.0)
     }
 
+    /// The words that only wordings which are not shown have.
+    pub(super) fn hidden_words(&self, node: NodeOrdinal) -> Result<Arc<HiddenWords>, SearchError> {
+        let kept = || self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().get(&node) {
+            return Ok(Arc::clone(known));
+        }
+        let record = self.snapshot.nodes.get(node)?;
+        let shown = self.shown(node).place;
+        let (mut of_shown, mut of_others) = (Vec::new(), Vec::new());
+        for (place, wording) in record.wordings.iter().enumerate() {
+            let to = if place == shown { &mut of_shown } else { &mut of_others };
+            to.extend([wording.heading.as_str(), self.snapshot.texts.get(wording.text)?]);
+        }
+        let shown_words = words_of(of_shown);
+        let mut hidden = words_of(of_others);
+        hidden.retain(|word| !shown_words.contains(word));
+        let hidden = Arc::new(HiddenWords(hidden));
+        kept().insert(node, Arc::clone(&hidden));
+        Ok(hidden)
+    }
+
     /// Whether a provision has wordings that are not shown.
     pub(super) fn hides_wordings_of(&self, node: NodeOrdinal) -> bool {
         self.several.has(node.0)
     }
 }
 
-/// The words of a wording, as the keyword index has them.
-pub(super) struct ShownWords(HashSet<String>);
+/// The words that a provision has in the wordings that are not shown alone, as the keyword index has them.
+#[derive(Default)]
+pub(super) struct HiddenWords(HashSet<String>);
 
-impl ShownWords {
-    pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut words = HashSet::new();
-        with_analyzer(|analyzer| {
-            for text in texts {
-                analyzer.analyze(text, |token| {
-                    words.insert(token.text.to_owned());
-                });
-            }
-        });
-        Self(words)
-    }
-
+impl HiddenWords {
     pub(super) fn has(&self, term: &str) -> bool {
         self.0.contains(term)
     }
+}
+
+fn words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> HashSet<String> {
+    let mut words = HashSet::new();
+    with_analyzer(|analyzer| {
+        for text in texts {
+            analyzer.analyze(text, |token| {
+                if !words.contains(token.text) {
+                    words.insert(token.text.to_owned());
+                }
+            });
+        }
+    });
+    words
 }
 
 /// The law on the days that are asked for.
@@ -118,6 +145,7 @@ impl LawByDay {
             stretch: None,
             standings,
             several: Arc::new(several),
+            hidden: Mutex::default(),
             dead: Bits::from_fn(outline.len(), |node| !outline.status(NodeOrdinal(node)).is_living()),
         };
         Self { latest: Arc::new(latest), kept: Mutex::default() }
@@ -158,6 +186,7 @@ impl LawOnDay {
             stretch: Some(stretch),
             standings,
             several: Arc::clone(&self.several),
+            hidden: Mutex::default(),
             dead,
         }
     }
