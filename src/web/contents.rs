@@ -80,7 +80,7 @@ pub(super) async fn all(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> 
                 h2 { (Letters(&names(group[0].jurisdiction))) }
                 ul.links.tree {
                     @for body in group {
-                        li data-level=(level(body.id, None, 1)) { a href=(path(body.id)) {
+                        li data-level=(level(body.id, None, 1, None)) { a href=(path(body.id)) {
                             span.heading { (Letters(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
                         } }
                     }
@@ -124,7 +124,7 @@ pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswe
         ul.links.tree {
             @for child in &children.nodes { (entry(child, body, day.as_deref())) }
             @if let Some(Pages { page, last }) = rest {
-                li.more { a href=(level(body, parent.as_deref(), page + 1)) { "More, part " (page + 1) " of " (last) } }
+                li.more { a href=(level(body, parent.as_deref(), page + 1, day.as_deref())) { "More, part " (page + 1) " of " (last) } }
             }
         }
     };
@@ -132,9 +132,9 @@ pub(super) async fn part(mut opened: Opened<'_>, body: &str) -> Result<DoorAnswe
 }
 
 /// Where a part of a level is.
-fn level(body: &str, parent: Option<&str>, page: u32) -> String {
+fn level(body: &str, parent: Option<&str>, page: u32, day: Option<&str>) -> String {
     let parent = parent.map(|parent| format!("&parent={parent}")).unwrap_or_default();
-    format!("{BROWSE_PATH}/{body}/level?page={page}{parent}")
+    format!("{BROWSE_PATH}/{body}/level?page={page}{parent}") + &address::day_parameter('&', day)
 }
 
 /// What lies in a container or a code body, as a list.
@@ -144,7 +144,10 @@ pub(super) async fn children(opened: &mut Opened<'_>, body: &str, parent: Option
     let day = opened.named_day();
     Ok(html! {
         ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
-        @if let Some(pages) = news.pages { (pager::of(pages, "?page=")) }
+        @if let Some(pages) = news.pages { (pager::of(pages, &match day.as_deref() {
+            Some(day) => address::day_parameter('?', Some(day)) + "&page=",
+            None => "?page=".to_owned(),
+        })) }
     })
 }
 
@@ -157,7 +160,7 @@ async fn browsed(opened: &mut Opened<'_>, body: &str, parent: Option<&str>, limi
 
 fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
     let Child { id, citation, heading, status, child_count } = child;
-    let level = (*child_count > 0).then(|| level(body, Some(id), 1));
+    let level = (*child_count > 0).then(|| level(body, Some(id), 1, day));
     html! {
         li data-level=[level] {
             a href=(address::path_on(id, day)) {

@@ -207,6 +207,12 @@ fn pages_show_the_day_that_their_address_names_and_lead_to_others_of_it() {
         let leads_to_itself = link == served.id;
         assert!(leads_to_itself || link.contains("asOf=2026-07-02"), "{link}");
     }
+    // A citation leads to the law of the day too, wherever it is typed.
+    let cited = encoded(DEPOSITS);
+    for path in [format!("/law/cite/{cited}?asOf=2026-07-02"), format!("/?q={cited}&asOf=2026-07-02")] {
+        let led = pages::visit(&served.house, &path);
+        assert_eq!(led.header("location"), format!("/law/{}?asOf=2026-07-02", served.id), "{path}");
+    }
     let early = page("?asOf=2020-01-01");
     assert!(early.contains("Not yet in force."), "{early}");
     let markdown = pages::visit(&served.house, &format!("/law/{}.md?asOf=2020-01-01", served.id)).text();

@@ -12,10 +12,12 @@ pub(in crate::web) fn path(id: &str) -> String {
 
 /// The same, with its law on the day that the page which leads there shows.
 pub(in crate::web) fn path_on(id: &str, named_day: Option<&str>) -> String {
-    match named_day {
-        Some(day) => format!("{LAW_PATH}{id}?{}={}", AS_OF_NAME, percent::encoded(day)),
-        None => path(id),
-    }
+    path(id) + &day_parameter('?', named_day)
+}
+
+/// The parameter of the day, behind the sign that parts it from what is before; nothing where no day is named.
+pub(in crate::web) fn day_parameter(sign: char, named_day: Option<&str>) -> String {
+    named_day.map_or_else(String::new, |day| format!("{sign}{AS_OF_NAME}={}", percent::encoded(day)))
 }
 
 /// Publishers may name anything as their address.

@@ -4,7 +4,7 @@ use hornbook_corpus::layout::anchor_name;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::address::path;
+use super::address::path_on;
 
 /// The anchor of a page's notes.
 const NOTES: &str = "notes";
@@ -41,12 +41,12 @@ impl CitationAnswer {
     }
 
     /// The page that it leads to, if it is one.
-    pub(in crate::web) fn leads_to(&self) -> Option<String> {
+    pub(in crate::web) fn leads_to(&self, named_day: Option<&str>) -> Option<String> {
         let id = self.node_id?;
         let anchor = if self.notes { NOTES.to_owned() } else { anchor_name(&self.subdivision) };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         let is_anchor = !anchor.is_empty() && anchor.bytes().all(is_plain);
-        let path = path(&id.to_string());
+        let path = path_on(&id.to_string(), named_day);
         Some(if is_anchor { format!("{path}#{anchor}") } else { path })
     }
 }

@@ -126,14 +126,15 @@ pub(super) async fn resolve(opened: &mut Opened<'_>, citation: &str) -> Result<V
 /// Leads to the provision that a citation names, or says which it may be.
 pub(super) async fn by_citation(mut opened: Opened<'_>, citation: &str) -> Result<DoorAnswer, ApiError> {
     let answers = resolve(&mut opened, citation).await?;
+    let named_day = opened.named_day();
     if let [only] = answers.as_slice()
-        && let Some(path) = only.leads_to()
+        && let Some(path) = only.leads_to(named_day.as_deref())
     {
         return Ok(opened.answer(response::redirect(&path)));
     }
     let is_found = answers.iter().any(|answer| !answer.candidates.is_empty());
     let status = if is_found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let page = Page::new("Citation", Section::Search, page::candidates(citation, &answers));
+    let page = Page::new("Citation", Section::Search, page::candidates(citation, &answers, named_day.as_deref()));
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(status, html, Keep::Nowhere)))
 }

@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::LayoutRef;
 use maud::{Markup, html};
 
-use super::address::{is_web, path, path_on};
+use super::address::{day_parameter, is_web, path, path_on};
 use super::citations;
 use super::cited::CitationAnswer;
 use super::mentions::Mentions;
@@ -301,7 +301,7 @@ fn list(provision: &Provision<'_>, list: &List<'_>, direction: &str, title: &str
                 h2 id=(direction) { (title) " " span.count { (list.total) } }
                 ul.links { @for link in &list.nodes { li { (entry(link, provision.named_day.as_deref())) } } }
                 @if list.total > list.nodes.len() {
-                    p { a href={ (path(provision.id)) "/references?direction=" (direction) } { "All " (list.total) } }
+                    p { a href={ (path(provision.id)) "/references?direction=" (direction) (day_parameter('&', provision.named_day.as_deref())) } { "All " (list.total) } }
                 }
             }
         }
@@ -332,7 +332,7 @@ fn days(from: Option<&str>, to: Option<&str>) -> Markup {
 }
 
 /// What a citation may name, where it does not lead to one page.
-pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
+pub(super) fn candidates(citation: &str, answers: &[CitationAnswer], named_day: Option<&str>) -> Markup {
     html! {
         @if answers.iter().any(|answer| !answer.candidates.is_empty()) {
             h1 { "Provisions for " q { (Letters(citation)) } }
@@ -343,7 +343,7 @@ pub(super) fn candidates(citation: &str, answers: &[CitationAnswer]) -> Markup {
             p { (Letters(answer.told())) "." }
             ul.links {
                 @for candidate in &answer.candidates {
-                    li { a href=(path(&candidate.node_id.to_string())) {
+                    li { a href=(path_on(&candidate.node_id.to_string(), named_day)) {
                         span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
                         (status_of(&candidate.status))
                     } }

@@ -6,7 +6,7 @@ use ::http::StatusCode;
 use maud::html;
 use serde::Deserialize;
 
-use super::address::path_on;
+use super::address::{day_parameter, path_on};
 use super::page::entry;
 use super::reply::Link;
 use crate::api::error::ApiError;
@@ -52,7 +52,7 @@ pub(in crate::web) async fn answer(mut opened: Opened<'_>, id: &str) -> Result<D
             p { @if is_in { "No provision of this snapshot cites it." } @else { "It cites no provision of this snapshot." } }
         }
         ul.links { @for link in &references.nodes { li { (entry(link, day.as_deref())) } } }
-        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}&page=", references.direction))) }
+        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())))) }
     };
     let title = if is_in { "Cited by" } else { "Cites" };
     let html = Page::new(title, Section::Contents, main).html(&opened.visitor);

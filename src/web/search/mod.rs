@@ -11,7 +11,6 @@ use ::http::StatusCode;
 use super::assets::SEARCH;
 use super::frame::{Page, Section};
 use super::law;
-use super::law::cited::CitationAnswer;
 use super::response::{self, Keep};
 use super::shell::{Ask, Opened};
 use crate::api::error::{ApiError, ErrorCode};
@@ -34,7 +33,7 @@ pub(super) async fn answer(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiErro
         true => law::resolve(&mut opened, &query.text).await?.into_iter().next(),
         false => None,
     };
-    if let Some(path) = cited.as_ref().and_then(CitationAnswer::leads_to).filter(|_| !query.stays) {
+    if let Some(path) = cited.as_ref().and_then(|cited| cited.leads_to(query.day.as_deref())).filter(|_| !query.stays) {
         return Ok(opened.answer(response::redirect(&path)));
     }
     let parameters = query.parameters();

@@ -156,7 +156,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
     html! {
         h1.unseen { "Results for " (Letters(&query.text)) }
         (choices.form(false))
-        @if let Some(cited) = cited { (citation(cited)) }
+        @if let Some(cited) = cited { (citation(cited, query.day.as_deref())) }
         @if let Some(corrected) = &found.corrected_query {
             p.meant role="status" {
                 "Searched for " strong { (Letters(corrected)) } " instead; search exactly for "
@@ -194,14 +194,14 @@ fn first_place(pages: Option<Pages>) -> u32 {
 }
 
 /// A citation that leads to no single page.
-fn citation(cited: &CitationAnswer) -> Markup {
+fn citation(cited: &CitationAnswer, day: Option<&str>) -> Markup {
     html! {
         div.banner.mild role="status" {
             p { (Letters(cited.told())) "." }
             @if !cited.candidates.is_empty() {
                 ul.links {
                     @for candidate in cited.candidates.iter().take(FACETS_MAX) {
-                        li { a href=(address::path(&candidate.node_id.to_string())) {
+                        li { a href=(address::path_on(&candidate.node_id.to_string(), day)) {
                             span.citation { (Letters(&candidate.citation)) } " " span.heading { (brief(&candidate.heading)) }
                             @if candidate.status != "in force" { " " span.gone { (candidate.status) } }
                         } }
