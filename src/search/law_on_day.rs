@@ -27,7 +27,7 @@ pub struct LawOnDay {
     /// The number of the stretch of days between two on which anything changes; none of the last days that sources know.
     stretch: Option<usize>,
     standings: Standings,
-    /// The provisions with several wordings, on any day: they are few, and a bit tells it faster than a search.
+    /// The provisions with several wordings, on any day: they are few, and testing a bit is faster than a search.
     several: Arc<Bits>,
     /// The provisions that are not law.
     pub(super) dead: Bits,

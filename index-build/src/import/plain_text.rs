@@ -275,7 +275,7 @@ impl<'o> Reader<'o> {
         false
     }
 
-    /// The containers of a section: those whose lines it stands below, and those that its number names.
+    /// The containers of a section: those whose lines come before it, and those that its number names.
     fn path_of(&self, number: &str, line: u32) -> Vec<FlatContainer> {
         let levels = self.options.container.iter().zip(&self.path);
         let of_level = |(container, open): (&ContainerOptions, &Option<FlatContainer>)| {

@@ -263,7 +263,7 @@ fn paragraph(builder: &mut TextBuilder, node: Node<'_, '_>, depth: usize) {
     builder.end_line();
 }
 
-/// Names the words that stand twice: in a heading, and in the text behind it.
+/// Names the words that the source has twice: in a heading, and in the text after it.
 fn name_left_out(root: Node<'_, '_>, parsed: &mut Parsed) {
     for title in root.descendants().filter(|node| node.tag_name().name() == "title") {
         if title.parent_element().is_some_and(|paragraph| repeats(paragraph, title)) {
