@@ -12,9 +12,10 @@ use std::path::Path;
 
 use hornbook_corpus::outline::DEPTH_MAX;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 
-use crate::account::SourceWords;
-use crate::content::{Content, Handle, NewNode, OnRepeat};
+use crate::account::{CREDIT_LEADS, SourceWords};
+use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
 use crate::fit::Fits;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
@@ -101,14 +102,26 @@ impl Gatherer {
         self.includes.add(include, mistakes);
     }
 
-    /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it.
+    /// A container that a source does not state but imply. The first of a handle is taken, if nobody states it, with the
+    /// notes of all.
     pub fn infer(&mut self, node: NewNode) {
-        match self.inferred.get(&node.handle) {
-            None => drop(self.inferred.insert(node.handle, node)),
-            // A document infers a container for each section in it, and has its heading once.
-            Some(first) if first.position.file == node.position.file => {}
-            Some(_) => self.leave_out(HELD_BY_SEVERAL, &node.content),
+        let NewNode { handle, mut content, position, .. } = match self.inferred.entry(node.handle) {
+            Entry::Vacant(place) => {
+                place.insert(node);
+                return;
+            }
+            Entry::Occupied(_) => node,
+        };
+        let Some(first) = self.inferred.get_mut(&handle) else { return };
+        let is_known = |note: &ContentNote| first.content.notes.contains(note);
+        let (known, new) = std::mem::take(&mut content.notes).into_iter().partition(is_known);
+        content.notes = known;
+        first.content.notes.extend::<Vec<ContentNote>>(new);
+        // A document infers a container for each section in it, and has its heading once.
+        if first.position.file == position.file {
+            content.heading.clear();
         }
+        self.leave_out(HELD_BY_SEVERAL, &content);
     }
 
     fn add_inferred(&mut self, mistakes: &mut Mistakes) -> Result<(), SpoolError> {
@@ -219,6 +232,9 @@ impl Gatherer {
             let notes = content.notes.iter().flat_map(|note| [&note.topic, &note.text]);
             for text in own.into_iter().flatten().chain(notes) {
                 words.leave_out(reason, text);
+            }
+            if content.source_credit.is_some() {
+                CREDIT_LEADS.iter().for_each(|lead| words.leave_out(reason, lead));
             }
         }
     }

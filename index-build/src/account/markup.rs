@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use super::source::SourceWords;
 
-/// Elements within a word or between two words that the file separates itself. All others end a word.
-const INLINE: [&str; 38] = [
-    "a", "abbr", "acronym", "b", "bdi", "big", "bold", "cite", "code", "date", "dfn", "del", "e", "em", "fr", "font",
-    "i", "inline", "ins", "ital", "italic", "kbd", "mark", "q", "ref", "s", "samp", "small", "span", "strike",
-    "strong", "su", "sub", "sup", "term", "tt", "u", "var",
+/// Elements within a word or between two words that the file separates itself. All others end a word, also a fraction:
+/// `8<FR>1/2</FR>` is eight and a half.
+const INLINE: [&str; 37] = [
+    "a", "abbr", "acronym", "b", "bdi", "big", "bold", "cite", "code", "date", "dfn", "del", "e", "em", "font", "i",
+    "inline", "ins", "ital", "italic", "kbd", "mark", "q", "ref", "s", "samp", "small", "span", "strike", "strong",
+    "su", "sub", "sup", "term", "tt", "u", "var",
 ];
 const HTML_VOID: [&str; 8] = ["area", "base", "br", "col", "hr", "img", "link", "meta"];
 /// What these hold is no markup.

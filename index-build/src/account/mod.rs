@@ -20,14 +20,17 @@ use std::path::Path;
 
 use crate::report::WordsReport;
 pub(crate) use form::{CountedLines, Form};
-pub(crate) use snapshot::HeldWords;
 pub use snapshot::ReadBackError;
+pub(crate) use snapshot::{CREDIT_LEADS, HeldWords};
 pub(crate) use source::SourceWords;
 
 /// Words that are shown of those that are lost or invented.
 const EXAMPLES: usize = 12;
 /// Sources that lost the line feeds of their tables glue words together. Importers divide them.
 const JOINED: &str = "words written without a blank between them, which are several words in the snapshot";
+/// The snapshot has the text as the source prints it, without those blanks; another copy of it in the source has them.
+const GLUED: &str =
+    "words that the snapshot has without a blank between them, which another copy in the source divides";
 
 /// Balances every source, given by its number and name, with the snapshot in `dir`.
 pub(crate) fn balance(dir: &Path, sources: Vec<(u16, String, SourceWords)>) -> Result<Vec<WordsReport>, ReadBackError> {
@@ -42,14 +45,14 @@ pub(crate) fn settle_all(held: &HashMap<u16, HeldWords>, sources: Vec<(u16, Stri
 
 fn settle(name: String, source: SourceWords, held: &HeldWords) -> WordsReport {
     let words = source.law.total();
-    let mut open = source.law.less(&held.words);
-    let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_beyond(words)));
+    let mut open = source.law.clone().less(&held.words);
+    let left_out = source.left_out.iter().map(|(reason, words)| ((*reason).to_owned(), open.settle_left_out(words)));
     let mut left_out: BTreeMap<String, u64> = left_out.filter(|(_, count)| *count > 0).collect();
     let names = open.settle_beyond(&held.names);
     let joined = open.settle_joined();
-    if joined > 0 {
-        left_out.insert(JOINED.to_owned(), joined);
-    }
+    let glued = open.settle_glued([&source.law, &source.aside]);
+    let found = [(JOINED, joined), (GLUED, glued)].into_iter().filter(|(_, count)| *count > 0);
+    left_out.extend(found.map(|(reason, count)| (reason.to_owned(), count)));
     let from_set_aside = open.settle_missing(&source.aside);
     let [unaccounted_examples, added_examples] = open.examples(EXAMPLES);
     WordsReport {
@@ -102,10 +105,27 @@ mod tests {
 
     #[test]
     fn words_that_a_source_glues_together_are_their_parts() {
-        let words = source(r#"{"text": "FEEAmount AmountFEE none"}"#);
-        let report = settle("s".to_owned(), words, &held("FEE Amount no", ""));
-        assert_eq!(report.left_out.get(JOINED), Some(&1));
-        assert_eq!((report.unaccounted, report.added), (2, 1), "{report:?}");
+        let words = source(r#"{"text": "FEEAmount $5.00Nonresident none"}"#);
+        let report = settle("s".to_owned(), words, &held("FEE Amount $5.00 Nonresident no", ""));
+        assert_eq!(report.left_out, BTreeMap::from([(JOINED.to_owned(), 1)]));
+        assert_eq!((report.unaccounted, report.added), (1, 1), "{report:?}");
+    }
+
+    #[test]
+    fn what_was_left_out_may_have_the_blanks_that_its_twin_lacks() {
+        let mut words = source(r#"{"text": "NAMEADDITIONAL NAMEADDITIONAL lost"}"#);
+        words.leave_out("written twice", "NAME ADDITIONAL");
+        let report = settle("s".to_owned(), words, &held("NAMEADDITIONAL", ""));
+        assert_eq!(report.left_out, BTreeMap::from([(JOINED.to_owned(), 1)]));
+        assert_eq!((report.unaccounted, report.unaccounted_examples), (1, vec!["lost ×1".to_owned()]));
+    }
+
+    #[test]
+    fn words_that_the_snapshot_glues_together_are_there_but_no_others() {
+        let words = source(r#"{"text": "IN AND FOR THE COURT OF"}"#);
+        let report = settle("s".to_owned(), words, &held("IN AND FORTHE", ""));
+        assert_eq!(report.left_out, BTreeMap::from([(GLUED.to_owned(), 2)]));
+        assert_eq!((report.unaccounted, report.added), (2, 0), "{report:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::words::Words;
 
 /// Words before source credits, which say no more than that a credit follows.
-pub(super) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
+pub(crate) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
 
 /// Words between the numbers of a range.
 pub(super) const RANGE_WORDS: &str = "through to and inclusive";

@@ -1,4 +1,4 @@
-//! A multiset of words. A word is a run of letters and digits, as it is written.
+//! A multiset of words as they are written.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl Words {
             self.change(word, -count);
         }
         self.counts.retain(|_, count| *count != 0);
-        Balance { counts: self.counts }
+        Balance { counts: self.counts, spare: HashMap::default() }
     }
 
     fn change(&mut self, word: &str, by: i64) {
@@ -63,15 +63,39 @@ impl Words {
     }
 }
 
-/// The runs of letters and digits of a text.
+/// The words of a text: runs of letters or of digits. A capital after a small letter begins a word: sources that lost the
+/// line feeds of their tables have `$50.00Nonresident` and `FeeAmount`, which importers divide.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.flat_map(|run| Parts { rest: run })
+}
+
+struct Parts<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let mut letters = self.rest.char_indices();
+        let (_, mut last) = letters.next()?;
+        let is_end = |last: char, next: char| {
+            last.is_numeric() != next.is_numeric() || last.is_lowercase() && next.is_uppercase()
+        };
+        let end = letters.find_map(|(at, next)| is_end(std::mem::replace(&mut last, next), next).then_some(at));
+        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        Some(word)
+    }
 }
 
 /// Words that are in one of two places only, or more often than in the other.
 #[derive(Debug)]
 pub(super) struct Balance {
     counts: HashMap<Box<str>, i64, FxBuildHasher>,
+    /// Words that were left out for a reason and are not beyond: the source has them within another word.
+    spare: HashMap<Box<str>, i64, FxBuildHasher>,
 }
 
 impl Balance {
@@ -83,6 +107,17 @@ impl Balance {
     /// The same for what is missing.
     pub(super) fn settle_missing(&mut self, with: &Words) -> u64 {
         self.settle(with, -1)
+    }
+
+    /// Settles what is beyond with words that were left out.
+    pub(super) fn settle_left_out(&mut self, with: &Words) -> u64 {
+        for (word, count) in &with.counts {
+            let beyond = self.counts.get(word).copied().unwrap_or_default().max(0);
+            if *count > beyond {
+                *self.spare.entry(word.clone()).or_default() += count - beyond;
+            }
+        }
+        self.settle(with, 1)
     }
 
     fn settle(&mut self, with: &Words, sign: i64) -> u64 {
@@ -97,11 +132,13 @@ impl Balance {
         settled
     }
 
-    /// Settles words beyond that are several missing words without a blank between them, and returns how many that were.
+    /// Settles words beyond that are several words, missing or left out, without a blank between them, and returns how many
+    /// that were.
     pub(super) fn settle_joined(&mut self) -> u64 {
         let mut joined: Vec<Box<str>> =
             self.counts.iter().filter(|(_, count)| **count > 0).map(|(word, _)| word.clone()).collect();
-        joined.sort();
+        // The longest have the fewest ways to be divided.
+        joined.sort_by_key(|word| (std::cmp::Reverse(word.len()), word.clone()));
         let mut settled = 0;
         for word in joined {
             while self.counts[&word] > 0 {
@@ -109,13 +146,27 @@ impl Balance {
                 if !self.divide(&word, &mut parts) {
                     break;
                 }
-                parts.iter().for_each(|part| *self.counts.entry((*part).into()).or_default() += 1);
+                parts.iter().for_each(|part| self.take(part));
                 *self.counts.entry(word.clone()).or_default() -= 1;
                 settled += 1;
             }
         }
         self.counts.retain(|_, open| *open != 0);
         settled
+    }
+
+    /// Takes a word that is missing or was left out.
+    fn take(&mut self, word: &str) {
+        match self.counts.get_mut(word).filter(|count| **count < 0) {
+            Some(missing) => *missing += 1,
+            None => *self.spare.entry(word.into()).or_default() -= 1,
+        }
+    }
+
+    /// How often a word is missing or was left out.
+    fn takable(&self, word: &str) -> i64 {
+        let missing = self.counts.get(word).map_or(0, |count| (-*count).max(0));
+        missing + self.spare.get(word).copied().unwrap_or_default()
     }
 
     /// Divides a text into missing words, the longest first.
@@ -130,8 +181,7 @@ impl Balance {
         for end in ends {
             let (part, rest) = text.split_at(end);
             let taken = parts.iter().filter(|other| **other == part).count() as i64;
-            let is_missing = self.counts.get(part).is_some_and(|count| -count > taken);
-            if is_missing && parts.len() < PARTS_MAX {
+            if self.takable(part) > taken && parts.len() < PARTS_MAX {
                 parts.push(part);
                 if self.divide(rest, parts) {
                     return true;
@@ -140,6 +190,65 @@ impl Balance {
             }
         }
         false
+    }
+
+    /// Settles words beyond that stand in a missing word, without a blank to the words of the source beside them, and returns
+    /// how many that were: the source shows elsewhere where such a word of its own is to be divided.
+    pub(super) fn settle_glued(&mut self, source: [&Words; 2]) -> u64 {
+        /// Digits can be divided in very many ways.
+        const STEPS_MAX: usize = 20_000;
+        let is_known = |word: &str| source.iter().any(|words| words.counts.get(word).is_some_and(|count| *count > 0));
+        let mut glued: Vec<(Box<str>, i64)> = self.counts.iter().map(|(word, count)| (word.clone(), -count)).collect();
+        glued.retain(|(_, count)| *count > 0);
+        glued.sort();
+        let mut settled = 0;
+        for (word, count) in glued {
+            for _ in 0..count {
+                let mut steps = STEPS_MAX;
+                let Some(parts) = self.divide_glued(&word, &is_known, 0, &mut steps) else { break };
+                let mut taken = 0;
+                for part in parts {
+                    if let Some(beyond) = self.counts.get_mut(part).filter(|count| **count > 0) {
+                        *beyond -= 1;
+                        taken += 1;
+                    }
+                }
+                if taken == 0 {
+                    break;
+                }
+                *self.counts.entry(word.clone()).or_default() += 1;
+                settled += taken;
+            }
+        }
+        self.counts.retain(|_, open| *open != 0);
+        settled
+    }
+
+    /// Divides a missing word into words of the source, those beyond first.
+    fn divide_glued<'w>(
+        &self,
+        text: &'w str,
+        is_known: &impl Fn(&str) -> bool,
+        depth: usize,
+        steps: &mut usize,
+    ) -> Option<Vec<&'w str>> {
+        const PARTS_MAX: usize = 8;
+        if text.is_empty() {
+            return (depth > 1).then(Vec::new);
+        }
+        if depth == PARTS_MAX || *steps == 0 {
+            return None;
+        }
+        *steps -= 1;
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]).collect();
+        let is_beyond = |word: &str| self.counts.get(word).is_some_and(|count| *count > 0);
+        let beyond = ends.iter().rev().filter(|&&end| is_beyond(&text[..end]));
+        let known = ends.iter().rev().filter(|&&end| !is_beyond(&text[..end]) && is_known(&text[..end]));
+        beyond.chain(known).find_map(|&end| {
+            let mut rest = self.divide_glued(&text[end..], is_known, depth + 1, steps)?;
+            rest.insert(0, &text[..end]);
+            Some(rest)
+        })
     }
 
     pub(super) fn beyond(&self) -> u64 {

@@ -8,6 +8,9 @@ use crate::import::target::Target;
 use crate::includes::Include;
 use crate::report::{SourcePosition, WarningKind};
 
+/// Why a heading is in no container of its own.
+pub(crate) const REPEATED_HEADING: &str = "headings that repeat those of the same container";
+
 /// Parses one document.
 pub type ParseDocument = fn(&Document, Target<'_>) -> Parsed;
 

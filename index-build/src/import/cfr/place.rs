@@ -10,7 +10,7 @@ use super::elements::Elements;
 use super::names::{self, Attachment, Level, Numbers};
 use super::setter::Text;
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
-use crate::import::document::{Document, Parsed};
+use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::slug::slug;
 use crate::import::target::Target;
 use crate::order::SortKey;
@@ -95,7 +95,7 @@ impl<'r> Reading<'r> {
         place.above.push(Above { level, number: number.clone(), key: key.clone(), citation: citation.clone(), handle });
         let own_text = elements.take_text();
         if !self.keys.insert(key.clone()) {
-            self.parsed.leave_out("headings that repeat those of the same container", heading);
+            self.parsed.leave_out(REPEATED_HEADING, heading);
             self.continued(handle, elements);
             if let Some(text) = own_text {
                 self.introduction(&place, is_whole.then_some(heading), text, node);

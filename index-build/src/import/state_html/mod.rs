@@ -10,7 +10,7 @@ mod section;
 mod settings;
 
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::import::document::{Document, Parsed};
+use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::html::{self, Element, Part};
 use crate::import::levels::Label;
 use crate::import::options;
@@ -123,6 +123,9 @@ impl<'a> Reader<'a> {
             ..Content::default()
         };
         let parent = parent.map(|own| own.handle);
+        if self.parsed.inferred.iter().any(|known| known.handle == handle) {
+            self.parsed.leave_out(REPEATED_HEADING, heading.clone());
+        }
         self.containers += 1;
         // Where each counts its sections from one, they stand as the document has them: `IX` is after `V`.
         let counts_anew = self.target.citation.is_some_and(|template| template.contains(CONTAINER));

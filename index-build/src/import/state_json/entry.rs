@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::heading;
-use super::repetition::{self, Undone, WRITTEN_TWICE};
+use super::repetition::{self, DOUBTFUL, Undone, WRITTEN_TWICE};
 use super::section::Section;
 use super::settings::Settings;
 use super::wording;
@@ -37,7 +37,8 @@ pub(super) fn left_out(entry: &Entry, twice: bool, reason: &'static str) -> Vec<
     let paragraphs: Vec<&str> = entry.text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
     let undone = repetition::undo(&paragraphs, twice);
     let lines = undone.lines.into_iter().map(|line| (reason, line.to_owned()));
-    lines.chain(undone.equal.into_iter().map(|words| (WRITTEN_TWICE, words.to_owned()))).collect()
+    let equal = undone.equal.into_iter().map(|words| (WRITTEN_TWICE, words.to_owned()));
+    lines.chain(equal).chain(undone.doubtful.into_iter().map(|words| (DOUBTFUL, words.to_owned()))).collect()
 }
 
 /// Reads an entry; one that is no section is an error that says why. `twice` says whether its document writes elements twice.
@@ -52,6 +53,7 @@ pub(super) fn section(entry: &Entry, twice: bool, settings: &Settings) -> Result
     let undone = repetition::undo(&paragraphs, twice);
     name_repetition(&undone, &mut section);
     section.left_out.extend(undone.equal.iter().map(|&words| (WRITTEN_TWICE, words.to_owned())));
+    section.left_out.extend(undone.doubtful.iter().map(|&words| (DOUBTFUL, words.to_owned())));
     wording::read(&undone.lines, heading, settings, &mut section);
     if let [only] = &mut section.wordings[..]
         && only.credit.is_none()

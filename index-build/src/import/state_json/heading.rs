@@ -201,8 +201,8 @@ fn clean(wording: &mut Wording, section: &mut Section) {
     );
     let found = run_on.captures(&wording.heading);
     if let Some(found) = found.and_then(|found| found.iter().skip(1).flatten().next()) {
-        let end = found.end();
-        wording.heading.truncate(end);
+        let behind = wording.heading.split_off(found.end());
+        section.left_out.push(("other sections or law behind a heading", behind));
         let what = format!("the heading of '{}' ran on into other sections or the text", section.number);
         section.faults.push((WarningKind::RunOnHeading, what));
     }

@@ -13,6 +13,8 @@ use std::cell::Cell;
 
 /// Why such words are in no text.
 pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
+/// The same, where only a warning with the words can tell whether it was right.
+pub(super) const DOUBTFUL: &str = "paragraphs taken for repeated, though nothing shows it";
 
 /// Paragraphs without repetition.
 #[derive(Debug, Default)]

@@ -139,6 +139,7 @@ fn divide(
         let mut notes = lines.split_off(credit.end);
         let rest = next.map(|next| notes.split_off(next));
         lines.truncate(credit.at);
+        section.left_out.extend(credit.repeated.into_iter().map(|acts| (WRITTEN_TWICE, acts)));
         lines.extend(Some(credit.law).filter(|law| !law.is_empty()));
         (wording.law, wording.credit, wording.notes) = (lines, Some(credit.acts), notes);
         if rest.is_some() {
@@ -200,6 +201,8 @@ struct Credit {
     /// What the first line has before it.
     law: String,
     acts: String,
+    /// Lines that say again what the line before them says.
+    repeated: Vec<String>,
 }
 
 fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Credit> {
@@ -215,13 +218,16 @@ fn next_credit(lines: &[String], from: usize, settings: &Settings) -> Option<Cre
     }
     // Some publishers give each act a line of its own.
     let is_whole = |line: &&String| settings.credit.find(line).is_some_and(|found| found.start() == 0);
+    let mut repeated = Vec::new();
     while let Some(more) = lines.get(end).filter(is_whole).filter(|line| names_acts(line)) {
-        if !acts.ends_with(more.as_str()) {
+        if acts.ends_with(more.as_str()) {
+            repeated.push(more.clone());
+        } else {
             acts = format!("{acts} {more}");
         }
         end += 1;
     }
-    Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts) })
+    Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts), repeated })
 }
 
 /// `Source:` alone, and the acts in the next line.
