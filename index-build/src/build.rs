@@ -414,7 +414,7 @@ impl Context<'_> {
         };
         for body in bodies.iter().filter(has_own_tags) {
             for node in &body.nodes {
-                tags.extend(spool.read(node.content)?.tags);
+                tags.extend(node.content.read(spool)?.tags);
             }
         }
         if tags.len() > usize::from(u16::MAX) {

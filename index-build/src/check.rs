@@ -84,11 +84,11 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
 
 /// Every wording of a node.
 fn wordings_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
-    let mut own = spool.read(node.content)?;
+    let mut own = node.content.read(spool)?;
     if let Some(names) = &node.names {
         own.citation = names.citation(&own.citation);
         own.number = names.provision_number().map(str::to_owned).or(own.number);
     }
-    let others = node.wordings.iter().map(|&span| spool.read(span)).collect::<Result<_, _>>()?;
+    let others = node.wordings.iter().map(|other| other.read(spool)).collect::<Result<_, _>>()?;
     Ok(in_order_of_time(own, others))
 }

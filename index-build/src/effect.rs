@@ -44,6 +44,18 @@ impl Effect {
         *self != Self::default()
     }
 
+    /// The time of a wording without a remark, in a container with one: it begins with the later of both, and ends with the
+    /// earlier.
+    #[must_use]
+    pub(crate) fn within(self, container: &Self) -> Self {
+        let ends_first = match (&self.to, &container.to) {
+            (Some(own), Some(to)) => own <= to,
+            (own, _) => own.is_some(),
+        };
+        let (to, then) = if ends_first { (self.to, self.then) } else { (container.to.clone(), container.then) };
+        Self { from: self.from.max(container.from.clone()), to, then, ..container.clone() }
+    }
+
     /// Two remarks on one wording. They hold together, unless they give the same day twice.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
@@ -351,6 +363,23 @@ mod tests {
         ] {
             assert_eq!(said(law), "none", "{law}");
         }
+    }
+
+    #[test]
+    fn a_wording_in_a_container_with_a_remark_has_the_narrower_time() {
+        let container = read("Effective July 1, 2022, until July 1, 2024").unwrap();
+        let within = |from: Option<&str>, to: Option<&str>| {
+            let own = Effect { from: from.map(str::to_owned), to: to.map(str::to_owned), ..Effect::default() };
+            let found = own.within(&container);
+            assert_eq!(found.remark, container.remark);
+            (found.from.unwrap(), found.to.unwrap())
+        };
+        let days = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(within(None, None), days("2022-07-01", "2024-07-01"));
+        assert_eq!(within(Some("2021-01-01"), Some("2025-01-01")), days("2022-07-01", "2024-07-01"));
+        assert_eq!(within(Some("2023-01-01"), Some("2024-01-01")), days("2023-01-01", "2024-01-01"));
+        let unknown = Effect::since(Some("2021-01-01".into())).within(&Effect::unknown("Contingent"));
+        assert!(unknown.uncertain && unknown.from.is_some());
     }
 
     #[test]

@@ -10,12 +10,13 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use hornbook_corpus::outline::DEPTH_MAX;
+use hornbook_corpus::outline::{DEPTH_MAX, Status};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::account::{CREDIT_LEADS, SourceWords};
 use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::effect::{self, Effect};
 use crate::fit::Fits;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
@@ -39,6 +40,8 @@ struct Skeleton {
     line: Option<u32>,
     content: SpoolSpan,
     names: Option<Box<NameParts>>,
+    /// Of a container: what its heading says of the time in which what lies in it is law.
+    effect: Option<Box<Effect>>,
 }
 
 /// Takes the nodes of one code body after another.
@@ -52,6 +55,8 @@ pub struct Gatherer {
     cited: HashMap<Handle, u32>,
     /// Containers that are added when the code body ends, unless they were stated.
     inferred: IndexMap<Handle, NewNode>,
+    /// Whether the heading of any container says when what lies in it is law.
+    has_effects: bool,
     includes: Includes,
     provisions: u64,
     /// Words of nodes that are not kept because another node has them, by source.
@@ -67,13 +72,42 @@ pub struct GatheredNode {
     pub subtree_end: u32,
     pub depth: u8,
     pub is_provision: bool,
-    pub content: SpoolSpan,
+    pub content: GatheredContent,
     /// Further nodes of the same citation that are wordings of this one.
-    pub wordings: Vec<SpoolSpan>,
+    pub wordings: Vec<GatheredContent>,
     /// Nodes that repeat one of its wordings, whose notes and citations are taken.
-    pub repeats: Vec<SpoolSpan>,
+    pub repeats: Vec<GatheredContent>,
     /// What completes its citation, where the importer did not know all of it.
     pub names: Option<Box<NameParts>>,
+}
+
+/// Content in the spool, and what the nearest container around it that says anything of it says of the time in which its
+/// sections are law: `Subchapter VI. Training. [Expires September 30, 2024]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatheredContent {
+    span: SpoolSpan,
+    effect: Option<Box<Effect>>,
+}
+
+impl GatheredContent {
+    pub fn bytes(&self) -> usize {
+        self.span.bytes()
+    }
+
+    /// Wordings of provisions that have no remark of their own have the time of their container.
+    pub fn read(&self, spool: &Spool) -> Result<Content, SpoolError> {
+        let mut content = spool.read(self.span)?;
+        if let Some(effect) = self.effect.as_deref().filter(|_| content.text.is_some()) {
+            let Content { effect: own, status, wordings, .. } = &mut content;
+            let further = wordings.iter_mut().map(|wording| (&mut wording.effect, wording.status));
+            let has_none = |(own, status): &(&mut Effect, Option<Status>)| {
+                own.remark.is_none() && status.is_none_or(|status| status == Status::InForce)
+            };
+            let own = std::iter::once((own, *status)).chain(further).filter(has_none);
+            own.for_each(|(own, _)| *own = std::mem::take(own).within(effect));
+        }
+        Ok(content)
+    }
 }
 
 impl Gatherer {
@@ -85,6 +119,7 @@ impl Gatherer {
             seen: HashMap::new(),
             cited: HashMap::new(),
             inferred: IndexMap::new(),
+            has_effects: false,
             includes: Includes::default(),
             provisions: 0,
             left_out: BTreeMap::new(),
@@ -177,10 +212,13 @@ impl Gatherer {
         let is_provision = content.text.is_some();
         self.provisions += u64::from(is_provision);
         let names = content.name_parts.take().map(Box::new);
+        let (of_heading, _) = if is_provision { Default::default() } else { effect::of_heading(&content.heading) };
+        let effect = of_heading.is_stated().then(|| Box::new(of_heading));
+        self.has_effects |= effect.is_some();
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
         let line = position.line;
-        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line, content, names });
+        self.nodes.push(Skeleton { parent, key, sort, on_repeat, is_provision, file, line, content, names, effect });
         Ok(())
     }
 
@@ -211,8 +249,26 @@ impl Gatherer {
         self.complete_names();
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
+        self.warn_of_unknown_effects(warnings)?;
         self.forget_body();
         Ok(tree)
+    }
+
+    fn warn_of_unknown_effects(&self, warnings: &mut Warnings) -> Result<(), SpoolError> {
+        for (node, skeleton) in (0_u32..).zip(&self.nodes) {
+            if let Some(remark) =
+                skeleton.effect.as_ref().filter(|effect| effect.uncertain).map(|effect| &effect.remark)
+            {
+                let heading = self.spool.read(skeleton.content)?.heading;
+                let what = format!(
+                    "'{heading}': nobody knows by '{}' when what lies in it is law; sections without a remark of their own are served \
+                     as uncertain",
+                    remark.as_deref().unwrap_or_default()
+                );
+                warnings.add(WarningKind::UncertainValidity, self.position(node), what);
+            }
+        }
+        Ok(())
     }
 
     /// Ends a code body whose nodes are not wanted any more.
@@ -221,6 +277,7 @@ impl Gatherer {
         self.seen.clear();
         self.cited.clear();
         self.inferred.clear();
+        self.has_effects = false;
         self.includes.clear();
         self.files.clear();
     }
@@ -279,6 +336,14 @@ impl Gatherer {
         chain.into_iter().filter_map(|node| self.nodes[node as usize].names.as_deref())
     }
 
+    /// The content of a node with what the containers around it say of its time. In a circle it ends somewhere.
+    fn content(&self, node: u32) -> GatheredContent {
+        let above = std::iter::successors(Some(node), |&node| self.parent_of(node).ok().flatten());
+        let mut above = above.take(usize::from(DEPTH_MAX)).filter(|_| self.has_effects);
+        let effect = above.find_map(|node| self.nodes[node as usize].effect.clone());
+        GatheredContent { span: self.nodes[node as usize].content, effect }
+    }
+
     /// Nodes that share a key: joins wordings, drops exact repeats, gives the rest keys of their own. Returns, for
     /// every node, what became of it.
     fn reconcile_repeats(&mut self, warnings: &mut Warnings, mistakes: &mut Mistakes) -> Result<Vec<Fate>, SpoolError> {
@@ -312,7 +377,7 @@ impl Gatherer {
         let mut members = Vec::with_capacity(group.len());
         for &node in group {
             let skeleton = &self.nodes[node as usize];
-            let mut content = self.spool.read(skeleton.content)?;
+            let mut content = self.content(node).read(&self.spool)?;
             if let Some(names) = &skeleton.names {
                 content.citation = names.citation(&content.citation);
             }
@@ -321,8 +386,7 @@ impl Gatherer {
         }
         let resolved = wordings::reconcile(members);
         for (rank, entry) in resolved.kept.iter().enumerate() {
-            let contents =
-                |nodes: &[u32]| nodes.iter().map(|&node| self.nodes[node as usize].content).collect::<Vec<_>>();
+            let contents = |nodes: &[u32]| nodes.iter().map(|&node| self.content(node)).collect();
             fates[entry.node as usize] =
                 Fate::Kept { wordings: contents(&entry.wordings), repeats: contents(&entry.repeats) };
             for &wording in &entry.wordings {
@@ -438,7 +502,7 @@ impl Gatherer {
                 subtree_end: ordinal + 1,
                 depth,
                 is_provision: skeleton.is_provision,
-                content: skeleton.content,
+                content: self.content(node),
                 wordings,
                 repeats,
                 names: skeleton.names.clone(),
@@ -464,8 +528,8 @@ struct NoParent;
 #[derive(Clone, Debug)]
 enum Fate {
     Kept {
-        wordings: Vec<SpoolSpan>,
-        repeats: Vec<SpoolSpan>,
+        wordings: Vec<GatheredContent>,
+        repeats: Vec<GatheredContent>,
     },
     /// It is a part of a node that is kept.
     Joined,

@@ -13,19 +13,20 @@ use sha2::{Digest, Sha256};
 
 use crate::content::Content;
 use crate::earlier_chunks::EarlierChunks;
-use crate::gather::GatheredNode;
-use crate::spool::{Spool, SpoolError, SpoolSpan};
+use crate::gather::{GatheredContent, GatheredNode};
+use crate::spool::{Spool, SpoolError};
 use crate::wordings::{self, in_order_of_time, take_from_repeat};
 
 /// The content of a node with the nodes joined to it: the wording that was law on the last day its source knows, and the
 /// others in the order of time.
 pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Result<Content, SpoolError> {
-    let mut content = spool.read(node.content)?;
+    let mut content = node.content.read(spool)?;
     if let Some(names) = &node.names {
         content.citation = names.citation(&content.citation);
         content.number = names.provision_number().map(str::to_owned).or(content.number);
     }
-    let read = |spans: &[SpoolSpan]| spans.iter().map(|&span| spool.read(span)).collect::<Result<Vec<Content>, _>>();
+    let read =
+        |others: &[GatheredContent]| others.iter().map(|other| other.read(spool)).collect::<Result<Vec<Content>, _>>();
     let (citation, number, level) = (content.citation.clone(), content.number.clone(), content.level.clone());
     let mut wordings = in_order_of_time(content, read(&node.wordings)?);
     for repeat in read(&node.repeats)? {

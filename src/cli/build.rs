@@ -7,8 +7,8 @@ use hornbook::state::create_data_directory;
 use hornbook_index_build::build::{BuildOptions, Built, Destination, build};
 use hornbook_index_build::check::{Checked, check};
 use hornbook_index_build::progress::Progress;
-use hornbook_index_build::report::WordsReport;
-use hornbook_index_build::report::{Warning, WarningKind, WarningReport};
+use hornbook_index_build::report::{Warning, WarningKind, WarningReport, WordsReport};
+use hornbook_index_build::validity_counts::ValidityCounts;
 
 use crate::cli::output::{count, print};
 use crate::cli::table::{Table, bytes, seconds};
@@ -116,8 +116,26 @@ fn checked(checked: &Checked) -> String {
         bodies.row([name.clone(), nodes.to_string()]);
     }
     let mut out = bodies.render();
+    out += &validity_text(&checked.validity);
+    out += &words_text(&checked.words);
     out += &warnings_text(&checked.warnings, "a build lists all in its report.json");
     out + &format!("no errors in {}\n", count(checked.sources as u64, "source", "sources"))
+}
+
+/// What each source says of the time in which its wordings are law.
+fn validity_text(sources: &[(String, ValidityCounts)]) -> String {
+    if sources.is_empty() {
+        return String::new();
+    }
+    let columns = ["source", "provisions", "wordings", "from a day", "until a day", "both", "uncertain", "undated"];
+    let mut table = Table::new(columns);
+    for (source, counts) in sources {
+        let ValidityCounts { provisions, wordings, from, to, both, uncertain, undated, .. } = counts;
+        let numbers = [provisions, wordings, from, to, both, uncertain, undated].map(u64::to_string);
+        let [provisions, wordings, from, to, both, uncertain, undated] = numbers;
+        table.row([source.clone(), provisions, wordings, from, to, both, uncertain, undated]);
+    }
+    table.render()
 }
 
 /// Warnings by kind, each with examples, and where the whole list is.

@@ -140,5 +140,9 @@ fn a_check_of_good_sources_counts_them() {
     let plan = sample_plan().display().to_string();
     let told = data.run(&["build", &plan, "--check"]);
     assert!(told.contains("Arden Revised Statutes") && told.contains("no errors in "), "{told}");
+    assert!(
+        told.contains("until a day") && told.contains("words left out: "),
+        "times and words of each source: {told}"
+    );
     assert!(!data.0.path().join("data").exists(), "nothing is written");
 }

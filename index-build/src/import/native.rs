@@ -367,7 +367,7 @@ mod tests {
         let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
         assert!(mistakes.is_empty(), "{mistakes}");
         let spool = gatherer.into_spool();
-        let contents = tree.iter().map(|node| spool.read(node.content).unwrap()).collect();
+        let contents = tree.iter().map(|node| node.content.read(&spool).unwrap()).collect();
         Ok((contents, warnings.into_parts().0))
     }
 

@@ -295,7 +295,7 @@ mod tests {
             return Err(mistakes.to_string());
         }
         let spool = gatherer.into_spool();
-        let nodes = tree.into_iter().map(|node| (node.key, spool.read(node.content).unwrap())).collect();
+        let nodes = tree.into_iter().map(|node| (node.key, node.content.read(&spool).unwrap())).collect();
         Ok((nodes, warnings.total()))
     }
 

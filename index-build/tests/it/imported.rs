@@ -78,9 +78,9 @@ pub(crate) fn import(documents: &[Document], source: &Source<'_>) -> Imported {
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
     let spool = gatherer.into_spool();
     let nodes = tree.into_iter().map(|node| {
-        let mut content = spool.read(node.content).unwrap();
+        let mut content = node.content.read(&spool).unwrap();
         for wording in node.wordings {
-            content.wordings.push(spool.read(wording).unwrap());
+            content.wordings.push(wording.read(&spool).unwrap());
         }
         (node.key, content, node.depth)
     });

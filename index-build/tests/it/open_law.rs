@@ -71,7 +71,7 @@ fn of_lines(plan: &Plan) -> Provisions {
     assert!(mistakes.is_empty(), "{mistakes}");
     let spool = gatherer.into_spool();
     let provision = |content: Content| content.text.map(|text| (content.heading, text));
-    tree.into_iter().map(|node| (node.key, provision(spool.read(node.content).unwrap()))).collect()
+    tree.into_iter().map(|node| (node.key, provision(node.content.read(&spool).unwrap()))).collect()
 }
 
 /// Keys that only one of the two has, and provisions of both whose words differ.

@@ -159,12 +159,12 @@ pub(crate) fn import(documents: &[Document], plan: &Plan) -> Result<(Vec<Node>, 
     }
     let spool = gatherer.into_spool();
     let nodes = tree.into_iter().map(|node| {
-        let mut content = spool.read(node.content).unwrap();
+        let mut content = node.content.read(&spool).unwrap();
         if let Some(names) = &node.names {
             content.citation = names.citation(&content.citation);
             content.number = names.provision_number().map(str::to_owned).or(content.number);
         }
-        let wordings = node.wordings.iter().map(|&wording| spool.read(wording).unwrap()).collect();
+        let wordings = node.wordings.iter().map(|wording| wording.read(&spool).unwrap()).collect();
         Node { key: node.key, depth: node.depth, content, wordings }
     });
     Ok((nodes.collect(), warnings))

@@ -201,6 +201,24 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
     assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It was."), None));
 }
 
+#[test]
+fn sections_have_the_time_that_their_container_names() {
+    let html = "<h1>Title 9. Ways.</h1><h2 class=oneh2>Chapter 3. Inns. (Effective until July 1, 2025)</h2>\
+                <h3>§ 9-9. Beds.</h3><p>Two to a room.</p><h3>§ 9-10. (Expires May 1, 2020) Stables.</h3><p>Hay.</p>\
+                <h2 class=oneh2>Chapter 3. Inns. (Effective July 1, 2025)</h2><h3>§ 9-9. Beds.</h3><p>One to a room.</p>";
+    let imported = import_one("t9.html", html, &virginia());
+    let beds = imported.node("va/code/s9-9");
+    let days: Vec<_> = std::iter::once(beds)
+        .chain(&beds.wordings)
+        .map(|wording| {
+            let effect = &wording.effect;
+            (wording.text.as_deref().unwrap(), effect.from.as_deref(), effect.to.as_deref())
+        })
+        .collect();
+    assert_eq!(days, [("Two to a room.", None, Some("2025-07-01")), ("One to a room.", Some("2025-07-01"), None)]);
+    assert_eq!(imported.node("va/code/s9-10").effect.remark.as_deref(), Some("Expires May 1, 2020"), "its own remark");
+}
+
 /// Links in the pages of these releases have a line break before and behind them.
 #[test]
 fn line_breaks_at_links_part_no_punctuation() {

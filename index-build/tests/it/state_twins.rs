@@ -44,7 +44,7 @@ fn flat_keys(path: &Path, key: &str) -> BTreeSet<String> {
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
     let spool = gatherer.into_spool();
     let is_provision = |content: &Content| content.text.is_some();
-    tree.into_iter().filter(|node| is_provision(&spool.read(node.content).unwrap())).map(|node| node.key).collect()
+    tree.into_iter().filter(|node| is_provision(&node.content.read(&spool).unwrap())).map(|node| node.key).collect()
 }
 
 fn first_line(path: &Path) -> (String, String) {

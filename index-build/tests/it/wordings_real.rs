@@ -200,6 +200,15 @@ fn the_district_changes_on_its_days() {
                 ("2026-11-24", "in force", "(a) The Mayor shall issue"),
             ],
         ),
+        // Only the heading of their subchapter says so.
+        (
+            "dc/code/s32-1691.02",
+            [
+                ("2024-09-29", "in force", "(a) The WIC, in collaboration"),
+                ("2024-09-30", "expired", "(a) The WIC, in collaboration"),
+                ("2026-11-24", "expired", "(a) The WIC, in collaboration"),
+            ],
+        ),
         (
             "dc/code/s1-309.14",
             [

@@ -9,7 +9,6 @@ use super::notes::Notes;
 use super::source::{Source, child, elements, holds_sections, name, words, words_of};
 use super::{href, section, status};
 use crate::content::{Content, Handle, NewNode, OnRepeat};
-use crate::effect::{self, Effect};
 use crate::import::levels::Label;
 use crate::import::unknown::is_words;
 use crate::includes::Include;
@@ -80,11 +79,6 @@ impl<'w, 's, 'd> Walk<'w, 's, 'd> {
     fn container(&mut self, node: Node<'_, '_>, parent: Option<Handle>, sort: SortKey) {
         let number = words_of(node, "num");
         let heading = heading_of(&words_of(node, "prefix"), &number, &words_of(node, "heading"));
-        if let (Effect { remark: Some(remark), .. }, _) = effect::of_heading(&heading) {
-            // The sections in it are read from files of their own, which do not say so.
-            let what = format!("'{heading}': nothing says whether '{remark}' holds for each section in it");
-            self.source.warn(WarningKind::UncertainValidity, node, what);
-        }
         let mut notes = Notes::of(node);
         loose(node).for_each(|words| notes.add("Text", words));
         let reason = words_of(node, "reason");

@@ -71,7 +71,7 @@ fn ids_stay_the_same_when_the_source_changes() {
         .collect();
     let (mut provisions, mut parts) = (0, 0);
     for node in &tree {
-        let content = spool.read(node.content).unwrap();
+        let content = node.content.read(&spool).unwrap();
         let same = match content.text {
             Some(_) => by_reference.get(content.reference.as_str()).inspect(|_| provisions += 1),
             None => containers.get(&content.citation.to_lowercase()).inspect(|_| parts += 1),
