@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
 
-/// Which half a query belongs to: one is for choosing numbers, the other only ever reported.
+/// What a query is for: training what is learned from many, choosing numbers, or reports alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
+    Train,
     Tune,
     Report,
 }
@@ -218,6 +219,8 @@ pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Resu
         0 => Split::Tune,
         _ => Split::Report,
     };
+    // There are two halves: the first is for training too.
+    let split = split.map(|split| if split == Split::Train { Split::Tune } else { split });
     let outline = &snapshot.outline;
     let is_asked = |&node: &NodeOrdinal| {
         outline.is_provision(node) && outline.status(node).is_living() && split.is_none_or(|split| split == half(node))
