@@ -121,13 +121,13 @@ impl Tuning {
         likeness_power: 1.5,
         dead: 0.85,
         coverage_power: 4.0,
-        synonym_share: 0.25,
+        synonym_share: 0.35,
         question: KindTuning {
             keyword: 0.2,
             interaction: 0.35,
             encoded: 0.3,
             in_a_row: 0.0,
-            cited_by: 0.12,
+            cited_by: 0.1,
             chunk_candidates: 160,
         },
         topic: KindTuning {
@@ -135,7 +135,7 @@ impl Tuning {
             interaction: 0.4,
             encoded: 0.3,
             in_a_row: 0.3,
-            cited_by: 0.06,
+            cited_by: 0.04,
             chunk_candidates: 64,
         },
         phrase: KindTuning {

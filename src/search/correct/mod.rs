@@ -1,8 +1,8 @@
 //! Corrects the misspelt words of a query before it is searched for.
 //!
 //! A word is misspelt if the corpus has it nowhere as it is spelt, or hardly anywhere while a word near to it is found several
-//! hundred times as often, and if it is no English word that the embedder knows whole: who asks for kittens means kittens,
-//! whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
+//! hundred times as often, and if it is no English word that the embedder knows whole and no word of the tables of synonyms:
+//! who asks for kittens or a prenup means them, whether or not a law names them. It becomes the near word that the searched range says most often, weighed against how
 //! likely the slip is (`slip`) and how often it is found with the rest of the query (`context`). Where the range has none that
 //! an easy slip leads to, it becomes an English word, which has a meaning to search by; then a word that a harder slip leads
 //! to; and if there is none, the two words that were run together. Citations, numbers, phrases and exclusions stay as they
@@ -19,7 +19,7 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 
 use super::engine::Engine;
 use super::error::SearchError;
-use super::understand::{Understood, is_quote, is_stop_word, term_of};
+use super::understand::{Understood, is_quote, is_said, is_stop_word, term_of};
 use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
 use slip::{cost_of_slip, sounds_like};
 
@@ -120,7 +120,7 @@ impl Engine {
     }
 
     fn may_be_misspelt(&self, word: &str) -> bool {
-        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word)
+        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word) && !is_said(word)
     }
 
     /// What a word may stand for that may be misspelt.

@@ -1,18 +1,18 @@
-//! Legal and lay synonyms: what else a word of a query is called, by the table `synonyms.tsv`.
+//! Legal and lay synonyms: what else a word of a query is called, by the tables `synonyms.tsv` and `expressions.tsv`.
 //!
-//! A synonym finds what the word finds, but counts less (`synonym_share`). The table names words and short phrases; a phrase
+//! A synonym finds what the word finds, but counts less (`synonym_share`). The tables name words and short phrases; a phrase
 //! that is meant by a word is looked for by its words, each for its part, and a word that is meant by a phrase stands by
 //! the last of the phrase's words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::stop_words::is_stop_word;
 use super::words::{QueryWord, row_of};
 
-const TABLE: &str = include_str!("synonyms.tsv");
+const TABLES: [&str; 2] = [include_str!("synonyms.tsv"), include_str!("expressions.tsv")];
 
-/// No phrase of the table has more words.
+/// No phrase of a table has more words.
 const PHRASE_WORDS_MAX: usize = 6;
 
 /// The words of a phrase as terms.
@@ -21,6 +21,8 @@ type Terms = Vec<String>;
 struct Synonyms {
     /// By the first term: alternatives that begin with it, and what else each is called.
     by_first: HashMap<String, Vec<(Terms, Vec<Terms>)>>,
+    /// Every word of an alternative as it is spelt.
+    words: HashSet<String>,
 }
 
 static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(Synonyms::read);
@@ -45,13 +47,20 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
     }
 }
 
+/// Whether people say a word: it stands in a table, so it is rightly spelt, although the law may not have it.
+pub(in crate::search) fn is_said(word: &str) -> bool {
+    SYNONYMS.words.contains(&word.to_lowercase())
+}
+
 impl Synonyms {
-    /// The table is part of the program, so an error in it is a bug and panics.
+    /// A table is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
-        let mut synonyms = Self { by_first: HashMap::new() };
-        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        let mut synonyms = Self { by_first: HashMap::new(), words: HashSet::new() };
+        for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
             let (words, source) = line.split_once('\t').unwrap_or_else(|| panic!("the synonyms have the row '{line}'"));
             assert!(!source.is_empty(), "the synonyms have no source for '{words}'");
+            let said = words.split('>').next().unwrap_or_default().split(|c: char| !c.is_alphanumeric());
+            synonyms.words.extend(said.filter(|word| !word.is_empty()).map(str::to_lowercase));
             let terms = |words: &str| -> Vec<Terms> { words.split(';').map(|word| row_of(word.trim())).collect() };
             match words.split_once('>') {
                 Some((from, to)) => {
@@ -106,16 +115,23 @@ mod tests {
     }
 
     #[test]
-    fn every_row_can_be_found() {
+    fn every_row_can_be_found_and_says_something_else() {
+        let says_nothing =
+            |others: &[Terms], terms: &Terms| others.iter().any(|other| other.is_empty() || other == terms);
         for (first, alternatives) in &SYNONYMS.by_first {
-            for (terms, others) in alternatives {
-                assert!(
-                    terms[0] == *first
-                        && !others.is_empty()
-                        && others.iter().all(|other| !other.is_empty() && other != terms)
-                );
-            }
+            let odd: Vec<_> = alternatives.iter().filter(|(terms, others)| says_nothing(others, terms)).collect();
+            assert!(odd.is_empty(), "{odd:?}");
+            assert!(alternatives.iter().all(|(terms, others)| terms[0] == *first && !others.is_empty()), "{first}");
         }
-        assert!(SYNONYMS.by_first.len() > 40);
+        assert!(SYNONYMS.by_first.values().map(Vec::len).sum::<usize>() > 2_900);
+    }
+
+    #[test]
+    fn what_people_say_leads_to_the_words_of_the_law_and_is_rightly_spelt() {
+        assert_eq!(synonyms("prenup"), told(&[("prenup", &["premarit", "agreement", "antenupti"])]));
+        let squatters = synonyms("squatters rights in a barn");
+        assert!(squatters.iter().any(|(_, also)| also.contains(&"advers".to_owned())), "{squatters:?}");
+        assert!(is_said("Prenup") && is_said("squatters"));
+        assert!(!is_said("presidant"), "only its stem is that of a word");
     }
 }
