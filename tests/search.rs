@@ -443,10 +443,13 @@ fn terms(text: &str) -> BTreeSet<String> {
 /// Shows a page and checks every snippet of it; tells how many hits there are and how many words are highlighted.
 fn shown_and_checked(query: &str, mode: Mode, limit: u32) -> (usize, usize) {
     let snapshot = ENGINE.snapshot();
-    let mut response = search(&SearchRequest { mode, limit, ..SearchRequest::new(query) });
+    let mut response = search(&SearchRequest { mode, limit, explain: true, ..SearchRequest::new(query) });
     let shown = ENGINE.show(&mut response).unwrap();
     assert_eq!(shown.len(), response.hits.len());
-    let query_terms = terms(query);
+    // Words are also found, and shown, by what else they are called.
+    let synonyms = response.explain.as_ref().map(|explain| explain.synonyms.join(" ")).unwrap_or_default();
+    let synonyms = synonyms.split(|c: char| !c.is_alphanumeric()).map(str::to_owned);
+    let query_terms: BTreeSet<String> = terms(query).into_iter().chain(synonyms).collect();
     let mut highlighted = 0;
     for (hit, ShownHit { provision, snippet }) in response.hits.iter().zip(&shown) {
         assert_eq!(provision.node, hit.node);

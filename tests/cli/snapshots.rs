@@ -141,7 +141,7 @@ fn a_check_of_good_sources_counts_them() {
     let told = data.run(&["build", &plan, "--check"]);
     assert!(told.contains("Arden Revised Statutes") && told.contains("no errors in "), "{told}");
     assert!(
-        told.contains("until a day") && told.contains("words left out: "),
+        told.contains("until a day") && told.contains("left out  added  lost"),
         "times and words of each source: {told}"
     );
     assert!(!data.0.path().join("data").exists(), "nothing is written");

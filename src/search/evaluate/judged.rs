@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(queries.iter().map(|query| query.id.as_str()).collect::<Vec<_>>(), ["q1", "q2"]);
         let mistake = |from: &str, to: &str| parse(&format!("{LINE}\n{}", LINE.replace(from, to))).unwrap_err();
         assert_eq!(mistake("\"grade\": 3", "\"grade\": 4").0, 2);
-        assert!(mistake("tune", "train").1.contains("unknown variant `train`"));
+        assert!(mistake("tune", "guess").1.contains("unknown variant `guess`"));
         assert!(mistake("split", "half").1.contains("unknown field `half`"));
         assert!(
             mistake(r#"[{"citation": "1 U.S.C. § 1", "ref": "/us/usc/t1/s1", "grade": 3}]"#, "[]")
