@@ -26,7 +26,7 @@ pub(super) use cited::number_of;
 use cited::{citations_in, cited_by, numbers_in};
 pub(super) use stop_words::is_stop_word;
 use synonyms::add_synonyms;
-pub(super) use synonyms::is_said;
+pub(super) use synonyms::is_in_tables;
 use words::row_of;
 pub(super) use words::{Also, QueryWord, is_quote, term_of, with_analyzer};
 

@@ -19,7 +19,7 @@ use hornbook_corpus::spelling::{NearWord, WORD_LETTERS_MAX};
 
 use super::engine::Engine;
 use super::error::SearchError;
-use super::understand::{Understood, is_quote, is_said, is_stop_word, term_of};
+use super::understand::{Understood, is_in_tables, is_quote, is_stop_word, term_of};
 use context::{CONTEST_MARGIN, CONTESTED_MAX, Candidate, Suspect};
 use slip::{cost_of_slip, sounds_like};
 
@@ -120,7 +120,7 @@ impl Engine {
     }
 
     fn may_be_misspelt(&self, word: &str) -> bool {
-        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word) && !is_said(word)
+        self.snapshot().spelling.nodes_with(word) <= self.rare_documents() && !is_english(word) && !is_in_tables(word)
     }
 
     /// What a word may stand for that may be misspelt.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
 
-/// What a query is for: training what is learned from many, choosing numbers, or reports alone.
+/// What a query is used for: fitting what is learned, choosing numbers by trial, or only reporting how good a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
