@@ -372,14 +372,9 @@ impl Context<'_> {
         words.into_iter().map(|(source, words)| (source, name(source), words)).collect()
     }
 
-    /// What became of the words of each source. With `--strict`, words that are lost without a reason end the build.
+    /// What became of the words of each source.
     fn account(&self, dir: &Path, words: BTreeMap<u16, SourceWords>) -> Result<Vec<WordsReport>, BuildError> {
-        let reports = account::balance(dir, self.named(words))?;
-        let lost = |report: &&WordsReport| report.unaccounted > 0;
-        if self.options.strict && reports.iter().any(|report| lost(&report)) {
-            return Err(BuildError::WordsLost(reports.iter().filter(lost).cloned().collect()));
-        }
-        Ok(reports)
+        without_losses(account::balance(dir, self.named(words))?, self.options.strict)
     }
 
     /// The citation grammar with the forms of the plan's own code bodies.
@@ -564,4 +559,23 @@ impl Context<'_> {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
     fs::write(path, bytes).map_err(|source| BuildError::Write { path: path.to_owned(), source })
+}
+
+/// The reports, or with `--strict` an error if words are lost without a reason.
+pub(crate) fn without_losses(reports: Vec<WordsReport>, is_strict: bool) -> Result<Vec<WordsReport>, BuildError> {
+    let lost: Vec<WordsReport> = reports.iter().filter(|report| report.unaccounted > 0).cloned().collect();
+    if is_strict && !lost.is_empty() { Err(BuildError::WordsLost(lost)) } else { Ok(reports) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strict_build_or_check_refuses_lost_words() {
+        let reports = || vec![WordsReport::default(), WordsReport { unaccounted: 1, ..WordsReport::default() }];
+        assert!(matches!(without_losses(reports(), true), Err(BuildError::WordsLost(lost)) if lost.len() == 1));
+        assert_eq!(without_losses(reports(), false).unwrap().len(), 2);
+        assert_eq!(without_losses(vec![WordsReport::default()], true).unwrap().len(), 1);
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::account::{self, HeldWords};
-use crate::build::{BuildOptions, Context, Gathered, open_encoder};
+use crate::build::{BuildOptions, Context, Gathered, open_encoder, without_losses};
 use crate::content::Content;
 use crate::error::BuildError;
 use crate::gather::GatheredNode;
@@ -61,10 +61,14 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     let mut held: HashMap<u16, HeldWords> = HashMap::new();
     let mut validity: HashMap<u16, ValidityCounts> = HashMap::new();
     for node in bodies.iter().flat_map(|body| &body.nodes) {
-        let wordings = wordings_of(&spool, node)?;
-        for wording in &wordings {
-            held.entry(wording.source).or_default().add_content(wording);
+        let contents = contents_of(&spool, node)?;
+        for content in &contents {
+            let held = held.entry(content.source).or_default();
+            std::iter::once(content).chain(&content.wordings).for_each(|wording| held.add_content(wording));
         }
+        let mut contents = contents.into_iter();
+        let Some(own) = contents.next() else { continue };
+        let wordings = in_order_of_time(own, contents.collect());
         validity.entry(wordings[0].source).or_default().count(&wordings);
     }
     let words = context.named(words);
@@ -73,22 +77,22 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
     if let Some(first) = warnings.first().filter(|_| options.strict) {
         return Err(BuildError::Strict { first: first.clone(), total: warnings.total() });
     }
+    let words = without_losses(account::settle_all(&held, words), options.strict)?;
     Ok(Checked {
         sources: sources.len(),
         code_bodies: bodies.iter().map(|body| (body.name.clone(), body.nodes.len() as u64)).collect(),
-        words: account::settle_all(&held, words),
+        words,
         validity,
         warnings: warnings.into_report(),
     })
 }
 
-/// Every wording of a node.
-fn wordings_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
+/// What a node was gathered from: its own content first.
+fn contents_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
     let mut own = node.content.read(spool)?;
     if let Some(names) = &node.names {
         own.citation = names.citation(&own.citation);
         own.number = names.provision_number().map(str::to_owned).or(own.number);
     }
-    let others = node.wordings.iter().map(|other| other.read(spool)).collect::<Result<_, _>>()?;
-    Ok(in_order_of_time(own, others))
+    std::iter::once(Ok(own)).chain(node.wordings.iter().map(|other| other.read(spool))).collect()
 }

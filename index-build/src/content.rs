@@ -44,6 +44,10 @@ pub struct Content {
     /// Key and citation have to be completed from the containers around it.
     #[serde(skip)]
     pub name_parts: Option<NameParts>,
+    /// What the headings of the containers around it say of the time in which it is law: `Subchapter VI. Training. [Expires
+    /// September 30, 2024]`. Gathering finds it out.
+    #[serde(skip)]
+    pub container: Option<Box<Effect>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -44,16 +44,34 @@ impl Effect {
         *self != Self::default()
     }
 
-    /// The time of a wording without a remark, in a container with one: it begins with the later of both, and ends with the
-    /// earlier.
+    /// Whether it says when something begins or ends, or that nobody knows.
+    pub(crate) fn bounds(&self) -> bool {
+        self.uncertain || self.from.is_some() || self.to.is_some()
+    }
+
+    /// What is said of something within a container of which something is said: it begins with the later and ends with the
+    /// earlier of both, unless its own remark names the end. Where it ends after its container without a remark, or would end
+    /// before it begins, nobody knows.
     #[must_use]
     pub(crate) fn within(self, container: &Self) -> Self {
-        let ends_first = match (&self.to, &container.to) {
-            (Some(own), Some(to)) => own <= to,
-            (own, _) => own.is_some(),
-        };
-        let (to, then) = if ends_first { (self.to, self.then) } else { (container.to.clone(), container.then) };
-        Self { from: self.from.max(container.from.clone()), to, then, ..container.clone() }
+        if self.uncertain || !container.bounds() {
+            return self;
+        }
+        let outlives = self.remark.is_none() && container.to.is_some() && self.to > container.to;
+        let begins_later = self.from < container.from;
+        let ends_earlier = self.to.is_none() && container.to.is_some();
+        let from = if begins_later { container.from.clone() } else { self.from };
+        let (to, then) = if ends_earlier { (container.to.clone(), container.then) } else { (self.to, self.then) };
+        let never = from.is_some() && to.is_some() && from >= to;
+        let uncertain = container.uncertain || outlives || never;
+        let is_said_by_container = uncertain || begins_later || ends_earlier;
+        let remarks = self.remark.into_iter().chain(container.remark.clone().filter(|_| is_said_by_container));
+        let remarks: Vec<String> = remarks.collect();
+        let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+        if uncertain {
+            return Self { remark, uncertain, ..Self::default() };
+        }
+        Self { from, to, then, remark, uncertain }
     }
 
     /// Two remarks on one wording. They hold together, unless they give the same day twice.
@@ -369,17 +387,34 @@ mod tests {
     fn a_wording_in_a_container_with_a_remark_has_the_narrower_time() {
         let container = read("Effective July 1, 2022, until July 1, 2024").unwrap();
         let within = |from: Option<&str>, to: Option<&str>| {
-            let own = Effect { from: from.map(str::to_owned), to: to.map(str::to_owned), ..Effect::default() };
-            let found = own.within(&container);
-            assert_eq!(found.remark, container.remark);
-            (found.from.unwrap(), found.to.unwrap())
+            let own = Effect {
+                from: from.map(str::to_owned),
+                to: to.map(str::to_owned),
+                remark: Some("Own".to_owned()),
+                ..Effect::default()
+            };
+            let Effect { from, to, remark, uncertain, .. } = own.within(&container);
+            (from.unwrap_or_default(), to.unwrap_or_default(), remark.unwrap(), uncertain)
         };
-        let days = |from: &str, to: &str| (from.to_owned(), to.to_owned());
-        assert_eq!(within(None, None), days("2022-07-01", "2024-07-01"));
-        assert_eq!(within(Some("2021-01-01"), Some("2025-01-01")), days("2022-07-01", "2024-07-01"));
-        assert_eq!(within(Some("2023-01-01"), Some("2024-01-01")), days("2023-01-01", "2024-01-01"));
-        let unknown = Effect::since(Some("2021-01-01".into())).within(&Effect::unknown("Contingent"));
-        assert!(unknown.uncertain && unknown.from.is_some());
+        let both = || "Own; Effective July 1, 2022, until July 1, 2024".to_owned();
+        let known = |from: &str, to: &str, remark: String| (from.to_owned(), to.to_owned(), remark, false);
+        let unknown = || (String::new(), String::new(), both(), true);
+        assert_eq!(within(None, None), known("2022-07-01", "2024-07-01", both()));
+        assert_eq!(within(Some("2021-01-01"), None), known("2022-07-01", "2024-07-01", both()));
+        assert_eq!(within(Some("2023-01-01"), Some("2024-01-01")), known("2023-01-01", "2024-01-01", "Own".to_owned()));
+        assert_eq!(
+            within(None, Some("2025-01-01")),
+            known("2022-07-01", "2025-01-01", both()),
+            "its own remark says so"
+        );
+        let unsaid = Effect { to: Some("2025-01-01".into()), ..Effect::default() };
+        assert!(unsaid.within(&container).uncertain, "it ends after its container");
+        assert_eq!(within(Some("2024-07-01"), None), unknown(), "it begins when its container is over");
+        let doubtful = || Effect { uncertain: true, ..Effect::default() };
+        assert_eq!(doubtful().within(&container), doubtful());
+        let note = read("Proposed amendment — see Editor’s note").unwrap();
+        assert_eq!(Effect::default().within(&note), Effect::default());
+        assert!(Effect::since(Some("2021-01-01".into())).within(&Effect::unknown("Contingent")).uncertain);
     }
 
     #[test]

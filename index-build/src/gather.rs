@@ -10,12 +10,12 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use hornbook_corpus::outline::{DEPTH_MAX, Status};
+use hornbook_corpus::outline::DEPTH_MAX;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use crate::account::{CREDIT_LEADS, SourceWords};
-use crate::content::{Content, ContentNote, Handle, NewNode, OnRepeat};
+use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::effect::{self, Effect};
 use crate::fit::Fits;
 use crate::includes::{Include, Includes};
@@ -81,12 +81,11 @@ pub struct GatheredNode {
     pub names: Option<Box<NameParts>>,
 }
 
-/// Content in the spool, and what the nearest container around it that says anything of it says of the time in which its
-/// sections are law: `Subchapter VI. Training. [Expires September 30, 2024]`.
+/// Content in the spool, and what the headings of the containers around it say of the time in which it is law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheredContent {
     span: SpoolSpan,
-    effect: Option<Box<Effect>>,
+    container: Option<Box<Effect>>,
 }
 
 impl GatheredContent {
@@ -94,19 +93,8 @@ impl GatheredContent {
         self.span.bytes()
     }
 
-    /// Wordings of provisions that have no remark of their own have the time of their container.
     pub fn read(&self, spool: &Spool) -> Result<Content, SpoolError> {
-        let mut content = spool.read(self.span)?;
-        if let Some(effect) = self.effect.as_deref().filter(|_| content.text.is_some()) {
-            let Content { effect: own, status, wordings, .. } = &mut content;
-            let further = wordings.iter_mut().map(|wording| (&mut wording.effect, wording.status));
-            let has_none = |(own, status): &(&mut Effect, Option<Status>)| {
-                own.remark.is_none() && status.is_none_or(|status| status == Status::InForce)
-            };
-            let own = std::iter::once((own, *status)).chain(further).filter(has_none);
-            own.for_each(|(own, _)| *own = std::mem::take(own).within(effect));
-        }
-        Ok(content)
+        Ok(Content { container: self.container.clone(), ..spool.read(self.span)? })
     }
 }
 
@@ -148,12 +136,13 @@ impl Gatherer {
             Entry::Occupied(_) => node,
         };
         let Some(first) = self.inferred.get_mut(&handle) else { return };
-        let is_known = |note: &ContentNote| first.content.notes.contains(note);
-        let (known, new) = std::mem::take(&mut content.notes).into_iter().partition(is_known);
-        content.notes = known;
-        first.content.notes.extend::<Vec<ContentNote>>(new);
+        let is_same_file = first.position.file == position.file;
+        let are_known = first.content.notes.starts_with(&content.notes) && !is_same_file;
+        if first.content.source == content.source && !are_known {
+            first.content.notes.append(&mut content.notes);
+        }
         // A document infers a container for each section in it, and has its heading once.
-        if first.position.file == position.file {
+        if is_same_file {
             content.heading.clear();
         }
         self.leave_out(HELD_BY_SEVERAL, &content);
@@ -213,7 +202,7 @@ impl Gatherer {
         self.provisions += u64::from(is_provision);
         let names = content.name_parts.take().map(Box::new);
         let (of_heading, _) = if is_provision { Default::default() } else { effect::of_heading(&content.heading) };
-        let effect = of_heading.is_stated().then(|| Box::new(of_heading));
+        let effect = of_heading.bounds().then(|| Box::new(of_heading));
         self.has_effects |= effect.is_some();
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
@@ -261,8 +250,8 @@ impl Gatherer {
             {
                 let heading = self.spool.read(skeleton.content)?.heading;
                 let what = format!(
-                    "'{heading}': nobody knows by '{}' when what lies in it is law; sections without a remark of their own are served \
-                     as uncertain",
+                    "'{heading}': nobody knows by '{}' when what lies in it is law; the sections in it are \
+                     served as uncertain",
                     remark.as_deref().unwrap_or_default()
                 );
                 warnings.add(WarningKind::UncertainValidity, self.position(node), what);
@@ -336,12 +325,16 @@ impl Gatherer {
         chain.into_iter().filter_map(|node| self.nodes[node as usize].names.as_deref())
     }
 
-    /// The content of a node with what the containers around it say of its time. In a circle it ends somewhere.
+    /// The content of a node with what the containers around it say of its time. In a circle of parents it ends somewhere.
     fn content(&self, node: u32) -> GatheredContent {
+        let span = self.nodes[node as usize].content;
+        if !self.has_effects {
+            return GatheredContent { span, container: None };
+        }
         let above = std::iter::successors(Some(node), |&node| self.parent_of(node).ok().flatten());
-        let mut above = above.take(usize::from(DEPTH_MAX)).filter(|_| self.has_effects);
-        let effect = above.find_map(|node| self.nodes[node as usize].effect.clone());
-        GatheredContent { span: self.nodes[node as usize].content, effect }
+        let effects = above.take(usize::from(DEPTH_MAX)).filter_map(|node| self.nodes[node as usize].effect.clone());
+        let container = effects.reduce(|inner, outer| Box::new(inner.within(&outer)));
+        GatheredContent { span, container }
     }
 
     /// Nodes that share a key: joins wordings, drops exact repeats, gives the rest keys of their own. Returns, for
@@ -382,7 +375,8 @@ impl Gatherer {
                 content.citation = names.citation(&content.citation);
             }
             let is_wording = skeleton.on_repeat == OnRepeat::Wording;
-            members.push(wordings::Member { node, parent: skeleton.parent, content, is_wording });
+            let time = wordings::time_of(&content);
+            members.push(wordings::Member { node, parent: skeleton.parent, content, time, is_wording });
         }
         let resolved = wordings::reconcile(members);
         for (rank, entry) in resolved.kept.iter().enumerate() {

@@ -29,7 +29,8 @@ pub(crate) fn load(spool: &Spool, node: &GatheredNode, sources: &[Source]) -> Re
         |others: &[GatheredContent]| others.iter().map(|other| other.read(spool)).collect::<Result<Vec<Content>, _>>();
     let (citation, number, level) = (content.citation.clone(), content.number.clone(), content.level.clone());
     let mut wordings = in_order_of_time(content, read(&node.wordings)?);
-    for repeat in read(&node.repeats)? {
+    for mut repeat in read(&node.repeats)? {
+        wordings::set_time_of_container(&mut repeat);
         let of = wordings.iter().position(|wording| wording.text == repeat.text && wording.effect == repeat.effect);
         take_from_repeat(&mut wordings[of.unwrap_or(0)], repeat);
     }

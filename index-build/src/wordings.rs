@@ -22,6 +22,8 @@ pub(crate) struct Member {
     pub node: u32,
     pub parent: Option<Handle>,
     pub content: Content,
+    /// When it is law by what is said of it and of the containers around it.
+    pub time: Effect,
     /// The source says that it is a wording of another member.
     pub is_wording: bool,
 }
@@ -49,9 +51,9 @@ pub(crate) fn reconcile(mut members: Vec<Member>) -> Reconciled {
         // In the order of time; then one with a text; then as the source orders them; then by the words themselves.
         (
             member.is_wording,
-            content.effect.from.clone(),
-            content.effect.to.is_none(),
-            content.effect.to.clone(),
+            member.time.from.clone(),
+            member.time.to.is_none(),
+            member.time.to.clone(),
             content.text.as_deref() == Some(""),
             (
                 SortKey::of_citation(&content.reference),
@@ -117,7 +119,7 @@ fn is_wording(head: &Member, other: &Member) -> bool {
         && if head.parent == other.parent {
             is_same_heading || is_stated
         } else {
-            is_same_heading && ends_as_other_begins(&head.content.effect, &other.content.effect)
+            is_same_heading && ends_as_other_begins(&head.time, &other.time)
         }
 }
 
@@ -154,6 +156,22 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
     content.source_url = content.source_url.take().or(repeat.source_url);
 }
 
+/// When a wording is law: at most as long as the container around it.
+pub(crate) fn time_of(wording: &Content) -> Effect {
+    let is_living = wording.text.is_some() && wording.status.is_none_or(|status| status == Status::InForce);
+    match wording.container.as_deref().filter(|_| is_living) {
+        Some(container) => wording.effect.clone().within(container),
+        None => wording.effect.clone(),
+    }
+}
+
+pub(crate) fn set_time_of_container(wording: &mut Content) {
+    if wording.container.is_some() {
+        wording.effect = time_of(wording);
+        wording.container = None;
+    }
+}
+
 /// Every wording of a provision, each whole and without further ones, in the order of time: a wording without a first day
 /// is older than one with a first day, and of two of the same day that one is older which has an end.
 pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> {
@@ -161,16 +179,19 @@ pub fn in_order_of_time(content: Content, others: Vec<Content>) -> Vec<Content> 
     for mut printed in std::iter::once(content).chain(others) {
         let further = std::mem::take(&mut printed.wordings);
         let (source, through, url) = (printed.source, printed.current_through.clone(), printed.source_url.clone());
+        let container = printed.container.clone();
         all.push(printed);
         // What is printed together comes from one place.
         all.extend(further.into_iter().map(|wording| Content {
             source,
             current_through: wording.current_through.or_else(|| through.clone()),
             source_url: wording.source_url.or_else(|| url.clone()),
+            container: wording.container.or_else(|| container.clone()),
             ..wording
         }));
     }
     end_permanent(&mut all);
+    all.iter_mut().for_each(set_time_of_container);
     all.sort_by(|a, b| {
         let (a, b) = (&a.effect, &b.effect);
         a.from.cmp(&b.from).then_with(|| match (&a.to, &b.to) {
@@ -221,11 +242,12 @@ mod tests {
             parent: Some(Handle::new("b", parent)),
             content: Content {
                 heading,
-                effect,
+                effect: effect.clone(),
                 text: Some(text.into()),
                 reference: format!("r{node}"),
                 ..Content::default()
             },
+            time: effect,
             is_wording: false,
         }
     }

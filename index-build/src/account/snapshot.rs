@@ -11,6 +11,7 @@ use hornbook_corpus::texts::{TextDamaged, Texts};
 use rayon::prelude::*;
 
 use super::words::Words;
+use crate::effect;
 
 /// Words before source credits, which say no more than that a credit follows.
 pub(crate) const CREDIT_LEADS: [&str; 3] = ["Source", "History", "HISTORY"];
@@ -104,6 +105,19 @@ impl Law {
         Ok(by_source)
     }
 
+    /// A remark without those that stand in the headings of the containers around it, which the source has once.
+    fn own_remark(&self, node: NodeOrdinal, remark: &str) -> Result<String, ReadBackError> {
+        let mut own = remark.to_owned();
+        for container in self.outline.ancestors(node).filter(|&above| above != node) {
+            let headings = self.nodes.get(container)?.wordings;
+            let said = headings.iter().filter_map(|wording| effect::of_heading(&wording.heading).0.remark);
+            for said in said {
+                own = own.replacen(&said, "", 1);
+            }
+        }
+        Ok(own)
+    }
+
     fn add(&self, node: NodeOrdinal, by_source: &mut HashMap<u16, HeldWords>) -> Result<(), ReadBackError> {
         let record = self.nodes.get(node)?;
         let held = by_source.entry(record.source).or_default();
@@ -120,7 +134,9 @@ impl Law {
                     held.names.add(lead);
                 }
             }
-            held.names.add(wording.remark.as_deref().unwrap_or_default());
+            if let Some(remark) = &wording.remark {
+                held.names.add(&self.own_remark(node, remark)?);
+            }
             // Importers make a status of words such as "Repealed", and the topic of a credit of the word before it.
             let ends_as = wording.validity.then.into_iter();
             for status in ends_as.chain([wording.validity.status]).filter(|status| *status != Status::InForce) {

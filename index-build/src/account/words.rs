@@ -90,6 +90,12 @@ impl<'t> Iterator for Parts<'t> {
     }
 }
 
+/// How many ways of dividing a word are tried: digits can be divided in very many.
+const STEPS_MAX: usize = 20_000;
+
+/// A longer word is not divided.
+const WORD_BYTES_MAX: usize = 400;
+
 /// Words that are in one of two places only, or more often than in the other.
 #[derive(Debug)]
 pub(super) struct Balance {
@@ -133,17 +139,19 @@ impl Balance {
     }
 
     /// Settles words beyond that are several words, missing or left out, without a blank between them, and returns how many
-    /// that were.
-    pub(super) fn settle_joined(&mut self) -> u64 {
-        let mut joined: Vec<Box<str>> =
-            self.counts.iter().filter(|(_, count)| **count > 0).map(|(word, _)| word.clone()).collect();
-        // The longest have the fewest ways to be divided.
+    /// that were. A word that the snapshot has elsewhere, such as `cannot`, is one word, and not made of what was left out.
+    pub(super) fn settle_joined(&mut self, held: &Words) -> u64 {
+        let beyond = self.counts.iter().filter(|(word, count)| **count > 0 && word.len() <= WORD_BYTES_MAX);
+        let mut joined: Vec<Box<str>> = beyond.map(|(word, _)| word.clone()).collect();
+        // Long words first: what is in them is rarely in others.
         joined.sort_by_key(|word| (std::cmp::Reverse(word.len()), word.clone()));
         let mut settled = 0;
         for word in joined {
             while self.counts[&word] > 0 {
                 let mut parts = Vec::new();
-                if !self.divide(&word, &mut parts) {
+                let mut steps = STEPS_MAX;
+                let with_spare = !held.counts.contains_key(&word);
+                if !self.divide(&word, &mut parts, with_spare, &mut steps) {
                     break;
                 }
                 parts.iter().for_each(|part| self.take(part));
@@ -163,27 +171,31 @@ impl Balance {
         }
     }
 
-    /// How often a word is missing or was left out.
-    fn takable(&self, word: &str) -> i64 {
+    /// How often a word is missing, or was left out.
+    fn takable(&self, word: &str, with_spare: bool) -> i64 {
         let missing = self.counts.get(word).map_or(0, |count| (-*count).max(0));
-        missing + self.spare.get(word).copied().unwrap_or_default()
+        missing + self.spare.get(word).copied().filter(|_| with_spare).unwrap_or_default()
     }
 
     /// Divides a text into missing words, the longest first.
-    fn divide<'w>(&self, text: &'w str, parts: &mut Vec<&'w str>) -> bool {
+    fn divide<'w>(&self, text: &'w str, parts: &mut Vec<&'w str>, with_spare: bool, steps: &mut usize) -> bool {
         const PARTS_MAX: usize = 12;
         if text.is_empty() {
             return parts.len() > 1;
         }
+        if *steps == 0 {
+            return false;
+        }
+        *steps -= 1;
         let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
         let mut ends: Vec<usize> = ends.collect();
         ends.reverse();
         for end in ends {
             let (part, rest) = text.split_at(end);
             let taken = parts.iter().filter(|other| **other == part).count() as i64;
-            if self.takable(part) > taken && parts.len() < PARTS_MAX {
+            if self.takable(part, with_spare) > taken && parts.len() < PARTS_MAX {
                 parts.push(part);
-                if self.divide(rest, parts) {
+                if self.divide(rest, parts, with_spare, steps) {
                     return true;
                 }
                 parts.pop();
@@ -192,14 +204,13 @@ impl Balance {
         false
     }
 
-    /// Settles words beyond that stand in a missing word, without a blank to the words of the source beside them, and returns
-    /// how many that were: the source shows elsewhere where such a word of its own is to be divided.
-    pub(super) fn settle_glued(&mut self, source: [&Words; 2]) -> u64 {
-        /// Digits can be divided in very many ways.
-        const STEPS_MAX: usize = 20_000;
+    /// Settles words beyond that the snapshot has within a longer word, which the source prints like that (`printed`), and
+    /// returns how many that were. What else is in that word must be words of the source.
+    pub(super) fn settle_glued(&mut self, printed: &Words, source: [&Words; 2]) -> u64 {
         let is_known = |word: &str| source.iter().any(|words| words.counts.get(word).is_some_and(|count| *count > 0));
-        let mut glued: Vec<(Box<str>, i64)> = self.counts.iter().map(|(word, count)| (word.clone(), -count)).collect();
-        glued.retain(|(_, count)| *count > 0);
+        let is_printed = |word: &str| printed.counts.contains_key(word) && word.len() <= WORD_BYTES_MAX;
+        let missing = self.counts.iter().filter(|(word, count)| **count < 0 && is_printed(word));
+        let mut glued: Vec<(Box<str>, i64)> = missing.map(|(word, count)| (word.clone(), -count)).collect();
         glued.sort();
         let mut settled = 0;
         for (word, count) in glued {

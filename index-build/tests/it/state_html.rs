@@ -6,6 +6,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
 use hornbook_index_build::report::WarningKind;
+use hornbook_index_build::standing::wordings_of;
 
 use crate::corpora::corpora;
 use crate::imported::{Imported, Source, documents, import, import_one, survives_damage};
@@ -205,18 +206,18 @@ fn law_that_begins_like_annotations_or_a_credit_stays_law() {
 fn sections_have_the_time_that_their_container_names() {
     let html = "<h1>Title 9. Ways.</h1><h2 class=oneh2>Chapter 3. Inns. (Effective until July 1, 2025)</h2>\
                 <h3>§ 9-9. Beds.</h3><p>Two to a room.</p><h3>§ 9-10. (Expires May 1, 2020) Stables.</h3><p>Hay.</p>\
+                <h3>§ 9-11. (Effective January 1, 2023) Mangers.</h3><p>Oats.</p>\
                 <h2 class=oneh2>Chapter 3. Inns. (Effective July 1, 2025)</h2><h3>§ 9-9. Beds.</h3><p>One to a room.</p>";
     let imported = import_one("t9.html", html, &virginia());
-    let beds = imported.node("va/code/s9-9");
-    let days: Vec<_> = std::iter::once(beds)
-        .chain(&beds.wordings)
-        .map(|wording| {
-            let effect = &wording.effect;
-            (wording.text.as_deref().unwrap(), effect.from.as_deref(), effect.to.as_deref())
-        })
-        .collect();
-    assert_eq!(days, [("Two to a room.", None, Some("2025-07-01")), ("One to a room.", Some("2025-07-01"), None)]);
-    assert_eq!(imported.node("va/code/s9-10").effect.remark.as_deref(), Some("Expires May 1, 2020"), "its own remark");
+    let days = |key: &str| -> Vec<_> {
+        let wordings = wordings_of(imported.node(key).clone()).into_iter().map(|(_, wording)| wording);
+        wordings.map(|Content { text, effect, .. }| (text.unwrap(), effect.from, effect.to)).collect()
+    };
+    let day = || Some("2025-07-01".to_owned());
+    let beds = [("Two to a room.".to_owned(), None, day()), ("One to a room.".to_owned(), day(), None)];
+    assert_eq!(days("va/code/s9-9"), beds);
+    assert_eq!(days("va/code/s9-10"), [("Hay.".to_owned(), None, Some("2020-05-01".to_owned()))], "its own remark");
+    assert_eq!(days("va/code/s9-11"), [("Oats.".to_owned(), Some("2023-01-01".to_owned()), day())], "both");
 }
 
 /// Links in the pages of these releases have a line break before and behind them.

@@ -9,6 +9,8 @@ mod container;
 mod section;
 mod settings;
 
+use std::collections::HashSet;
+
 use crate::content::{Content, Handle, NewNode, OnRepeat};
 use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::html::{self, Element, Part};
@@ -24,8 +26,15 @@ pub(crate) use settings::Settings;
 pub fn parse(document: &Document, target: Target<'_>) -> Parsed {
     options::read_by(document, target, |settings: &Settings| {
         let tree = html::parse(document)?;
-        let mut reader =
-            Reader { document, target, settings, path: Vec::new(), containers: 0, parsed: Parsed::default() };
+        let mut reader = Reader {
+            document,
+            target,
+            settings,
+            path: Vec::new(),
+            containers: 0,
+            stated: HashSet::new(),
+            parsed: Parsed::default(),
+        };
         reader.read(&blocks(tree.root()));
         if reader.path.is_empty() && reader.parsed.nodes.is_empty() {
             return Err((document.position(1), "it has neither a title (h1) nor a section (h3)".into()));
@@ -63,6 +72,7 @@ struct Reader<'a> {
     path: Vec<Container>,
     /// How many containers were read.
     containers: usize,
+    stated: HashSet<Handle>,
     parsed: Parsed,
 }
 
@@ -123,7 +133,7 @@ impl<'a> Reader<'a> {
             ..Content::default()
         };
         let parent = parent.map(|own| own.handle);
-        if self.parsed.inferred.iter().any(|known| known.handle == handle) {
+        if !self.stated.insert(handle) {
             self.parsed.leave_out(REPEATED_HEADING, heading.clone());
         }
         self.containers += 1;

@@ -13,7 +13,7 @@ use std::cell::Cell;
 
 /// Why such words are in no text.
 pub(super) const WRITTEN_TWICE: &str = "paragraphs that the source wrote twice";
-/// The same, where only a warning with the words can tell whether it was right.
+/// Why words are in no text that were left out on a guess. Each such case is a warning that shows the words.
 pub(super) const DOUBTFUL: &str = "paragraphs taken for repeated, though nothing shows it";
 
 /// Paragraphs without repetition.
