@@ -23,7 +23,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics encoder conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics no-encoder conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -35,7 +35,7 @@ help:
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
-	@echo 'make encoder       the tests of sentence encoders, with the feature that brings candle'
+	@echo 'make no-encoder    that programs without sentence encoders refuse what needs it'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make browser       walk the pages with a browser: light, dark, phone, keyboard, without scripts; installs chromium from Debian'
 	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95; installs chromium'
@@ -64,8 +64,8 @@ power-cuts:
 slow-clients:
 	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test --workspace --test cli -- --nocapture slow_clients
 
-encoder:
-	cargo test --quiet --package hornbook-index-build --features encoder encoder
+no-encoder:
+	cargo test --quiet --package hornbook-index-build no_encoder
 
 smuggling:
 	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes nginx-light haproxy; }

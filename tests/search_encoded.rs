@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hornbook::random::SplitMix64;
-use hornbook::search::{Engine, Feature, Mode, SearchRequest, SearchResponse, Tuning};
+use hornbook::search::{Depth, Engine, Feature, Mode, NotDeep, SearchError, SearchRequest, SearchResponse, Tuning};
 use hornbook_corpus::embed::{TOKEN_COUNT, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
 use hornbook_corpus::manifest::{self, Fingerprint, Manifest};
+use hornbook_corpus::section_file::SectionFileError;
+use hornbook_corpus::sentence_encoder::{EncoderShape, Part, QueryEncoder, StoredEncoder, write_encoder};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::vectors::{EncoderHash, QueryRows, SpaceName, VectorRows, VectorWriter, write_queries};
 use hornbook_index_build::graph::{GraphInput, GraphOptions, Probes, build_graph};
@@ -26,6 +28,20 @@ const WORD: &str = "octopus";
 
 fn space() -> SpaceName {
     "test-32".parse().unwrap()
+}
+
+/// The encoder reads it as the last passage says.
+const DEEP_WORDS: &str = "narwhal tusks";
+
+const SHAPE: EncoderShape =
+    EncoderShape { hidden: DIMS, layers: 1, heads: 4, wide: 48, tokens_max: 32, norm_epsilon: 1e-12 };
+
+/// Values that depend on the name of the part.
+fn part(part: &Part) -> Result<Vec<f32>, SectionFileError> {
+    let mut numbers = SplitMix64(part.name.bytes().map(u64::from).sum());
+    let centre = if part.name.ends_with("LayerNorm.weight") { 1.0 } else { 0.0 };
+    let value = |_| centre + ((numbers.draw() >> 40) as f32 / (1 << 23) as f32 - 1.0) * 0.3;
+    Ok((0..part.size.len()).map(value).collect())
 }
 
 /// The passage that the word points to.
@@ -47,12 +63,25 @@ fn as_vector(codes: &[i8]) -> Vec<f32> {
     codes.iter().map(|&code| f32::from(code) / length).collect()
 }
 
+/// What the encoder in a folder makes of the deep words; nothing in programs without encoders.
+fn read_deep(dir: &Path) -> Option<Vec<f32>> {
+    let stored = StoredEncoder::open(dir, &space(), &ENCODER).unwrap().unwrap();
+    let mut tokens = Vec::new();
+    embedder().tokenize(DEEP_WORDS, &mut tokens);
+    QueryEncoder::open(stored)?.vector(&tokens)
+}
+
 /// Adds the second space to a snapshot of the sample corpus.
 fn add_space(dir: &Path, hash: EncoderHash) {
     let (chunks, space) = (ENGINE.snapshot().chunks.chunk_count(), space());
     let passages = directions(1, chunks as usize);
+    write_encoder(dir, &space, &ENCODER, &SHAPE, &[], part).unwrap();
+    let mut vectors: Vec<Vec<f32>> = passages.iter().map(|codes| as_vector(codes)).collect();
+    if let Some(read) = read_deep(dir) {
+        vectors[chunks as usize - 1] = read;
+    }
     let mut writer = VectorWriter::create(dir, &space, DIMS).unwrap();
-    passages.iter().for_each(|codes| writer.push(&as_vector(codes)).unwrap());
+    vectors.iter().for_each(|vector| writer.push(vector).unwrap());
     writer.finish().unwrap();
     let rows = VectorRows::open(dir, &space).unwrap();
     let input = GraphInput { ranges: &[], probes: &Probes::new(DIMS), earlier: None };
@@ -116,6 +145,48 @@ fn what_only_the_second_space_has_near_is_found() {
     assert!(explained(&engine, WORD, Mode::Keyword).hits.is_empty());
 }
 
+fn deep(engine: &Engine, query: &str, mode: Mode) -> Result<SearchResponse, SearchError> {
+    // Words that no law has are not to be corrected.
+    let wanted = SearchRequest { mode, explain: true, exact: true, limit: 50, ..SearchRequest::new(query) };
+    engine.search(&SearchRequest { depth: Depth::Deep, ..wanted })
+}
+
+#[test]
+#[cfg(feature = "encoder")]
+fn a_deep_search_reads_the_query_with_the_encoder() {
+    let engine = Engine::new(ENCODED.clone()).unwrap();
+    assert_eq!(engine.deep_ready(), Ok(()));
+    let chunks = &engine.snapshot().chunks;
+    let last = chunks.node_of(ChunkOrdinal(chunks.chunk_count() - 1)).unwrap();
+    let of_last = |found: &SearchResponse| {
+        let hit = found.hits.iter().find(|hit| hit.node == last)?;
+        hit.explain.as_ref()?.encoded
+    };
+    for mode in [Mode::Hybrid, Mode::Semantic] {
+        let found = deep(&engine, DEEP_WORDS, mode).unwrap();
+        assert_eq!(found.depth, Depth::Deep);
+        let encoded = of_last(&found).unwrap();
+        assert!(encoded.rank == Some(1) && encoded.score > 0.99, "{encoded:?}");
+        let fast = explained(&engine, DEEP_WORDS, mode);
+        assert_eq!(fast.depth, Depth::Fast);
+        assert!(of_last(&fast).is_none_or(|encoded| encoded.score < 0.9), "{mode:?}");
+    }
+    let words = deep(&engine, "security deposit", Mode::Keyword).unwrap();
+    assert_eq!((words.depth, words.total), (Depth::Fast, explained(&engine, "security deposit", Mode::Keyword).total));
+}
+
+#[test]
+#[cfg(not(feature = "encoder"))]
+fn a_program_without_encoders_says_so() {
+    let engine = Engine::new(ENCODED.clone()).unwrap();
+    assert!(matches!(deep(&engine, DEEP_WORDS, Mode::Hybrid), Err(SearchError::NotDeep(NotDeep::NotBuiltIn))));
+}
+
+#[test]
+fn a_snapshot_without_an_encoder_is_not_searched_deep() {
+    assert!(matches!(deep(&ENGINE, "fence", Mode::Hybrid), Err(SearchError::NotDeep(NotDeep::NoEncoder))));
+}
+
 #[test]
 fn candidates_of_either_space_are_compared_in_both() {
     let engine = Engine::new(ENCODED.clone()).unwrap();
@@ -144,7 +215,7 @@ fn a_space_that_counts_nothing_changes_nothing() {
     }
     // A snapshot without a second space ranks as if none were known.
     assert_eq!(ENGINE.tuning().question.encoded, 0.0);
-    assert_eq!(ENGINE.tuning().weights(hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
+    assert_eq!(ENGINE.tuning().weights(Depth::Fast, hornbook::search::QueryKind::Topic).get(Feature::Encoded), 0.0);
 }
 
 #[test]

@@ -1,28 +1,44 @@
-//! A space whose passages a sentence encoder embedded when the snapshot was built: its vectors, its graphs and its queries.
+//! A space whose passages a sentence encoder embedded when the snapshot was built: its vectors, its graphs, and what embeds
+//! its queries: a table for fast searches, the encoder itself for deep ones, or both.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::embed::TokenId;
 use crate::section_file::SectionFileError;
+use crate::sentence_encoder::{QueryEncoder, StoredEncoder};
 use crate::vectors::{EncoderHash, QueryTable, SpaceName, VectorIndex, VectorRows};
 
-/// The three files of such a space.
+/// The files of such a space.
 #[derive(Clone, Debug)]
 pub struct EncodedSpace {
     vectors: VectorIndex,
-    queries: QueryTable,
+    queries: Option<QueryTable>,
+    stores_encoder: bool,
+    encoder: Option<Arc<QueryEncoder>>,
 }
 
 impl EncodedSpace {
     pub fn open(directory: &Path, space: &SpaceName, encoder: &EncoderHash) -> Result<Self, SectionFileError> {
-        let (vectors, queries) = (VectorIndex::open(directory, space)?, QueryTable::open(directory, space, encoder)?);
-        if vectors.rows().dims() != queries.dims() {
+        let vectors = VectorIndex::open(directory, space)?;
+        let queries = QueryTable::open(directory, space, encoder)?;
+        let stored = StoredEncoder::open(directory, space, encoder)?;
+        let dims = vectors.rows().dims();
+        let others = [
+            (space.queries_file(), queries.as_ref().map(QueryTable::dims)),
+            (space.encoder_file(), stored.as_ref().map(StoredEncoder::dims)),
+        ];
+        if let Some((file, Some(other))) =
+            others.into_iter().find(|(_, other)| other.is_some_and(|other| other != dims))
+        {
             return Err(SectionFileError::Damaged {
-                path: directory.join(space.queries_file()),
-                what: format!("its queries have {} dimensions, the passages {}", queries.dims(), vectors.rows().dims()),
+                path: directory.join(file),
+                what: format!("its queries have {other} dimensions, the passages {dims}"),
             });
         }
-        Ok(Self { vectors, queries })
+        let stores_encoder = stored.is_some();
+        let encoder = stored.and_then(QueryEncoder::open).map(Arc::new);
+        Ok(Self { vectors, queries, stores_encoder, encoder })
     }
 
     pub fn vectors(&self) -> &VectorIndex {
@@ -33,8 +49,28 @@ impl EncodedSpace {
         self.vectors.rows()
     }
 
-    /// The vector of a query, by its tokens; nothing if it has none.
+    /// Whether a table embeds queries.
+    pub fn has_query_table(&self) -> bool {
+        self.queries.is_some()
+    }
+
+    /// Whether the snapshot holds the encoder, with which this program may or may not be able to compute.
+    pub fn stores_encoder(&self) -> bool {
+        self.stores_encoder
+    }
+
+    /// Whether the encoder embeds queries here.
+    pub fn has_encoder(&self) -> bool {
+        self.encoder.is_some()
+    }
+
+    /// The vector of a query by the table; nothing without tokens or table.
     pub fn query(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
-        self.queries.rows().vector(tokens)
+        self.queries.as_ref()?.rows().vector(tokens)
+    }
+
+    /// The vector of a query by the encoder, some milliseconds; nothing without tokens or encoder.
+    pub fn deep_query(&self, tokens: &[TokenId]) -> Option<Vec<f32>> {
+        self.encoder.as_ref()?.vector(tokens)
     }
 }

@@ -27,6 +27,7 @@ pub mod outline;
 pub mod ranges;
 pub mod references;
 pub mod section_file;
+pub mod sentence_encoder;
 pub mod snapshot;
 pub mod spelling;
 pub mod suggest;

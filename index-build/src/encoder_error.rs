@@ -30,7 +30,7 @@ impl fmt::Display for EncoderError {
         match self {
             Self::NotBuiltIn => f.write_str(
                 "the plan has a table [encoder], but this program was built without sentence encoders; build it with \
-                 'cargo build --release --features encoder', or remove the table from the plan",
+                 'cargo build --release', without --no-default-features, or remove the table from the plan",
             ),
             Self::Read { path, source } => write!(f, "cannot read {}: {source}", path.display()),
             Self::Unfit { path, line: Some(line), what } => write!(f, "{}:{line}: {what}", path.display()),

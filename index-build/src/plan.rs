@@ -36,7 +36,7 @@ fn yes() -> bool {
     true
 }
 
-/// A sentence encoder, and the table that embeds queries like its passages.
+/// A sentence encoder, and the table that embeds queries like its passages without it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedEncoder {
@@ -44,9 +44,10 @@ pub struct PlannedEncoder {
     pub space: SpaceName,
     /// The encoder's folder, relative to the plan (or to `--sources DIR`).
     pub folder: PathBuf,
-    /// A safetensors file, likewise.
-    pub query_table: PathBuf,
-    /// The SHA-256 of the weights that the table was made for.
+    /// A safetensors file, likewise. Without it only deep searches, whose queries the encoder embeds, use the space.
+    #[serde(default)]
+    pub query_table: Option<PathBuf>,
+    /// The SHA-256 of the weights, for which the table was made.
     pub sha256: String,
 }
 

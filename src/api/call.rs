@@ -21,6 +21,7 @@ use super::operation::{
     Weight, Work,
 };
 use super::parameters::{Arguments, check};
+use super::queue::Queue;
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadShare;
@@ -249,9 +250,20 @@ impl Service {
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
         let base_url = self.base_url();
-        let cards = self.cards.as_ref();
-        let call =
-            CheckedCall { caller, accounts, corpus, arguments, body, idempotency_key, base_url, cards, now, format };
+        let (cards, deep) = (self.cards.as_ref(), &self.deep);
+        let call = CheckedCall {
+            caller,
+            accounts,
+            corpus,
+            arguments,
+            body,
+            idempotency_key,
+            base_url,
+            cards,
+            deep,
+            now,
+            format,
+        };
         unbroken(|| handler(&call))
     }
 
@@ -281,7 +293,7 @@ impl Service {
         match self.place(corpus, weight, makes).await? {
             // Nothing can tell that the caller disconnected before this is done.
             Place::Here => Ok((unbroken(|| work(&Cancellation::new(&self.given_up)))?, None)),
-            Place::Queue(making) => {
+            Place::Queue(queue, making) => {
                 let (_watched, cancellation) = Watched::new(&self.given_up);
                 let work = move || {
                     let queued = stage("queue", began);
@@ -290,7 +302,7 @@ impl Service {
                     let done = blocking::allowed(|| work(&cancellation))?;
                     Ok((done, Some(queued)))
                 };
-                self.queue.run(self.clock.now().steady, work).await
+                queue.run(self.clock.now().steady, work).await
             }
             Place::Thread(place) => {
                 let (mut watched, cancellation) = Watched::new(&self.given_up);
@@ -308,13 +320,15 @@ impl Service {
     }
 
     /// Where work is done, and the right to make a part of a map.
-    async fn place(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Place, ApiError> {
+    async fn place(&self, corpus: &Corpus, weight: Weight, makes: Option<&MapPart>) -> Result<Place<'_>, ApiError> {
         match (weight, makes) {
             (Weight::Light, _) => Ok(Place::Here),
-            (Weight::Heavy, None) => Ok(Place::Queue(None)),
+            (Weight::Heavy, None) => Ok(Place::Queue(&self.queue, None)),
+            (Weight::Deep, _) => Ok(Place::Queue(&self.deep.queue, None)),
             // What others made only has to be handed over.
             (Weight::Heavy, Some(part)) => {
-                Ok(corpus.maps.turn(part).await?.map_or(Place::Here, |turn| Place::Queue(Some(turn))))
+                let turn = corpus.maps.turn(part).await?;
+                Ok(turn.map_or(Place::Here, |turn| Place::Queue(&self.queue, Some(turn))))
             }
             (Weight::Outside, _) => {
                 let place = Arc::clone(&self.outside).try_acquire_owned();
@@ -429,10 +443,10 @@ async fn settled(debit: PendingDebit, reply: &mut Reply, charged: &Charged) -> R
     Ok(receipt)
 }
 
-enum Place {
+enum Place<'s> {
     Here,
     /// With the turn to make what others wait for.
-    Queue(Option<MakersTurn<MapPart>>),
+    Queue(&'s Queue, Option<MakersTurn<MapPart>>),
     Thread(OwnedSemaphorePermit),
 }
 
@@ -488,7 +502,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::api::queue::Queue;
     use crate::clock::SteadyMicros;
 
     #[test]

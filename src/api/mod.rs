@@ -3,7 +3,7 @@
 //! From below: `error`, `json`, `parameters`, `idempotency_key` and `reply` are what calls are made of; `corpus` is the snapshot as operations see it, with the parts of maps that `map_cache` keeps, `cards` whoever takes payments by card;
 //! `as_of` is the day that a call asks about, `currency` what an edition cannot say of it;
 //! `operation` says what an operation is; `endpoints` has one in each file; `operations` is the table of them that
-//! everything is rendered from. `visitors` lets in people without an account; `queue` is where heavy work waits for its turn, `service` holds what calls share, `call` is
+//! everything is rendered from. `visitors` lets in people without an account; `queue` is where heavy work waits for its turn, `deep` where deep searches do, `service` holds what calls share, `call` is
 //! the way in for every door, `renewal` puts the next snapshot in place of the one that is served, `integrity` watches
 //! over that one; `documents`, with
 //! `discovery` and `openapi`, are the table as it is read by programs and people. Nothing here knows hyper or MCP, and no
@@ -14,6 +14,7 @@ pub mod call;
 pub mod cards;
 pub mod corpus;
 mod currency;
+pub mod deep;
 pub mod documents;
 mod endpoints;
 pub mod error;

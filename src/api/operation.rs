@@ -10,6 +10,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::cards::CardPayments;
 use super::corpus::Corpus;
+use super::deep::Deep;
 use super::error::{ApiError, ErrorCode};
 use super::json::JsonObject;
 use super::map_cache::MapPart;
@@ -19,6 +20,7 @@ use crate::accounts::Accounts;
 use crate::accounts::ids::AccountId;
 use crate::accounts::scope::ScopeSet;
 use crate::clock::Now;
+use crate::search::Depth;
 
 /// The version in the path prefix.
 pub const API_VERSION: &str = "v1";
@@ -153,6 +155,7 @@ pub(super) struct CheckedCall<'a, C> {
     pub(super) idempotency_key: Option<&'a str>,
     /// None where no payments are taken by card.
     pub(super) cards: Option<&'a Arc<dyn CardPayments>>,
+    pub(super) deep: &'a Deep,
     /// How clients see the service, without a slash at its end.
     pub(super) base_url: &'a str,
     pub(super) now: Now,
@@ -214,6 +217,8 @@ pub(super) enum Weight {
     Light,
     /// Long enough to delay others, or from a file that may delay it. It waits in the queue for one of the threads for it.
     Heavy,
+    /// Some milliseconds of arithmetic. It waits in a queue of its own, so that it delays nothing else.
+    Deep,
     /// Waits for somebody outside, without work of its own: on a thread of its own, so that work is not kept
     /// from being done meanwhile. A few at once.
     Outside,
@@ -236,6 +241,15 @@ impl Prepared {
     /// Work of some length looks at the cancellation between its steps.
     pub(super) fn heavy(work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static) -> Self {
         Self::new(Weight::Heavy, work)
+    }
+
+    /// A search on the threads for its depth.
+    pub(super) fn search(
+        depth: Depth,
+        work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
+    ) -> Self {
+        let weight = if depth == Depth::Deep { Weight::Deep } else { Weight::Heavy };
+        Self::new(weight, work)
     }
 
     /// Work that has begun is not ended when its caller disconnects.

@@ -2,6 +2,7 @@
 //! walk it: adding an operation is one row here and one file in `endpoints`.
 
 use super::as_of::AS_OF;
+use super::deep::DEPTH;
 use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS};
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
@@ -49,6 +50,7 @@ pub static OPERATIONS: &[Operation] = &[
             PAGE.rule,
             LIMIT.rule,
             search::MODE.rule,
+            DEPTH.rule,
             JURISDICTIONS.rule,
             CODE_BODIES.rule,
             SUBTREE.rule,

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 
 use super::cards::CardPayments;
 use super::corpus::Corpus;
+use super::deep::{Deep, DeepSettings};
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
 use super::queue::Queue;
@@ -25,6 +26,7 @@ pub struct Parts {
     pub base_url: String,
     /// How many pieces of heavy work may run at once: threads for it.
     pub permits: usize,
+    pub deep: DeepSettings,
     /// How many bytes of answers an account may leave unread.
     pub unread_bytes_per_account_max: usize,
     /// Who takes payments by card; none: the operator confirms payments.
@@ -42,6 +44,7 @@ pub struct Service {
     pub(super) clock: Arc<dyn Clock>,
     base_url: String,
     pub(super) queue: Queue,
+    pub(super) deep: Deep,
     pub(super) given_up: Arc<AtomicU64>,
     pub(super) unread: UnreadBytes<AccountId>,
     pub(super) cards: Option<Arc<dyn CardPayments>>,
@@ -51,7 +54,7 @@ pub struct Service {
 
 impl Service {
     pub fn new(parts: Parts) -> Self {
-        let Parts { corpus, accounts, clock, base_url, permits, unread_bytes_per_account_max, cards } = parts;
+        let Parts { corpus, accounts, clock, base_url, permits, deep, unread_bytes_per_account_max, cards } = parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
         let corpus = RwLock::new(corpus);
@@ -62,6 +65,7 @@ impl Service {
             clock,
             base_url,
             queue: Queue::new(permits),
+            deep: Deep::new(deep),
             given_up: Arc::default(),
             unread: UnreadBytes::new(unread_bytes_per_account_max),
             cards,
@@ -108,6 +112,11 @@ impl Service {
     /// How many pieces of heavy work could begin now.
     pub fn free(&self) -> usize {
         self.queue.free()
+    }
+
+    /// How many deep searches could begin now.
+    pub fn deep_free(&self) -> usize {
+        self.deep.queue.free()
     }
 
     /// How many calls wait in the queue for heavy work.

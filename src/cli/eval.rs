@@ -7,14 +7,14 @@ use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
     self, Comparison, Estimate, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
 };
-use hornbook::search::{Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
+use hornbook::search::{Depth, DepthWish, Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_index_build::progress::Progress;
 use serde_json::{Value, json};
 
 use crate::cli::eval_page::{Pair, page};
 use crate::cli::output::{count, print, print_json};
-use crate::cli::search::mode_parser;
+use crate::cli::search::{depth_parser, mode_parser};
 use crate::cli::table::Table;
 use crate::cli::{CommandResult, Options};
 
@@ -65,6 +65,10 @@ pub(crate) struct Eval {
     /// Search for the words as they stand: misspelt ones are not corrected
     #[arg(long)]
     exact: bool,
+
+    /// How deep to search; auto goes deep for questions
+    #[arg(long, value_parser = depth_parser(), default_value_t = DepthWish::Fast)]
+    depth: DepthWish,
 
     /// How often each query is timed; 0 for no timing
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
@@ -155,7 +159,11 @@ impl Eval {
             tried = tried.with(name, value)?;
         }
         if self.fit {
-            return print(&fitted(&Engine::tuned(snapshot, tried)?, &queries)?);
+            return print(&fitted(
+                &Engine::tuned(snapshot, tried)?,
+                &queries,
+                self.depth.depth("", Mode::Hybrid, || false),
+            )?);
         }
         if let Some(path) = &self.html {
             return self.write_page(path, &snapshot, &queries, tried);
@@ -211,6 +219,7 @@ impl Eval {
         let mut asked = queries.to_vec();
         for query in &mut asked {
             query.is_exact = self.exact;
+            query.depth = self.depth.depth(&query.query, Mode::Hybrid, || true);
             if let Some(seed) = self.misspell {
                 query.query = evaluate::misspelt(&query.query, seed);
             }
@@ -348,15 +357,17 @@ fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Err
 }
 
 /// The weights for each kind of query, as `--try` reads them.
-fn fitted(engine: &Engine, queries: &[ReadyQuery]) -> Result<String, SearchError> {
+fn fitted(engine: &Engine, queries: &[ReadyQuery], depth: Depth) -> Result<String, SearchError> {
     let lessons = evaluate::lessons(engine, queries)?;
+    let prefix = if depth == Depth::Deep { "deep." } else { "" };
     let mut out = String::new();
     for kind in [QueryKind::Question, QueryKind::Topic, QueryKind::Phrase] {
         let of_kind: Vec<_> = lessons.iter().filter(|lesson| lesson.kind == kind).collect();
-        let weights = evaluate::fit(&of_kind, engine.tuning().weights(kind));
+        let weights = evaluate::fit(&of_kind, engine.tuning().weights(depth, kind));
         out += &format!("# {}, fitted to {}\n", kind.as_str(), count(of_kind.len() as u64, "query", "queries"));
         for feature in Feature::ALL.into_iter().filter(|&feature| feature != Feature::Similarity) {
-            out += &format!("--try {}.{}={:.3}\n", kind.as_str(), feature.as_str(), weights.get(feature));
+            let (kind, feature, weight) = (kind.as_str(), feature.as_str(), weights.get(feature));
+            out += &format!("--try {prefix}{kind}.{feature}={weight:.3}\n");
         }
     }
     Ok(out)

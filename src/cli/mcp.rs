@@ -108,6 +108,7 @@ impl LocalService {
         let mut tariff = Tariff::CONTRACT;
         tariff.free.monthly_units = CALLS_OF_A_LOCAL_ACCOUNT;
         tariff.free.limits = PaceLimits { per_minute: CALLS_OF_A_LOCAL_ACCOUNT, per_day: CALLS_OF_A_LOCAL_ACCOUNT };
+        let deep = settings::deep(&config);
         let settings = Settings { tariff, durability: Durability::Window, ..settings::accounts(&config) };
         let accounts = Arc::new(Accounts::open(state.path(), settings, clock.now())?);
         let key = key_of_a_new_account(&accounts, &*clock)?;
@@ -117,6 +118,7 @@ impl LocalService {
             clock,
             base_url: config.server.base_url.as_ref().map_or_else(String::new, |url| url.0.clone()),
             permits: config.server.permits.get() as usize,
+            deep,
             unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
             cards: None,
         }));

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest, SearchResponse, ShownHit,
+    DepthWish, Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest,
+    SearchResponse, ShownHit,
 };
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
@@ -37,6 +38,10 @@ pub(crate) struct Search {
     /// Search by words, by meaning, or by both
     #[arg(long, value_parser = mode_parser(), default_value_t)]
     mode: Mode,
+
+    /// Search fast, deep with the sentence encoder of the snapshot, or deep only for questions where that is possible
+    #[arg(long, value_parser = depth_parser(), default_value_t)]
+    depth: DepthWish,
 
     #[command(flatten)]
     filters: Filters,
@@ -71,6 +76,15 @@ pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(named)).try_map(|name| name.parse::<Mode>())
 }
 
+/// Reads the name of a depth.
+pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthWish> {
+    let named = |depth: DepthWish| PossibleValue::new(depth.name()).help(depth.meaning());
+    PossibleValuesParser::new(DepthWish::ALL.map(named)).map(|name| {
+        let named = DepthWish::ALL.into_iter().find(|depth| depth.name() == name);
+        named.expect("only these names are possible")
+    })
+}
+
 impl Search {
     pub(super) fn run(self, options: &Options) -> CommandResult {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
@@ -78,6 +92,7 @@ impl Search {
         let filter = self.filters.read(engine.snapshot())?;
         let request = SearchRequest {
             mode: self.mode,
+            depth: self.depth.depth(&query, self.mode, || engine.deep_ready().is_ok()),
             page: self.page,
             limit: self.limit,
             filter: &filter,
@@ -297,6 +312,7 @@ fn as_json(
     let mut out = json!({
         "query": request.query,
         "mode": request.mode.name(),
+        "depth": response.depth.name(),
         "page": request.page,
         "limit": request.limit,
         "total": response.total,

@@ -119,6 +119,7 @@ impl Served {
         let Self { data, clock, accounts, corpus, log } = self;
         let stripe = settings::stripe(config)?;
         let address = settings::notices(config)?;
+        let deep = settings::deep(config);
         let settings = settings::http(config)?;
         warn_of_the_open(&settings, &log, &*clock);
         if let Some(exposure) = exposure(&data) {
@@ -163,6 +164,7 @@ impl Served {
             clock: Arc::clone(&clock),
             base_url,
             permits: config.server.permits.get() as usize,
+            deep,
             unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
             cards,
         };

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use hornbook::accounts;
 use hornbook::accounts::people::PasswordWork;
+use hornbook::api::deep::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::config::{Config, PaymentProvider, StripeKey, Switch, ToolNames, WebhookSecret};
+use hornbook::config::{Config, PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{McpSettings, Names};
 use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
+use hornbook::search::DepthWish;
 use hornbook::web::shell::PageSettings;
 
 pub(super) fn accounts(config: &Config) -> accounts::Settings {
@@ -39,6 +41,17 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
         hosts: mcp.hosts.iter().map(|host| host.0.clone()).collect(),
         origins: origins.map(|origin| origin.0.clone()).collect(),
         free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
+    }
+}
+
+pub(super) fn deep(config: &Config) -> DeepSettings {
+    DeepSettings {
+        usual: match config.search.depth {
+            SearchDepth::Fast => DepthWish::Fast,
+            SearchDepth::Deep => DepthWish::Deep,
+            SearchDepth::Auto => DepthWish::Auto,
+        },
+        permits: config.search.deep_permits.get() as usize,
     }
 }
 

@@ -22,7 +22,7 @@ pub use settings::{Config, FormationSection, SETTINGS};
 pub use sources::FlagValue;
 use table::Given;
 pub use table::Setting;
-pub use value::{PaymentProvider, StripeKey, Switch, ToolNames, WebhookSecret};
+pub use value::{PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
 
 /// The setting whose name is most like this one.
 pub fn nearest_setting(name: &str) -> String {

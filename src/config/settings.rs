@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use super::table::{Given, Preset, settings};
 use super::value::{
-    BaseUrl, FreeProfile, HostName, Line, PaymentProvider, Seconds, StripeKey, Switch, ToolNames, WebOrigin,
-    WebhookSecret,
+    BaseUrl, FreeProfile, HostName, Line, PaymentProvider, SearchDepth, Seconds, StripeKey, Switch, ToolNames,
+    WebOrigin, WebhookSecret,
 };
 use crate::accounts::Durability;
 use crate::accounts::ids::Credits;
@@ -47,6 +47,11 @@ settings! {
         cross_origins: Vec<WebOrigin> = Preset::None, "origins whose web pages may call the service";
         proxies: Vec<Network> = Preset::None, "addresses or networks of proxies that may name the client";
         proxy_protocol: Switch = Preset::Text("off"), "on: connections of these proxies begin with the PROXY protocol";
+    }
+    search: SearchSection {
+        depth: SearchDepth = Preset::Text("auto"),
+            "how calls that do not say are searched, where the snapshot has a sentence encoder: fast, deep, or deep for questions (auto)";
+        deep_permits: NonZeroU32 = Preset::Derived(half_the_cores, "one per two cores"), "deep searches that may run at once";
     }
     mcp: McpSection {
         names: ToolNames = Preset::Text("dotted"),
@@ -154,6 +159,11 @@ fn listening_url(given: &Given) -> Option<String> {
 
 fn cores(_: &Given) -> Option<String> {
     Some(std::thread::available_parallelism().map_or(1, usize::from).to_string())
+}
+
+fn half_the_cores(given: &Given) -> Option<String> {
+    let cores: usize = cores(given)?.parse().ok()?;
+    Some((cores / 2).max(1).to_string())
 }
 
 impl Config {

@@ -58,6 +58,14 @@ pub enum ToolNames {
     Snake,
 }
 
+/// How calls that do not say are searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchDepth {
+    Fast,
+    Deep,
+    Auto,
+}
+
 /// The contract's two forms of the free tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeProfile {
@@ -145,6 +153,7 @@ fn one_of(words: &[&str]) -> String {
 
 choice!(Durability { Strict: "strict", Window: "window" });
 choice!(Form { Text: "text", Json: "json" });
+choice!(SearchDepth { Fast: "fast", Deep: "deep", Auto: "auto" });
 choice!(FreeProfile { Monthly: "monthly", Grant: "grant" });
 choice!(ToolNames { Dotted: "dotted", Snake: "snake" });
 choice!(Logged { All: "all", Errors: "errors", None: "none" });

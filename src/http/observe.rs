@@ -99,6 +99,7 @@ fn page(app: &App) -> String {
             f64::from(u8::from(is_intact)),
         ),
         gauge("permits_free", "heavy calls that could start now", app.service.free() as f64),
+        gauge("deep_permits_free", "deep searches that could start now", app.service.deep_free() as f64),
         gauge("searches_waiting", "heavy calls that wait for their turn", app.service.waiting() as f64),
         gauge("ledger_up", "1 while debits are taken", f64::from(u8::from(app.service.accounts().health().is_ok()))),
         gauge(

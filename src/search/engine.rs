@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hornbook_corpus::day::Day;
+use hornbook_corpus::encoded::EncodedSpace;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::ArchivedNodeRecord;
 use hornbook_corpus::snapshot::Snapshot;
@@ -11,7 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use super::around::Around;
 use super::bare_number::cite_bare_numbers;
 use super::compound::join_what_is_apart;
-use super::error::SearchError;
+use super::error::{NotDeep, SearchError};
 use super::facets;
 use super::feature::{Feature, Features};
 use super::filter::Scope;
@@ -20,7 +21,7 @@ use super::in_a_row::note_rows;
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::law_on_day::{LawByDay, LawOnDay};
 use super::ranking::{Page, Ranking};
-use super::request::{Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
+use super::request::{Depth, Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
@@ -90,7 +91,7 @@ impl Engine {
         let through = sources.map(|source| source.current_through.as_ref()?.parse().ok()).collect();
         // Made at the first use otherwise, which would be somebody's query.
         snapshot.grammar();
-        let tuning = tuning.for_spaces(snapshot.encoded.is_some());
+        let tuning = tuning.for_spaces(snapshot.encoded.as_ref().is_some_and(EncodedSpace::has_query_table));
         let likeness = Likeness::of(&tuning);
         Ok(Self { keyword, rarity, likeness, law, through, tuning, snapshot, resolve_tables: ResolveTables::default() })
     }
@@ -129,6 +130,15 @@ impl Engine {
         &self.tuning
     }
 
+    /// Whether searches may be deep: whether the snapshot has an encoder that this program can run.
+    pub fn deep_ready(&self) -> Result<(), NotDeep> {
+        match &self.snapshot.encoded {
+            Some(encoded) if encoded.has_encoder() => Ok(()),
+            Some(encoded) if encoded.stores_encoder() => Err(NotDeep::NotBuiltIn),
+            _ => Err(NotDeep::NoEncoder),
+        }
+    }
+
     /// All nodes, where no filter is set.
     pub(super) fn everything(&self) -> OrdinalRange {
         OrdinalRange { start: 0, end: self.snapshot.outline.len() }
@@ -137,6 +147,9 @@ impl Engine {
     /// Each step is timed, and ends the search if its client has disconnected meanwhile.
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         check_query(request.query)?;
+        if request.depth == Depth::Deep {
+            self.deep_ready().map_err(SearchError::NotDeep)?;
+        }
         let page = Page::of(request)?;
         let law = self.law_on(request.day);
         let scope = Scope::of(&self.snapshot, &law, request.filter);
@@ -182,9 +195,9 @@ impl Engine {
     ) -> Result<Ranked, SearchError> {
         let terms = self.constrain(&understood, known, scope)?;
         watch.end(Stage::Keyword);
-        let vectors = self.query_vectors(request.mode, &understood);
+        let vectors = self.query_vectors(request, &understood);
         watch.end(Stage::Embed);
-        let nearness = self.nearness(request.mode, &understood, &terms);
+        let nearness = self.nearness(request, &understood, &terms);
         let nearest = || {
             let find = |vectors| semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness);
             let nearest = vectors.as_ref().map_or_else(Vec::new, find);
@@ -210,7 +223,7 @@ impl Engine {
         watch.end(Stage::Rerank);
         request.abandoned.check()?;
 
-        let mut ranking = self.rank(request.mode, &mut understood, head, &keyword);
+        let mut ranking = self.rank(request, &mut understood, head, &keyword);
         ranking.keep_from(request.filter.min_score, &keyword);
         let mut hits = ranking.page(page);
         for hit in &mut hits {
@@ -282,7 +295,8 @@ impl Engine {
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
         let (total, searched) = (around.total(), searched(understood, &known));
         let stages = watch.stages;
-        Ok(SearchResponse { hits, total, corrected_query: None, facets, explain, stages, searched })
+        let depth = Depth::Fast;
+        Ok(SearchResponse { hits, total, depth, corrected_query: None, facets, explain, stages, searched })
     }
 
     fn constrain(
@@ -296,19 +310,27 @@ impl Engine {
     }
 
     /// The vectors of a query, where the mode needs them.
-    fn query_vectors(&self, mode: Mode, understood: &Understood) -> Option<QueryVectors> {
-        let weights = self.tuning.weights(understood.kind);
-        (mode != Mode::Keyword).then(|| QueryVectors::of(&self.snapshot, &understood.meaning, &weights))
+    fn query_vectors(&self, request: &SearchRequest<'_>, understood: &Understood) -> Option<QueryVectors> {
+        let (depth, weights) = (request.depth, self.tuning.weights(request.depth, understood.kind));
+        (request.mode != Mode::Keyword).then(|| QueryVectors::of(&self.snapshot, depth, &understood.meaning, &weights))
     }
 
     /// How many chunks are looked at, and how like the query they must be: more where none of its words is known.
-    fn nearness(&self, mode: Mode, understood: &Understood, terms: &Terms) -> Nearness {
-        let (floor, encoded_floor) = match terms.known.iter().any(|word| word.weight().is_some()) {
-            true => (self.tuning.similarity_floor, self.tuning.encoded_floor),
-            false => (self.tuning.similarity_floor_without_words, self.tuning.encoded_floor_without_words),
+    fn nearness(&self, request: &SearchRequest<'_>, understood: &Understood, terms: &Terms) -> Nearness {
+        let Tuning { deep, .. } = &self.tuning;
+        let has_known_words = terms.known.iter().any(|word| word.weight().is_some());
+        let floor = match has_known_words {
+            true => self.tuning.similarity_floor,
+            false => self.tuning.similarity_floor_without_words,
         };
-        let count = match mode {
-            Mode::Hybrid => self.tuning.of(understood.kind).chunk_candidates,
+        let encoded_floor = match (request.depth, has_known_words) {
+            (Depth::Fast, true) => self.tuning.encoded_floor,
+            (Depth::Fast, false) => self.tuning.encoded_floor_without_words,
+            (Depth::Deep, true) => deep.floor,
+            (Depth::Deep, false) => deep.floor_without_words,
+        };
+        let count = match request.mode {
+            Mode::Hybrid => self.tuning.of(request.depth, understood.kind).chunk_candidates,
             Mode::Semantic | Mode::Keyword => self.tuning.chunk_candidates,
         };
         Nearness { count, floor, encoded_floor }
@@ -358,7 +380,7 @@ impl Engine {
     /// Fuses what the legs say of the head, and puts the other matches behind it.
     fn rank(
         &self,
-        mode: Mode,
+        request: &SearchRequest<'_>,
         understood: &mut Understood,
         mut head: Vec<Candidate>,
         keyword: &KeywordFound,
@@ -367,7 +389,7 @@ impl Engine {
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
             understood.kind = understood.kind.without_its_words();
         }
-        let weights = Weights::of(mode, understood.kind, &self.tuning, keyword.coverage());
+        let weights = Weights::of(request.mode, request.depth, understood.kind, &self.tuning, keyword.coverage());
         fuse(&mut head, &weights);
         set_back_repeated_texts(&self.snapshot, &mut head);
         Ranking::new(&understood.cited, head, keyword, weights)
@@ -480,8 +502,9 @@ impl Engine {
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
         let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
+        let depth = if request.mode == Mode::Keyword { Depth::Fast } else { request.depth };
         let stages = watch.stages;
-        Ok(SearchResponse { hits, total, corrected_query: corrected, facets, explain, stages, searched })
+        Ok(SearchResponse { hits, total, depth, corrected_query: corrected, facets, explain, stages, searched })
     }
 
     fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {

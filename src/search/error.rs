@@ -58,6 +58,7 @@ pub enum SearchError {
         page: u32,
         limit: u32,
     },
+    NotDeep(NotDeep),
     /// The caller has left: see [`Abandoned`](super::Abandoned).
     Abandoned,
     Index(TantivyError),
@@ -75,6 +76,7 @@ impl fmt::Display for SearchError {
                 "cannot show page {page} with {limit} results a page: both start at 1, and the last result that can be \
                  shown is number {RESULTS_MAX}; narrow the query or filter by jurisdiction or code body"
             ),
+            Self::NotDeep(why) => why.fmt(f),
             Self::Abandoned => f.write_str("the search was stopped because its client has disconnected"),
             Self::Index(error) => {
                 write!(f, "cannot open the keyword index: {error}; run 'hornbook verify'")
@@ -91,13 +93,36 @@ impl fmt::Display for SearchError {
 impl std::error::Error for SearchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::BeyondResults { .. } | Self::Abandoned => None,
+            Self::BeyondResults { .. } | Self::NotDeep(_) | Self::Abandoned => None,
             Self::Query(error) => Some(error),
             Self::Index(error) => Some(error),
             Self::Postings(error) => Some(error),
             Self::Nodes(error) => Some(error),
             Self::Text(error) => Some(error),
         }
+    }
+}
+
+/// Why a snapshot cannot be searched deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotDeep {
+    /// It has none.
+    NoEncoder,
+    /// This program cannot compute with it.
+    NotBuiltIn,
+}
+
+impl fmt::Display for NotDeep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoEncoder => {
+                "this corpus cannot be searched deep: it was built without a sentence encoder; search with depth 'fast' or 'auto'"
+            }
+            Self::NotBuiltIn => {
+                "this corpus has a sentence encoder, but this program was built without the feature 'encoder' that runs it; \
+                 search with depth 'fast' or 'auto'"
+            }
+        })
     }
 }
 

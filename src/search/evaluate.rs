@@ -53,7 +53,7 @@ pub fn measure(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<QueryS
 }
 
 fn request_for(query: &ReadyQuery, mode: Mode) -> SearchRequest<'_> {
-    SearchRequest { mode, exact: query.is_exact, ..SearchRequest::new(&query.query) }
+    SearchRequest { mode, depth: query.depth, exact: query.is_exact, ..SearchRequest::new(&query.query) }
 }
 
 /// Microseconds from a query to a page of 20 as it is shown, snippets included.

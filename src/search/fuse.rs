@@ -12,7 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::Span;
 
 use super::feature::{Feature, Features};
-use super::request::Mode;
+use super::request::{Depth, Mode};
 use super::tuning::Tuning;
 use super::understand::QueryKind;
 
@@ -29,8 +29,8 @@ pub(super) struct Weights {
 impl Weights {
     /// `coverage` is how much of what the query asks the best keyword match has: whoever types the law's own words is
     /// answered by them, whoever types other words by their meaning.
-    pub(super) fn of(mode: Mode, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
-        let all = tuning.weights(kind);
+    pub(super) fn of(mode: Mode, depth: Depth, kind: QueryKind, tuning: &Tuning, coverage: f32) -> Self {
+        let all = tuning.weights(depth, kind);
         let mut features = match mode {
             Mode::Hybrid => all,
             Mode::Keyword => all.only(&[Feature::InARow]),
@@ -204,7 +204,7 @@ mod tests {
         let kind = prop::sample::select(vec![QueryKind::Question, QueryKind::Topic, QueryKind::Phrase]);
         let mode = prop::sample::select(Mode::ALL.to_vec());
         (mode, kind, 0.0..=1.0_f32)
-            .prop_map(|(mode, kind, coverage)| Weights::of(mode, kind, &Tuning::MEASURED, coverage))
+            .prop_map(|(mode, kind, coverage)| Weights::of(mode, Depth::Fast, kind, &Tuning::MEASURED, coverage))
     }
 
     proptest! {
@@ -250,7 +250,7 @@ mod tests {
                 candidate(1, false, Some(10.0), Some(0.2)),
                 Candidate { interaction: 0.9, ..candidate(2, false, Some(2.0), Some(0.8)) },
             ];
-            fuse(&mut candidates, &Weights::of(mode, kind, &Tuning::default(), coverage));
+            fuse(&mut candidates, &Weights::of(mode, Depth::Fast, kind, &Tuning::default(), coverage));
             candidates[0].node.0
         };
         assert_eq!(leader(Mode::Hybrid, QueryKind::Question, 0.4), 2);

@@ -57,7 +57,7 @@ mod understand;
 
 pub use abandoned::Abandoned;
 pub use engine::{Candidates, Engine};
-pub use error::{QueryError, SearchError};
+pub use error::{NotDeep, QueryError, SearchError};
 pub use facets::{FacetCount, Facets};
 pub use feature::{Feature, Features};
 pub use filter::Filter;
@@ -66,10 +66,12 @@ pub use law_on_day::LawOnDay;
 pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX, RESULTS_MAX};
 pub use parts::BodyParts;
 pub use relation::Relation;
-pub use request::{Hit, HitExplain, LegExplain, Mode, QueryExplain, SearchRequest, SearchResponse, UnknownMode};
+pub use request::{
+    Depth, DepthWish, Hit, HitExplain, LegExplain, Mode, QueryExplain, SearchRequest, SearchResponse, UnknownMode,
+};
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode, Mention};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use stages::{Stage, StageMicros};
 pub use suggest::{SUGGESTIONS_MAX, SuggestRequest, SuggestResponse, Suggestion};
-pub use tuning::{FieldTuning, KindTuning, Tuning};
+pub use tuning::{DeepTuning, FieldTuning, KindTuning, Tuning};
 pub use understand::{QueryKind, check_query};

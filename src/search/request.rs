@@ -15,7 +15,7 @@ use super::feature::Features;
 use super::filter::Filter;
 use super::relation::Relation;
 use super::stages::StageMicros;
-use super::understand::{QueryKind, QueryWord};
+use super::understand::{QueryKind, QueryWord, is_question};
 
 /// Which legs are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -77,12 +77,79 @@ impl FromStr for Mode {
     }
 }
 
+/// What embeds a query for the passages that a sentence encoder embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// A table: microseconds.
+    #[default]
+    Fast,
+    /// The encoder itself: milliseconds.
+    Deep,
+}
+
+impl Depth {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Deep => "deep",
+        }
+    }
+}
+
+/// How deep somebody wants to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DepthWish {
+    Fast,
+    Deep,
+    /// Deep for questions, where that is possible at once.
+    #[default]
+    Auto,
+}
+
+impl DepthWish {
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Deep, Self::Auto];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => Depth::Fast.name(),
+            Self::Deep => Depth::Deep.name(),
+            Self::Auto => "auto",
+        }
+    }
+
+    /// What it means, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Fast => "in microseconds",
+            Self::Deep => "with the sentence encoder of the snapshot, in milliseconds",
+            Self::Auto => "deep for questions where that is possible, else fast",
+        }
+    }
+
+    /// How to search for a query. `has_room` says whether a deep search could begin now.
+    pub fn depth(self, query: &str, mode: Mode, has_room: impl FnOnce() -> bool) -> Depth {
+        match self {
+            Self::Deep if mode != Mode::Keyword => Depth::Deep,
+            Self::Auto if mode != Mode::Keyword && has_room() && is_question(query) => Depth::Deep,
+            _ => Depth::Fast,
+        }
+    }
+}
+
+impl fmt::Display for DepthWish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// One search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRequest<'a> {
     /// As it was typed, within the limits of [`check_query`](super::check_query).
     pub query: &'a str,
     pub mode: Mode,
+    /// Deep only where [`Engine::deep_ready`](super::Engine::deep_ready) says so.
+    pub depth: Depth,
     /// From 1.
     pub page: u32,
     pub limit: u32,
@@ -102,6 +169,7 @@ impl<'a> SearchRequest<'a> {
         Self {
             query,
             mode: Mode::Hybrid,
+            depth: Depth::Fast,
             page: 1,
             limit: 20,
             filter: Filter::NONE,
@@ -120,6 +188,8 @@ pub struct SearchResponse {
     pub hits: Vec<Hit>,
     /// How many provisions match; the same on every page and for every limit.
     pub total: u32,
+    /// How it was searched: fast also where the encoder had nothing to embed.
+    pub depth: Depth,
     /// What was searched for instead of the query, if words of it were misspelt.
     pub corrected_query: Option<String>,
     pub facets: Option<Facets>,

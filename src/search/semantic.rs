@@ -14,6 +14,7 @@ use super::filter::Scope;
 use super::fuse::{Candidate, Near};
 use super::keyword::Constraints;
 use super::law_on_day::LawOnDay;
+use super::request::Depth;
 
 /// A provision with what each space says of it, by its best chunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,14 +44,18 @@ pub(super) struct QueryVectors {
 
 impl QueryVectors {
     /// A space that counts nothing is not searched, unless it is the only one.
-    pub(super) fn of(snapshot: &Snapshot, meaning: &str, weights: &Features) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, depth: Depth, meaning: &str, weights: &Features) -> Self {
         let mut tokens = Vec::new();
         embedder().tokenize(meaning, &mut tokens);
         let counts = |feature| weights.get(feature) > 0.0;
         let second = snapshot.encoded.as_ref().filter(|_| counts(Feature::Encoded));
         let is_first_searched = counts(Feature::Similarity) || second.is_none();
         let first = is_first_searched.then(|| embedder().embed_tokens(&tokens)).filter(|vector| !vector.is_zero());
-        Self { first: first.map(|vector| vector.0.to_vec()), second: second.and_then(|encoded| encoded.query(&tokens)) }
+        let second = second.and_then(|encoded| match depth {
+            Depth::Fast => encoded.query(&tokens),
+            Depth::Deep => encoded.deep_query(&tokens),
+        });
+        Self { first: first.map(|vector| vector.0.to_vec()), second }
     }
 }
 

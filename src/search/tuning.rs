@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::feature::{Feature, Features};
+use super::request::Depth;
 use super::understand::QueryKind;
 
 /// How a search weighs what it finds.
@@ -45,6 +46,20 @@ pub struct Tuning {
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
+    /// The same where the encoder of the second space embeds the query.
+    pub deep: DeepTuning,
+}
+
+/// How deep searches weigh what they find.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeepTuning {
+    /// The least likeness in the second space, and the same for a query that shares no word with the law.
+    pub floor: f32,
+    pub floor_without_words: f32,
+    pub question: KindTuning,
+    pub topic: KindTuning,
+    pub phrase: KindTuning,
 }
 
 /// How much a word is worth in a field, and how much a long field takes away from it.
@@ -76,23 +91,26 @@ pub struct KindTuning {
 
 impl Tuning {
     /// The numbers of a kind of query.
-    pub(super) fn of(&self, kind: QueryKind) -> &KindTuning {
-        match kind {
-            QueryKind::Question => &self.question,
-            QueryKind::Topic => &self.topic,
-            QueryKind::Phrase => &self.phrase,
+    pub(super) fn of(&self, depth: Depth, kind: QueryKind) -> &KindTuning {
+        match (depth, kind) {
+            (Depth::Fast, QueryKind::Question) => &self.question,
+            (Depth::Fast, QueryKind::Topic) => &self.topic,
+            (Depth::Fast, QueryKind::Phrase) => &self.phrase,
+            (Depth::Deep, QueryKind::Question) => &self.deep.question,
+            (Depth::Deep, QueryKind::Topic) => &self.deep.topic,
+            (Depth::Deep, QueryKind::Phrase) => &self.deep.phrase,
         }
     }
 
-    /// The same for a snapshot with a second space or without one.
-    pub(super) fn for_spaces(self, has_second: bool) -> Self {
-        let kind = |kind: KindTuning| KindTuning { encoded: if has_second { kind.encoded } else { 0.0 }, ..kind };
+    /// The same for a snapshot with a table of queries for a second space or without one.
+    pub(super) fn for_spaces(self, has_table: bool) -> Self {
+        let kind = |kind: KindTuning| KindTuning { encoded: if has_table { kind.encoded } else { 0.0 }, ..kind };
         Self { question: kind(self.question), topic: kind(self.topic), phrase: kind(self.phrase), ..self }
     }
 
     /// What each feature is worth for a kind of query whose words are all covered.
-    pub fn weights(&self, kind: QueryKind) -> Features {
-        let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(kind);
+    pub fn weights(&self, depth: Depth, kind: QueryKind) -> Features {
+        let &KindTuning { keyword, interaction, encoded, in_a_row, cited_by, .. } = self.of(depth, kind);
         let mut weights = Features::default();
         weights.set(Feature::Keyword, keyword);
         weights.set(Feature::Similarity, (1.0 - interaction - encoded).max(0.0));
@@ -146,6 +164,34 @@ impl Tuning {
             cited_by: 0.0,
             chunk_candidates: 64,
         },
+        deep: DeepTuning {
+            floor: 0.2,
+            floor_without_words: 0.45,
+            question: KindTuning {
+                keyword: 0.2,
+                interaction: 0.35,
+                encoded: 0.4,
+                in_a_row: 0.0,
+                cited_by: 0.1,
+                chunk_candidates: 160,
+            },
+            topic: KindTuning {
+                keyword: 2.0,
+                interaction: 0.35,
+                encoded: 0.4,
+                in_a_row: 0.3,
+                cited_by: 0.04,
+                chunk_candidates: 64,
+            },
+            phrase: KindTuning {
+                keyword: 2.0,
+                interaction: 0.45,
+                encoded: 0.3,
+                in_a_row: 0.6,
+                cited_by: 0.0,
+                chunk_candidates: 64,
+            },
+        },
     };
 }
 
@@ -170,17 +216,19 @@ impl Tuning {
     /// What there is to tune.
     pub fn names() -> Vec<String> {
         let mut names = Vec::new();
-        if let serde_json::Value::Object(all) = serde_json::json!(Self::default()) {
-            for (name, value) in all {
-                match value {
-                    serde_json::Value::Object(inner) => {
-                        names.extend(inner.keys().map(|inner| format!("{name}.{inner}")));
-                    }
-                    _ => names.push(name),
-                }
-            }
-        }
+        push_names(&serde_json::json!(Self::default()), "", &mut names);
         names
+    }
+}
+
+fn push_names(value: &serde_json::Value, name: &str, to: &mut Vec<String>) {
+    let serde_json::Value::Object(inner) = value else {
+        to.push(name.to_owned());
+        return;
+    };
+    for (key, value) in inner {
+        let inner_name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+        push_names(value, &inner_name, to);
     }
 }
 

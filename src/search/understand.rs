@@ -328,6 +328,12 @@ fn kind_of(text: &str, read: &ReadWords, has_phrases: bool) -> QueryKind {
     }
 }
 
+/// Whether somebody asks in their own words; it costs microseconds and asks no snapshot.
+pub(super) fn is_question(query: &str) -> bool {
+    let has_phrases = pieces_of(query, &[]).iter().any(|piece| piece.kind == PieceKind::Phrase);
+    kind_of(query, &read_words(query), has_phrases) == QueryKind::Question
+}
+
 const QUESTION_OPENINGS: [&str; 29] = [
     "how", "what", "whats", "what's", "when", "where", "which", "who", "whom", "whose", "why", "can", "could", "do",
     "does", "did", "is", "are", "am", "was", "were", "will", "would", "should", "must", "may", "has", "have", "if",

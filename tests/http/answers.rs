@@ -44,7 +44,7 @@ fn a_search_answers_ranked_results_with_passages_and_pages() {
     let path = "/api/v1/search?q=return+of+the+security+deposit&limit=3";
     let answered = client.house.get(path, &client.key);
     let body = answered.json();
-    assert_eq!(fields(&body), ["asOf", "mode", "page", "pageSize", "results", "tookMs", "total"]);
+    assert_eq!(fields(&body), ["asOf", "depth", "mode", "page", "pageSize", "results", "tookMs", "total"]);
     assert_eq!((&body["page"], &body["pageSize"], &body["mode"]), (&1.into(), &3.into(), &"hybrid".into()));
     let results = body["results"].as_array().unwrap();
     assert_eq!(results.len(), 3);
@@ -399,6 +399,14 @@ fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
     assert_eq!(search("secuirty+depositt")["correctedQuery"], "security deposit");
     assert_eq!(search("secuirty+depositt&exact=true")["correctedQuery"], Value::Null);
     assert_eq!(search("security+deposit")["correctedQuery"], Value::Null);
+
+    // The sample has no sentence encoder.
+    for depth in ["fast", "auto"] {
+        assert_eq!(search(&format!("may+my+landlord+keep+it?&depth={depth}"))["depth"], "fast");
+    }
+    let refused = client.house.get("/api/v1/search?q=fence&depth=deep", &client.key).error(422, "validation_error");
+    assert_eq!(refused["details"][0]["parameter"], "depth");
+    assert!(refused["details"][0]["message"].as_str().unwrap().contains("without a sentence encoder"), "{refused}");
 
     let federal = client.json("/api/v1/suggest?q=arden&jurisdiction=US&limit=20");
     let citations = federal["suggestions"].as_array().unwrap().iter().map(|found| found["citation"].as_str().unwrap());

@@ -18,10 +18,12 @@ use hornbook::accounts::tier::Tariff;
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
+use hornbook::api::deep::DeepSettings;
 use hornbook::api::service::{Parts, Service};
 use hornbook::clock::{Clock, SystemClock};
 use hornbook::http::{Doors, HttpSettings, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Form, Log, Logged};
+use hornbook::search::DepthWish;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -144,6 +146,7 @@ impl House {
             clock: Arc::clone(&clock),
             base_url: "https://law.example".to_owned(),
             permits: PERMITS,
+            deep: DeepSettings { usual: DepthWish::Auto, permits: 1 },
             unread_bytes_per_account_max,
             cards,
         };

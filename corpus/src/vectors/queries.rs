@@ -89,9 +89,13 @@ pub struct QueryTable {
 }
 
 impl QueryTable {
-    /// Maps the space's file. It is refused unless it belongs to the encoder.
-    pub fn open(directory: &Path, space: &SpaceName, encoder: &EncoderHash) -> Result<Self, SectionFileError> {
-        let file = SectionFile::open(&directory.join(space.queries_file()), KIND)?;
+    /// Maps the space's file; nothing if there is none. It is refused unless it belongs to the encoder.
+    pub fn open(directory: &Path, space: &SpaceName, encoder: &EncoderHash) -> Result<Option<Self>, SectionFileError> {
+        let path = directory.join(space.queries_file());
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = SectionFile::open(&path, KIND)?;
         let meta = *one::<Meta>(&file)?;
         check_space(&file, &meta.space, space)?;
         if meta.encoder != *encoder {
@@ -109,7 +113,7 @@ impl QueryTable {
                 table.scales.len()
             )));
         }
-        Ok(table)
+        Ok(Some(table))
     }
 
     pub fn dims(&self) -> usize {
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn a_query_is_the_sum_of_its_rows_scaled_to_length_one() {
         let (dir, codes, scales) = written();
-        let table = QueryTable::open(dir.path(), &space(), &ENCODER).unwrap();
+        let table = QueryTable::open(dir.path(), &space(), &ENCODER).unwrap().unwrap();
         let tokens = [TokenId(5), TokenId(30_521), TokenId(5), TokenId(u16::MAX)];
         let found = table.rows().vector(&tokens).unwrap();
         let component = |token: usize, at: usize| f64::from(codes[token * DIMS + at]) * f64::from(scales[token]);

@@ -199,7 +199,8 @@ impl VectorWriter {
     }
 }
 
-pub(super) fn dims_are_possible(dims: usize) -> bool {
+/// Whether the files of a space can hold vectors of so many dimensions.
+pub fn dims_are_possible(dims: usize) -> bool {
     dims.is_multiple_of(LANES) && (LANES..=DIMS_MAX).contains(&dims)
 }
 
@@ -341,14 +342,14 @@ impl<'a> RowsView<'a> {
 }
 
 /// The one value of the section `meta`.
-pub(super) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
+pub(crate) fn one<T: Pod>(file: &SectionFile) -> Result<&T, SectionFileError> {
     match file.slice::<T>("meta")? {
         [meta] => Ok(meta),
         other => Err(file.damaged(format!("its section meta has {} entries instead of one", other.len()))),
     }
 }
 
-pub(super) fn check_space(
+pub(crate) fn check_space(
     file: &SectionFile,
     found: &[u8; NAME_LEN_MAX],
     expected: &SpaceName,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 /// The longest name; the files' `meta` sections hold exactly as many bytes, zero padded.
-pub(super) const NAME_LEN_MAX: usize = 32;
+pub(crate) const NAME_LEN_MAX: usize = 32;
 
 /// An embedding space, such as `law-static-256`. It names the files, so the files of two embeddings can be in one folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
@@ -50,7 +50,12 @@ impl SpaceName {
         format!("queries-{self}.bin")
     }
 
-    pub(super) fn padded(&self) -> [u8; NAME_LEN_MAX] {
+    /// The file that holds the sentence encoder that made the passages, for the queries of deep searches.
+    pub fn encoder_file(&self) -> String {
+        format!("encoder-{self}.bin")
+    }
+
+    pub(crate) fn padded(&self) -> [u8; NAME_LEN_MAX] {
         let mut bytes = [0; NAME_LEN_MAX];
         bytes[..self.0.len()].copy_from_slice(self.0.as_bytes());
         bytes

@@ -6,11 +6,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::embed::{TOKEN_COUNT, TokenId, embedder};
+use hornbook_corpus::sentence_encoder::{EncoderShape, Part, PartSize};
+use hornbook_corpus::vectors::dims_are_possible;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use super::tensors::TensorFile;
+use super::tensors::{OpenTensors, TensorFile};
 use crate::encoder_error::EncoderError;
 
 /// The sentence marks and a few words; an encoder that reads less embeds nothing.
@@ -51,11 +53,11 @@ struct SentenceConfig {
 /// The files of an encoder, checked.
 #[derive(Debug)]
 pub(super) struct EncoderFolder {
-    pub(super) config: Config,
+    config: Config,
     pub(super) config_text: Vec<u8>,
     pub(super) weights: TensorFile,
     /// The longest passage, with its sentence marks.
-    pub(super) tokens_max: usize,
+    tokens_max: usize,
 }
 
 impl EncoderFolder {
@@ -78,6 +80,54 @@ impl EncoderFolder {
             return Err(unfit(&weights.path, what));
         }
         Ok(Self { config, config_text, weights, tokens_max })
+    }
+
+    pub(super) fn shape(&self) -> EncoderShape {
+        EncoderShape {
+            hidden: self.config.hidden_size,
+            layers: self.config.num_hidden_layers,
+            heads: self.config.num_attention_heads,
+            wide: self.config.intermediate_size,
+            tokens_max: self.tokens_max,
+            norm_epsilon: self.config.layer_norm_eps,
+        }
+    }
+
+    /// Without a table of queries the vectors of the encoder are stored as they are.
+    pub(super) fn check_dims(&self) -> Result<(), EncoderError> {
+        let hidden = self.config.hidden_size;
+        match dims_are_possible(hidden) {
+            true => Ok(()),
+            false => Err(self.weights.unfit(format!(
+                "its vectors have {hidden} dimensions; without a query_table, 32, 64, .. 4096 are possible"
+            ))),
+        }
+    }
+
+    /// The values of a part.
+    pub(super) fn part(&self, part: &Part) -> Result<Vec<f32>, EncoderError> {
+        let tensors = self.weights.open()?;
+        // Some publishers keep the name of the whole model before each tensor's.
+        let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
+        let name = format!("{prefix}{}", part.name);
+        match part.size {
+            PartSize::Matrix(rows, columns) => tensors.f32s(&name, &[rows, columns]),
+            PartSize::Values(_) if *part == self.shape().places() => self.places(&tensors, &name, prefix),
+            PartSize::Values(count) => tensors.f32s(&name, &[count]),
+        }
+    }
+
+    /// The rows of positions, each with that of the first kind of sentence added.
+    fn places(&self, tensors: &OpenTensors<'_>, name: &str, prefix: &str) -> Result<Vec<f32>, EncoderError> {
+        let hidden = self.config.hidden_size;
+        let mut places = tensors.f32s(name, &[self.config.max_position_embeddings, hidden])?;
+        let kinds = format!("{prefix}embeddings.token_type_embeddings.weight");
+        let kinds = tensors.f32s(&kinds, &[self.config.type_vocab_size, hidden])?;
+        places.truncate(self.tokens_max * hidden);
+        for row in places.chunks_exact_mut(hidden) {
+            row.iter_mut().zip(&kinds).for_each(|(value, kind)| *value += kind);
+        }
+        Ok(places)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Passages embedded by a sentence encoder that the plan names: a transformer of the BERT family with mean pooling.
 //!
-//! `folder` reads and checks its files, `query_table` the table that embeds queries in the same space, `transformer`
-//! computes, and `passages` embeds every chunk of a snapshot. The encoder is never needed again: searches use the table.
-//! Only this module uses candle.
+//! `folder` reads and checks its files, `query_table` the table that embeds queries in the same space, if the plan has one,
+//! and `passages` embeds every chunk of a snapshot. The encoder itself is stored in the snapshot for deep searches.
 
 mod folder;
 mod passages;
@@ -10,12 +9,12 @@ mod query_table;
 mod tensors;
 #[cfg(test)]
 mod tests;
-mod transformer;
 
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::embed::TokenId;
 use hornbook_corpus::manifest::Fingerprint;
+use hornbook_corpus::sentence_encoder::{EncoderFailed, EncoderShape, Transformer, WordRows, vector_of, write_encoder};
 use hornbook_corpus::vectors::{EncoderHash, SpaceName, write_queries};
 
 use crate::encoder_error::EncoderError;
@@ -27,19 +26,20 @@ use crate::progress::Progress;
 
 use folder::EncoderFolder;
 use query_table::PlannedQueries;
-use transformer::Transformer;
 
 /// Raise it when the same encoder would give another vector for the same passage.
 const ALGORITHM_VERSION: u32 = 1;
 
-/// An encoder with the table of its queries, checked to belong together.
+/// An encoder, with the table of its queries if the plan has one, checked to belong together.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     space: SpaceName,
     hash: EncoderHash,
-    tokens_max: usize,
+    folder: EncoderFolder,
+    shape: EncoderShape,
+    words: Words,
     transformer: Transformer,
-    queries: PlannedQueries,
+    queries: Option<PlannedQueries>,
 }
 
 impl Encoder {
@@ -49,21 +49,25 @@ impl Encoder {
             first_existing(&bases.iter().map(|base| base.join(path)).collect::<Vec<PathBuf>>())
         };
         let folder = EncoderFolder::open(&found(&planned.folder), &planned.sha256)?;
-        let queries = PlannedQueries::open(&found(&planned.query_table), folder.config.hidden_size)?;
+        let shape = folder.shape();
+        let table = planned.query_table.as_deref();
+        let queries = table.map(|table| PlannedQueries::open(&found(table), shape.hidden)).transpose()?;
+        if queries.is_none() {
+            folder.check_dims()?;
+        }
         let mut hasher = blake3::Hasher::new();
         hasher.update(&ALGORITHM_VERSION.to_le_bytes());
-        hasher.update(&(folder.tokens_max as u64).to_le_bytes());
+        hasher.update(&(shape.tokens_max as u64).to_le_bytes());
         for part in [&folder.config_text, &folder.weights.bytes] {
             hasher.update(blake3::hash(part).as_bytes());
         }
-        hasher.update(queries.file_hash.as_bytes());
-        Ok(Self {
-            space: planned.space.clone(),
-            hash: *hasher.finalize().as_bytes(),
-            tokens_max: folder.tokens_max,
-            transformer: Transformer::new(&folder.config, &folder.weights)?,
-            queries,
-        })
+        if let Some(queries) = &queries {
+            hasher.update(queries.file_hash.as_bytes());
+        }
+        let words = Words { hidden: shape.hidden, values: folder.part(&shape.words())? };
+        let transformer = Transformer::new(&shape, |part| folder.part(part))?;
+        let hash = *hasher.finalize().as_bytes();
+        Ok(Self { space: planned.space.clone(), hash, folder, shape, words, transformer, queries })
     }
 
     pub(crate) fn space(&self) -> &SpaceName {
@@ -75,8 +79,8 @@ impl Encoder {
         Fingerprint { id: self.space.to_string(), hash: blake3::Hash::from(self.hash).to_hex().to_string() }
     }
 
-    /// Embeds the chunks of the snapshot in `dir` and writes vectors and queries of the space; its graph is missing then.
-    /// Gives how many vectors were taken over from the snapshot `earlier`, and headings as queries.
+    /// Embeds the chunks of the snapshot in `dir`, and writes vectors, queries and encoder of the space; its graph is
+    /// missing then. Gives how many vectors were taken over from the snapshot `earlier`, and headings as queries.
     pub(crate) fn write(
         &self,
         dir: &Path,
@@ -84,14 +88,47 @@ impl Encoder {
         index_headings: bool,
         progress: Progress,
     ) -> Result<(u32, Probes), BuildError> {
-        write_queries(dir, &self.space, &self.hash, &self.queries.rows())?;
+        if let Some(queries) = &self.queries {
+            write_queries(dir, &self.space, &self.hash, &queries.rows())?;
+        }
+        write_encoder::<BuildError>(dir, &self.space, &self.hash, &self.shape, self.projection(), |part| {
+            Ok(self.folder.part(part)?)
+        })?;
         passages::write(self, dir, earlier, index_headings, progress)
+    }
+
+    fn projection(&self) -> &[f32] {
+        self.queries.as_ref().map_or(&[], PlannedQueries::projection)
+    }
+
+    /// Of the space.
+    fn dims(&self) -> usize {
+        self.queries.as_ref().map_or(self.shape.hidden, |queries| queries.rows().dims)
     }
 
     /// The vectors of passages that have equally many tokens, of length one.
     fn embed(&self, passages: &[&[TokenId]]) -> Result<Vec<Vec<f32>>, EncoderError> {
-        let failed = |error: candle_core::Error| EncoderError::Compute { source: Box::new(error) };
-        let pooled = self.transformer.pooled(passages).map_err(failed)?;
-        Ok(pooled.iter().map(|pooled| self.queries.project(pooled)).collect())
+        let pooled = self.transformer.pooled(&self.words, passages)?;
+        let vector = |pooled: &Vec<f32>| vector_of(pooled, self.projection()).unwrap_or_else(|| vec![0.0; self.dims()]);
+        Ok(pooled.iter().map(vector).collect())
+    }
+}
+
+impl From<EncoderFailed> for EncoderError {
+    fn from(error: EncoderFailed) -> Self {
+        Self::Compute { source: Box::new(error) }
+    }
+}
+
+/// The rows of all words.
+#[derive(Debug)]
+struct Words {
+    hidden: usize,
+    values: Vec<f32>,
+}
+
+impl WordRows for Words {
+    fn push_row(&self, word: TokenId, to: &mut Vec<f32>) {
+        to.extend_from_slice(&self.values[word.index() * self.hidden..][..self.hidden]);
     }
 }

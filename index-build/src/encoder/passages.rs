@@ -19,6 +19,7 @@ use hornbook_corpus::vectors::{StoredRow, VectorRows, VectorWriter};
 use rayon::prelude::*;
 
 use super::Encoder;
+use super::query_table::PlannedQueries;
 use crate::compile::PROBES_MAX;
 use crate::error::BuildError;
 use crate::graph::Probes;
@@ -43,7 +44,7 @@ pub(super) fn write(
 ) -> Result<(u32, Probes), BuildError> {
     let law = Law::open(dir, index_headings)?;
     let earlier = earlier.and_then(|earlier| EarlierPassages::open(earlier, encoder, index_headings));
-    let dims = encoder.queries.rows().dims;
+    let dims = encoder.dims();
     let mut writer = VectorWriter::create(dir, &encoder.space, dims)?;
     let mut taken_over = 0;
     let total = law.chunks.chunk_count();
@@ -52,7 +53,7 @@ pub(super) fn write(
         let window = start..total.min(start.saturating_add(WINDOW_CHUNKS));
         let read: Result<Vec<Read<'_>>, BuildError> = window
             .into_par_iter()
-            .map(|chunk| law.read(ChunkOrdinal(chunk), encoder.tokens_max, earlier.as_ref()))
+            .map(|chunk| law.read(ChunkOrdinal(chunk), encoder.shape.tokens_max, earlier.as_ref()))
             .collect();
         let read = read?;
         let embedded = embed_all(encoder, &read, &stage)?;
@@ -188,10 +189,10 @@ impl Law {
         Ok((placed.node, Passage { heading, above, text: self.texts.get(placed.text)? }))
     }
 
-    /// Headings as queries, from evenly spread provisions.
+    /// Headings as queries of the table, from evenly spread provisions.
     fn probes(&self, encoder: &Encoder) -> Probes {
-        let rows = encoder.queries.rows();
-        let mut probes = Probes::new(rows.dims);
+        let mut probes = Probes::new(encoder.dims());
+        let Some(rows) = encoder.queries.as_ref().map(PlannedQueries::rows) else { return probes };
         let step = (self.outline.len() as usize).div_ceil(PROBES_MAX).max(1);
         for node in (0..self.outline.len()).step_by(step).map(NodeOrdinal) {
             let chunks = self.chunks.chunks_of(node);

@@ -15,8 +15,7 @@ pub(super) struct PlannedQueries {
     dims: usize,
     codes: Vec<i8>,
     scales: Vec<f32>,
-    /// A row for each dimension of the encoder.
-    projection: Option<Vec<f32>>,
+    projection: Vec<f32>,
     pub(super) file_hash: blake3::Hash,
 }
 
@@ -29,10 +28,10 @@ impl PlannedQueries {
         let codes = tensors.i8s("embedding", &[TOKEN_COUNT, dims])?;
         let scales = tensors.f32s("scale", &[TOKEN_COUNT])?;
         let projection = match tensors.has("projection") {
-            true => Some(tensors.f32s("projection", &[hidden, dims])?),
-            false => None,
+            true => tensors.f32s("projection", &[hidden, dims])?,
+            false => Vec::new(),
         };
-        if projection.is_none() && dims != hidden {
+        if projection.is_empty() && dims != hidden {
             return Err(tensors.unfit(format!(
                 "its rows have {dims} dimensions, the encoder has {hidden}, and it has no tensor 'projection' of F32[{hidden}, {dims}]"
             )));
@@ -47,22 +46,8 @@ impl PlannedQueries {
         QueryRows { dims: self.dims, codes: &self.codes, scales: &self.scales }
     }
 
-    /// A vector of the encoder in the space of the table, of length one.
-    pub(super) fn project(&self, pooled: &[f32]) -> Vec<f32> {
-        let mut vector = match &self.projection {
-            None => pooled.to_vec(),
-            Some(projection) => {
-                let mut sum = vec![0.0_f32; self.dims];
-                for (value, row) in pooled.iter().zip(projection.chunks_exact(self.dims)) {
-                    sum.iter_mut().zip(row).for_each(|(sum, weight)| *sum += value * weight);
-                }
-                sum
-            }
-        };
-        let length = vector.iter().fold(0.0_f32, |length, value| length + value * value).sqrt();
-        if length > 0.0 {
-            vector.iter_mut().for_each(|value| *value /= length);
-        }
-        vector
+    /// A row for each dimension of the encoder; empty where the table has as many.
+    pub(super) fn projection(&self) -> &[f32] {
+        &self.projection
     }
 }

@@ -28,7 +28,7 @@ impl TensorFile {
         Ok(OpenTensors { path: &self.path, tensors })
     }
 
-    fn unfit(&self, what: String) -> EncoderError {
+    pub(super) fn unfit(&self, what: String) -> EncoderError {
         EncoderError::Unfit { path: self.path.clone(), line: None, what }
     }
 }

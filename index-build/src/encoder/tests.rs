@@ -80,12 +80,12 @@ fn what_is_no_encoder_of_ours_is_refused_with_its_file_and_the_way_out() {
         ("\"bert\"", "\"t5\"", "model_type is 't5'; only encoders with 'bert'"),
         ("\"gelu\"", "\"relu\"", "hidden_act is 'relu'"),
         ("30522", "28996", "vocab_size is 28996; only encoders with the 30522 tokens"),
-        ("\"num_attention_heads\": 4", "\"num_attention_heads\": 3", "hidden_size 16 cannot be divided among 3"),
+        ("\"num_attention_heads\": 4", "\"num_attention_heads\": 3", "hidden_size 32 cannot be divided among 3"),
         ("\"max_position_embeddings\": 80", "\"max_position_embeddings\": 8", "reads 8 tokens at most"),
         (
             "\"max_position_embeddings\": 80",
             "\"max_position_embeddings\": 79",
-            "'embeddings.position_embeddings.weight' is F32[80, 16], expected F32[79, 16]",
+            "'embeddings.position_embeddings.weight' is F32[80, 32], expected F32[79, 32]",
         ),
         ("\"hidden_size\"", "\"hidden\"", "config.json:"),
     ] {

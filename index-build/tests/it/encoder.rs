@@ -11,9 +11,9 @@ use hornbook_index_build::build::{BuildOptions, build};
 use hornbook_index_build::check::check;
 
 use crate::common::{build_at, copy_folder, options, sample};
-use crate::tiny_encoder::TinyEncoder;
+use crate::tiny_encoder::{HIDDEN, TinyEncoder};
 
-const FILES: [&str; 3] = ["vectors-tiny-32.bin", "graph-tiny-32.bin", "queries-tiny-32.bin"];
+const FILES: [&str; 4] = ["vectors-tiny-64.bin", "graph-tiny-64.bin", "queries-tiny-64.bin", "encoder-tiny-64.bin"];
 
 /// The sample corpus in a folder, with an encoder in its plan.
 fn sources(dir: &Path, encoder: &TinyEncoder) -> std::path::PathBuf {
@@ -45,7 +45,7 @@ fn passages_are_found_in_the_space_of_the_encoder() {
     let encoded = snapshot.encoded.as_ref().unwrap();
     let report = built.report.encoded.unwrap();
     assert_eq!((report.passages, report.taken_over), (snapshot.chunks.chunk_count(), 0));
-    assert_eq!(built.manifest.embedders[1].id, "tiny-32");
+    assert_eq!(built.manifest.embedders[1].id, "tiny-64");
     let all = OrdinalRange::new(0, snapshot.chunks.chunk_count());
     let mut found_by_words = 0;
     let asked: Vec<ChunkOrdinal> = all.iter().step_by(7).map(ChunkOrdinal).collect();
@@ -62,11 +62,16 @@ fn passages_are_found_in_the_space_of_the_encoder() {
         let scored = encoded.vectors().nearest_exact(&expected, OrdinalRange::new(chunk.0, chunk.0 + 1), 1);
         assert!(scored[0].score > 0.999, "{heading}: {scored:?}");
         // And its own words find it.
-        let query = encoded.query(&whole[1..whole.len() - 1]).unwrap();
+        let inner = &whole[1..whole.len() - 1];
+        let query = encoded.query(inner).unwrap();
+        // The encoder of the snapshot has rounded weights, and says nearly the same.
+        let deep = encoded.deep_query(inner).unwrap();
+        let alike: f32 = deep.iter().zip(&expected).map(|(deep, exact)| deep * exact).sum();
+        assert!(alike > 0.999, "{heading}: {alike}");
         let nearest = encoded.vectors().nearest(&query, all, 5, Effort::default());
         found_by_words += usize::from(nearest.iter().any(|near| near.chunk == chunk));
     }
-    // Sixteen dimensions blur much; one in fifty would be found by chance.
+    // Few dimensions blur much; one in fifty would be found by chance.
     assert!(found_by_words * 5 > asked.len() * 2, "{found_by_words} of {}", asked.len());
 }
 
@@ -89,14 +94,14 @@ fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_e
     let encoded = changed.report.encoded.as_ref().unwrap();
     assert_eq!(encoded.taken_over, encoded.passages - 1);
     assert!(
-        changed.report.reused.iter().any(|line| line.starts_with("tiny-32 vectors of ")),
+        changed.report.reused.iter().any(|line| line.starts_with("tiny-64 vectors of ")),
         "{:?}",
         changed.report.reused
     );
     Snapshot::verify(&out, |_| ()).unwrap();
     let fresh = dir.path().join("fresh");
     build_at(&plan, &fresh).unwrap();
-    let vectors = |dir: &Path| fs::read(dir.join("vectors-tiny-32.bin")).unwrap();
+    let vectors = |dir: &Path| fs::read(dir.join("vectors-tiny-64.bin")).unwrap();
     assert!(vectors(&out) == vectors(&fresh), "taken over is as good as made anew");
     // Another encoder has another space, even under the same name.
     set_encoder(&plan, &TinyEncoder::new(13).write(dir.path()));
@@ -108,6 +113,26 @@ fn the_same_law_and_encoder_give_the_same_bytes_and_what_did_not_change_is_not_e
     let without = replace(&plan);
     assert!(without.report.encoded.is_none() && without.manifest.embedders.len() == 1);
     assert!(Snapshot::open(&out).unwrap().encoded.is_none());
+}
+
+#[test]
+fn an_encoder_without_a_table_of_queries_serves_deep_searches_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = sources(dir.path(), &TinyEncoder::new(16));
+    let text = fs::read_to_string(&plan).unwrap();
+    let table = text.lines().find(|line| line.starts_with("query_table")).unwrap();
+    fs::write(&plan, text.replace(table, "")).unwrap();
+    let out = dir.path().join("out");
+    build_at(&plan, &out).unwrap();
+    let snapshot = Snapshot::verify(&out, |_| ()).unwrap();
+    let encoded = snapshot.encoded.as_ref().unwrap();
+    assert_eq!(encoded.rows().dims(), HIDDEN);
+    let asked = tokens("return of the security deposit");
+    assert!(encoded.query(&asked).is_none() && !encoded.has_query_table());
+    let query = encoded.deep_query(&asked).unwrap();
+    let length: f32 = query.iter().map(|value| value * value).sum();
+    assert!(query.len() == HIDDEN && (length - 1.0).abs() < 1e-4, "{length}");
+    assert!(!out.join("queries-tiny-64.bin").exists());
 }
 
 #[test]

@@ -14,6 +14,6 @@ fn the_message_says_how_to_build_the_program() {
     let table = format!("\n[encoder]\nspace = 'a'\nfolder = 'm'\nquery_table = 'q'\nsha256 = '{sha256}'\n");
     fs::write(&plan, fs::read_to_string(&plan).unwrap() + &table).unwrap();
     let refused = build_at(&plan, &dir.path().join("out")).unwrap_err().to_string();
-    assert!(refused.contains("--features encoder") && refused.contains("[encoder]"), "{refused}");
+    assert!(refused.contains("--no-default-features") && refused.contains("[encoder]"), "{refused}");
     assert!(!dir.path().join("out").exists());
 }

@@ -1,4 +1,4 @@
-//! A sentence encoder of two layers and sixteen dimensions, made on the spot, with a table of queries that fits it; and its
+//! A sentence encoder of two layers and thirty-two dimensions, made on the spot, with a table of queries that fits it; and its
 //! forward pass again, written plainly and in double precision.
 
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-pub(crate) const HIDDEN: usize = 16;
+pub(crate) const HIDDEN: usize = 32;
 pub(crate) const LAYERS: usize = 2;
 pub(crate) const HEADS: usize = 4;
 pub(crate) const WIDE: usize = 24;
 pub(crate) const POSITIONS: usize = 80;
 /// Of the space that queries and passages meet in.
-pub(crate) const DIMS: usize = 32;
+pub(crate) const DIMS: usize = 64;
 const NORM_EPS: f64 = 1e-12;
 
 /// Its weights by name, each with its shape.
@@ -210,7 +210,7 @@ pub(crate) fn planned(dir: &Path) -> String {
     let sha256: String = Sha256::digest(&weights).iter().map(|byte| format!("{byte:02x}")).collect();
     let dir = dir.display();
     format!(
-        "\n[encoder]\nspace = 'tiny-32'\nfolder = '{dir}/encoder'\nquery_table = '{dir}/queries.safetensors'\nsha256 = '{sha256}'\n"
+        "\n[encoder]\nspace = 'tiny-64'\nfolder = '{dir}/encoder'\nquery_table = '{dir}/queries.safetensors'\nsha256 = '{sha256}'\n"
     )
 }
 

@@ -14,6 +14,7 @@ use super::paging::Paging;
 use crate::api::as_of::AskedDay;
 use crate::api::corpus::Corpus;
 use crate::api::currency::{Currency, Knowledge};
+use crate::api::deep::DEPTH;
 use crate::api::error::{ApiError, Violation};
 use crate::api::operation::{LawCall, Prepared};
 use crate::api::parameters::{Param, Text, choice};
@@ -50,6 +51,8 @@ pub(in crate::api) struct SearchReply<'s> {
     took_ms: u32,
     /// `hybrid`, `semantic` or `keyword`.
     mode: &'static str,
+    /// `deep` if the sentence encoder of the corpus read the query, else `fast`.
+    depth: &'static str,
     /// What was searched for instead of `q`; only if words of it were misspelt. `exact=true` searches for `q` itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected_query: Option<&'s str>,
@@ -151,10 +154,11 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<Prepared, ApiError> 
     let (mode, facets, exact) = (call.get(&MODE), call.get(&FACETS), call.get(&EXACT));
     let corpus = Arc::clone(call.corpus);
     let asked = AskedDay::of(call);
-    Ok(Prepared::heavy(move |cancellation| {
+    let depth = call.deep.depth_of(call.corpus.engine(), call.get(&DEPTH), &query, mode)?;
+    Ok(Prepared::search(depth, move |cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
         let abandoned = Abandoned::when(&is_cancelled);
-        let wanted = SearchRequest { mode, page, limit, facets, exact, ..SearchRequest::new(&query) };
+        let wanted = SearchRequest { mode, depth, page, limit, facets, exact, ..SearchRequest::new(&query) };
         let request = SearchRequest { filter: &filter, day: Some(asked.day), abandoned, ..wanted };
         run(&corpus, &request, &asked)
     }))
@@ -185,6 +189,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result
         total: response.total,
         took_ms: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
         mode: request.mode.name(),
+        depth: response.depth.name(),
         corrected_query: response.corrected_query.as_deref(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
         as_of: asked.day,

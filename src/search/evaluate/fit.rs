@@ -32,7 +32,7 @@ pub fn lessons(engine: &Engine, queries: &[ReadyQuery]) -> Result<Vec<Lesson>, S
     let mut lessons = Vec::with_capacity(queries.len());
     for query in queries {
         let filter = Filter::within(query.range);
-        let request = SearchRequest { filter: &filter, ..SearchRequest::new(&query.query) };
+        let request = SearchRequest { depth: query.depth, filter: &filter, ..SearchRequest::new(&query.query) };
         let Candidates { kind, found } = engine.candidates(&request)?;
         let graded: Vec<(u8, Features)> =
             found.into_iter().take(DEPTH).map(|(node, features)| (query.grade(node), features)).collect();

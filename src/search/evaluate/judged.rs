@@ -10,6 +10,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
+use crate::search::Depth;
 
 /// What a query is used for: fitting what is learned, choosing numbers by trial, or only reporting how good a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +118,7 @@ pub struct ReadyQuery {
     pub query: String,
     /// Its words are searched for as they stand.
     pub is_exact: bool,
+    pub depth: Depth,
     pub range: Option<OrdinalRange>,
     /// Ascending by provision.
     pub grades: Vec<(NodeOrdinal, u8)>,
@@ -178,7 +180,7 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
         grades.sort_unstable_by_key(|&(node, grade)| (node, std::cmp::Reverse(grade)));
         grades.dedup_by_key(|&mut (node, _)| node);
         let (id, kind, query) = (query.id.clone(), query.kind.clone(), query.query.clone());
-        ready.push(ReadyQuery { id, kind, query, is_exact: false, range, grades });
+        ready.push(ReadyQuery { id, kind, query, is_exact: false, depth: Depth::Fast, range, grades });
     }
     Ok((ready, left_out))
 }
@@ -240,6 +242,7 @@ pub fn headings(snapshot: &Snapshot, split: Option<Split>, count: usize) -> Resu
                 kind: "heading".into(),
                 query: heading.to_owned(),
                 is_exact: false,
+                depth: Depth::Fast,
                 range: None,
                 grades,
             });

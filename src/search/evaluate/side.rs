@@ -31,7 +31,8 @@ pub struct Listed {
 /// What an engine answers.
 pub fn side(engine: &Engine, query: &ReadyQuery, mode: Mode) -> Result<Side, SearchError> {
     let filter = Filter::within(query.range);
-    let request = SearchRequest { mode, limit: SHOWN, filter: &filter, ..SearchRequest::new(&query.query) };
+    let request =
+        SearchRequest { mode, depth: query.depth, limit: SHOWN, filter: &filter, ..SearchRequest::new(&query.query) };
     let response = engine.search(&request)?;
     let found: Vec<u8> = response.hits.iter().map(|hit| query.grade(hit.node)).collect();
     let judged: Vec<u8> = query.grades.iter().map(|&(_, grade)| grade).collect();

@@ -178,6 +178,9 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         // On a phone they come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
+                    @if found.depth == "deep" {
+                        p.also { "Your question was read by a language model of this library; " a href=(query.with("depth", Some("fast"))) { "search by words and tables only" } "." }
+                    }
                     @for notice in &found.notices { p.also role="note" { (Letters(notice)) } }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, query.day.as_deref())) } } }
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }

@@ -22,6 +22,7 @@ pub(super) const SAMPLES: &[&str] = &[
 pub(super) struct Query {
     pub(super) text: String,
     pub(super) mode: Option<String>,
+    pub(super) depth: Option<String>,
     /// One, or several that commas separate; so are the next ones.
     pub(super) jurisdiction: Option<String>,
     pub(super) code_body: Option<String>,
@@ -47,6 +48,7 @@ impl Query {
         Self {
             text: given("q").unwrap_or_default(),
             mode: given("mode"),
+            depth: given("depth"),
             jurisdiction: opened.parameters("jurisdiction"),
             code_body: opened.parameters("codeBody"),
             tag: opened.parameters("tag"),
@@ -64,7 +66,7 @@ impl Query {
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
         // The day of the page is that of all its calls.
         let filters = self.filters().into_iter().filter(|(name, _)| *name != AS_OF_NAME);
-        let optional = [("mode", &self.mode), ("page", &self.page)].into_iter().chain(filters);
+        let optional = [("mode", &self.mode), ("depth", &self.depth), ("page", &self.page)].into_iter().chain(filters);
         let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
         let exact = self.is_exact.then_some(("exact", "true"));
         let always = [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")];
@@ -116,7 +118,7 @@ impl Query {
             true => value.map(str::to_owned),
             false => own.clone(),
         };
-        let choices = [("mode", own("mode", &self.mode))].into_iter();
+        let choices = [("mode", own("mode", &self.mode)), ("depth", own("depth", &self.depth))].into_iter();
         let filters = self.filters().into_iter().map(|(name, value)| (name, own(name, value)));
         let exact = own("exact", &self.is_exact.then(|| "true".to_owned())).filter(|_| changed != "q");
         let stays = self.stays.then(|| "words".to_owned());

@@ -9,6 +9,7 @@ pub(super) struct Found<'b> {
     #[serde(borrow)]
     pub(super) results: Vec<Hit<'b>>,
     pub(super) total: u32,
+    pub(super) depth: &'b str,
     #[serde(rename = "correctedQuery")]
     pub(super) corrected_query: Option<String>,
     #[serde(borrow)]

@@ -70,6 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             clock: Arc::clone(&clock),
             base_url: base_url.clone(),
             permits: config.server.permits.get() as usize,
+            deep: settings::deep(&config),
             unread_bytes_per_account_max: config.server.unread_bytes_per_account_max.get() as usize,
             cards: None,
         }));

@@ -1,0 +1,126 @@
+//! How large an encoder is, and the parts that it is made of, in the order of its file.
+
+use crate::embed::TOKEN_COUNT;
+
+/// The sizes of a transformer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncoderShape {
+    pub hidden: usize,
+    pub layers: usize,
+    pub heads: usize,
+    /// Between the two linear layers that follow attention.
+    pub wide: usize,
+    /// The longest passage, with its sentence marks.
+    pub tokens_max: usize,
+    pub norm_epsilon: f64,
+}
+
+/// One tensor, named as the encoder's publishers name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub name: String,
+    pub size: PartSize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartSize {
+    /// Rows and columns. The file holds it in bytes, with a scale for each row.
+    Matrix(usize, usize),
+    /// The file holds it as it is.
+    Values(usize),
+}
+
+impl PartSize {
+    pub fn len(self) -> usize {
+        match self {
+            Self::Matrix(rows, columns) => rows * columns,
+            Self::Values(count) => count,
+        }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl EncoderShape {
+    /// A row for each token of the vocabulary.
+    pub fn words(&self) -> Part {
+        Part { name: "embeddings.word_embeddings.weight".to_owned(), size: PartSize::Matrix(TOKEN_COUNT, self.hidden) }
+    }
+
+    /// What is added to the word at each place of a passage: the row of the place and that of the first kind of sentence.
+    pub fn places(&self) -> Part {
+        let size = PartSize::Values(self.tokens_max * self.hidden);
+        Part { name: "embeddings.position_embeddings.weight".to_owned(), size }
+    }
+
+    /// Of a layer norm: its weights, then what it adds.
+    pub fn norm(&self, name: &str) -> [Part; 2] {
+        ["weight", "bias"].map(|kind| Part { name: format!("{name}.{kind}"), size: PartSize::Values(self.hidden) })
+    }
+
+    /// Of a linear layer: its weights, then what it adds.
+    pub fn linear(&self, name: &str, inputs: usize, outputs: usize) -> [Part; 2] {
+        [
+            Part { name: format!("{name}.weight"), size: PartSize::Matrix(outputs, inputs) },
+            Part { name: format!("{name}.bias"), size: PartSize::Values(outputs) },
+        ]
+    }
+
+    /// All parts, in the order in which the file has them.
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = vec![self.words(), self.places()];
+        parts.extend(self.norm(FIRST_NORM));
+        for layer in 0..self.layers {
+            let names = LayerNames::of(layer);
+            for square in [&names.query, &names.key, &names.value, &names.attended] {
+                parts.extend(self.linear(square, self.hidden, self.hidden));
+            }
+            parts.extend(self.norm(&names.attended_norm));
+            parts.extend(self.linear(&names.wide, self.hidden, self.wide));
+            parts.extend(self.linear(&names.narrow, self.wide, self.hidden));
+            parts.extend(self.norm(&names.norm));
+        }
+        parts
+    }
+
+    /// Whether such an encoder can be computed at all; a file that says otherwise is damaged.
+    pub fn is_possible(&self) -> bool {
+        let sizes = [self.hidden, self.layers, self.heads, self.wide, self.tokens_max];
+        sizes.iter().all(|size| (1..=1 << 16).contains(size))
+            && self.layers <= 64
+            && self.hidden.is_multiple_of(self.heads)
+            && self.norm_epsilon.is_finite()
+    }
+}
+
+pub(super) const FIRST_NORM: &str = "embeddings.LayerNorm";
+
+/// The names of the parts of a layer.
+pub(super) struct LayerNames {
+    pub(super) query: String,
+    pub(super) key: String,
+    pub(super) value: String,
+    pub(super) attended: String,
+    pub(super) attended_norm: String,
+    pub(super) wide: String,
+    pub(super) narrow: String,
+    pub(super) norm: String,
+}
+
+impl LayerNames {
+    pub(super) fn of(layer: usize) -> Self {
+        let named = |name: &str| format!("encoder.layer.{layer}.{name}");
+        Self {
+            query: named("attention.self.query"),
+            key: named("attention.self.key"),
+            value: named("attention.self.value"),
+            attended: named("attention.output.dense"),
+            attended_norm: named("attention.output.LayerNorm"),
+            wide: named("intermediate.dense"),
+            narrow: named("output.dense"),
+            norm: named("output.LayerNorm"),
+        }
+    }
+}

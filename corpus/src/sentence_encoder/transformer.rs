@@ -1,0 +1,161 @@
+//! The forward pass of a BERT encoder with mean pooling, on the processor.
+//!
+//! Passages of one batch have equally many tokens, so nothing is padded or masked, and a passage has the same vector
+//! whatever it is embedded with, up to rounding.
+
+use std::error::Error;
+use std::fmt;
+
+use candle_core::{Device, Result, Tensor};
+use candle_nn::ops::softmax_last_dim;
+use candle_nn::{LayerNorm, Linear, Module};
+
+use super::shape::{EncoderShape, FIRST_NORM, LayerNames, Part, PartSize};
+use crate::embed::TokenId;
+
+/// Vectors could not be computed.
+#[derive(Debug)]
+pub struct EncoderFailed(candle_core::Error);
+
+impl fmt::Display for EncoderFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the sentence encoder failed: {}", self.0)
+    }
+}
+
+impl Error for EncoderFailed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+/// Where the rows of words come from.
+pub trait WordRows {
+    /// Adds the row of a word to `to`.
+    fn push_row(&self, word: TokenId, to: &mut Vec<f32>);
+}
+
+/// An encoder without the rows of its words.
+#[derive(Debug)]
+pub struct Transformer {
+    shape: EncoderShape,
+    places: Tensor,
+    norm: LayerNorm,
+    layers: Vec<Layer>,
+}
+
+#[derive(Debug)]
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    attended: Linear,
+    attended_norm: LayerNorm,
+    wide: Linear,
+    narrow: Linear,
+    norm: LayerNorm,
+}
+
+impl Transformer {
+    /// Asks for the values of every part but the words, in the order of [`EncoderShape::parts`].
+    pub fn new<E: From<EncoderFailed>>(
+        shape: &EncoderShape,
+        part: impl FnMut(&Part) -> std::result::Result<Vec<f32>, E>,
+    ) -> std::result::Result<Self, E> {
+        let mut loader = Loader { shape, part };
+        let places = loader.tensor(&shape.places(), &[shape.tokens_max, shape.hidden])?;
+        let norm = loader.norm(FIRST_NORM)?;
+        let layers = (0..shape.layers).map(|number| loader.layer(number)).collect::<std::result::Result<_, E>>()?;
+        Ok(Self { shape: *shape, places, norm, layers })
+    }
+
+    /// The mean over the tokens of each passage. They have equally many, at most as many as the encoder reads.
+    pub fn pooled(
+        &self,
+        words: &impl WordRows,
+        passages: &[&[TokenId]],
+    ) -> std::result::Result<Vec<Vec<f32>>, EncoderFailed> {
+        self.compute(words, passages).map_err(EncoderFailed)
+    }
+
+    fn compute(&self, words: &impl WordRows, passages: &[&[TokenId]]) -> Result<Vec<Vec<f32>>> {
+        let (length, hidden) = (passages.first().map_or(0, |passage| passage.len()), self.shape.hidden);
+        let mut rows = Vec::with_capacity(passages.len() * length * hidden);
+        for token in passages.iter().copied().flatten() {
+            words.push_row(*token, &mut rows);
+        }
+        let rows = Tensor::from_vec(rows, (passages.len(), length, hidden), &Device::Cpu)?;
+        let mut states = self.norm.forward(&rows.broadcast_add(&self.places.narrow(0, 0, length)?)?)?;
+        for layer in &self.layers {
+            states = layer.forward(&states, self.shape.heads)?;
+        }
+        states.mean(1)?.to_vec2()
+    }
+}
+
+impl Layer {
+    fn forward(&self, states: &Tensor, heads: usize) -> Result<Tensor> {
+        let (batch, length, hidden) = states.dims3()?;
+        let size = hidden / heads;
+        let split = |linear: &Linear| -> Result<Tensor> {
+            linear.forward(states)?.reshape((batch, length, heads, size))?.transpose(1, 2)?.contiguous()
+        };
+        let (query, key, value) = (split(&self.query)?, split(&self.key)?, split(&self.value)?);
+        let likeness = (query.matmul(&key.t()?)? * (1.0 / (size as f64).sqrt()))?;
+        let heeded = softmax_last_dim(&likeness)?.matmul(&value)?;
+        let heeded = heeded.transpose(1, 2)?.reshape((batch, length, hidden))?;
+        let attended = self.attended_norm.forward(&(self.attended.forward(&heeded)? + states)?)?;
+        let wide = self.wide.forward(&attended)?.gelu_erf()?;
+        self.norm.forward(&(self.narrow.forward(&wide)? + attended)?)
+    }
+}
+
+/// Makes the layers of an encoder from its parts, asked for in their order.
+struct Loader<'s, F> {
+    shape: &'s EncoderShape,
+    part: F,
+}
+
+impl<E, F> Loader<'_, F>
+where
+    E: From<EncoderFailed>,
+    F: FnMut(&Part) -> std::result::Result<Vec<f32>, E>,
+{
+    fn tensor(&mut self, part: &Part, sizes: &[usize]) -> std::result::Result<Tensor, E> {
+        let values = (self.part)(part)?;
+        Tensor::from_vec(values, sizes, &Device::Cpu).map_err(|error| E::from(EncoderFailed(error)))
+    }
+
+    /// A tensor of the size that its part says.
+    fn whole(&mut self, part: &Part) -> std::result::Result<Tensor, E> {
+        match part.size {
+            PartSize::Matrix(rows, columns) => self.tensor(part, &[rows, columns]),
+            PartSize::Values(count) => self.tensor(part, &[count]),
+        }
+    }
+
+    fn linear(&mut self, name: &str, inputs: usize, outputs: usize) -> std::result::Result<Linear, E> {
+        let [weight, bias] = self.shape.linear(name, inputs, outputs);
+        Ok(Linear::new(self.whole(&weight)?, Some(self.whole(&bias)?)))
+    }
+
+    fn norm(&mut self, name: &str) -> std::result::Result<LayerNorm, E> {
+        let [weight, bias] = self.shape.norm(name);
+        Ok(LayerNorm::new(self.whole(&weight)?, self.whole(&bias)?, self.shape.norm_epsilon))
+    }
+
+    fn layer(&mut self, number: usize) -> std::result::Result<Layer, E> {
+        let &EncoderShape { hidden, wide, .. } = self.shape;
+        let names = LayerNames::of(number);
+        Ok(Layer {
+            query: self.linear(&names.query, hidden, hidden)?,
+            key: self.linear(&names.key, hidden, hidden)?,
+            value: self.linear(&names.value, hidden, hidden)?,
+            attended: self.linear(&names.attended, hidden, hidden)?,
+            attended_norm: self.norm(&names.attended_norm)?,
+            wide: self.linear(&names.wide, hidden, wide)?,
+            narrow: self.linear(&names.narrow, wide, hidden)?,
+            norm: self.norm(&names.norm)?,
+        })
+    }
+}
