@@ -30,6 +30,14 @@ impl OrdinalRanges {
         }))
     }
 
+    /// What it holds and the other does not.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let starts = std::iter::once(0).chain(other.0.iter().map(|range| range.end));
+        let ends = other.0.iter().map(|range| range.start).chain([u32::MAX]);
+        self.common(&Self::union(starts.zip(ends).map(|(start, end)| OrdinalRange { start, end })))
+    }
+
     pub fn as_slice(&self) -> &[OrdinalRange] {
         &self.0
     }

@@ -41,7 +41,10 @@ pub static OPERATIONS: &[Operation] = &[
     Operation {
         name: "search",
         summary: "Search provisions by meaning and by words",
-        details: None,
+        details: Some(
+            "A jurisdiction or code that `q` names (\"in DC\", \"Virginia law\") narrows the search to its law or ranks that \
+             higher; `understood` says so, and `exact=true` undoes it.",
+        ),
         route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
         tool: tool("law.search", "search_law"),
         parameters: &[
