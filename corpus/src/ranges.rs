@@ -115,6 +115,7 @@ mod tests {
             prop_assert!(a.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
             let common = a.common(&b);
             prop_assert_eq!(ordinals(common.as_slice()), one.intersection(&other).copied().collect());
+            prop_assert_eq!(ordinals(a.without(&b).as_slice()), one.difference(&other).copied().collect());
             prop_assert!((0..60).all(|ordinal| common.contains(ordinal) == (one.contains(&ordinal) && other.contains(&ordinal))));
         }
     }
