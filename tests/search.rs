@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hornbook::random::SplitMix64;
 use hornbook::search::{
-    Abandoned, Filter, Mode, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX, SearchError, SearchRequest,
-    SearchResponse, ShownHit, Tuning, check_query,
+    Abandoned, Engine, Filter, Hit, Mode, PlaceEffect, QUERY_CHARS_MAX, QueryError, Relation, SNIPPET_CHARS_MAX,
+    SearchError, SearchRequest, SearchResponse, ShownHit, Tuning, check_query,
 };
 use hornbook_corpus::analyzer::Analyzer;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
@@ -258,7 +258,7 @@ fn a_filter_equals_filtering_afterwards() {
     for range in bodies.chain(jurisdictions).filter(|range| !range.is_empty()) {
         for query in QUERIES {
             let score = |response: &SearchResponse| -> Vec<(NodeOrdinal, Option<f32>)> {
-                let keyword = |hit: &hornbook::search::Hit| hit.explain.as_ref().unwrap().keyword.map(|leg| leg.score);
+                let keyword = |hit: &Hit| hit.explain.as_ref().unwrap().keyword.map(|leg| leg.score);
                 let mut found: Vec<_> = response.hits.iter().map(|hit| (hit.node, keyword(hit))).collect();
                 found.retain(|(node, _)| range.contains(node.0));
                 found.sort_by_key(|(node, _)| *node);
@@ -385,7 +385,7 @@ fn nonsense_finds_nothing_in_any_mode() {
         }
     }
     // What has none of the words, but is near in meaning, is still found.
-    let hit = |hit: &hornbook::search::Hit| hit.explain.as_ref().unwrap().keyword.is_none();
+    let hit = |hit: &Hit| hit.explain.as_ref().unwrap().keyword.is_none();
     assert!(everything("may my landlord keep my deposit", Mode::Hybrid, None).hits.iter().any(hit));
 }
 
@@ -555,4 +555,80 @@ fn a_search_that_nobody_waits_for_ends_at_the_next_stage() {
             assert_eq!(asked.load(Ordering::Relaxed), stage, "it went on");
         }
     }
+}
+
+#[test]
+fn a_place_in_the_query_narrows_as_a_filter_would_and_exact_undoes_it() {
+    let catalogue = &ENGINE.snapshot().catalogue;
+    for mode in Mode::ALL {
+        for (query, rest, code) in [
+            ("how tall may a fence be in Port Arden", "how tall may a fence be", "XA-PORT-ARDEN"),
+            ("security deposit under Arden law", "security deposit", "XA"),
+            ("noise permit, Hollis County", "noise permit,", "XA-HOLLIS"),
+        ] {
+            let narrowed = everything(query, mode, None);
+            let understood = narrowed.understood.as_ref().unwrap();
+            assert_eq!((understood.jurisdiction.as_str(), understood.effect), (code, PlaceEffect::Filter), "{query}");
+            let place = catalogue.jurisdiction(&code.parse().unwrap()).unwrap();
+            let filtered = everything(rest, mode, Some(place.subtree));
+            assert_eq!((nodes(&narrowed), narrowed.total), (nodes(&filtered), filtered.total), "{query}");
+            assert!(narrowed.total > 0 && filtered.understood.is_none());
+            // A filter for the same place says it already; one for another place leaves the words alone.
+            let said_twice = everything(query, mode, Some(place.subtree));
+            assert_eq!((nodes(&said_twice), said_twice.understood), (nodes(&filtered), None), "{query}");
+            let exact = search(&SearchRequest { mode, limit: 10_000, exact: true, ..SearchRequest::new(query) });
+            assert_eq!(exact.understood, None);
+            let is_there = |hit: &Hit| place.subtree.contains(hit.node.0);
+            assert!(code != "XA-PORT-ARDEN" || !exact.hits.iter().all(is_there), "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_place_that_is_only_likely_is_preferred_on_every_page_alike() {
+    let query = "what harbor dues must an Arden vessel pay";
+    let catalogue = &ENGINE.snapshot().catalogue;
+    let place = catalogue.jurisdiction(&"XA".parse().unwrap()).unwrap().subtree;
+    let tuning = Tuning { elsewhere: 1.0, ..Tuning::default() };
+    let indifferent = Engine::tuned(ENGINE.snapshot().clone(), tuning).unwrap();
+    for mode in Mode::ALL {
+        let all = everything(query, mode, None);
+        assert_eq!(all.understood.as_ref().unwrap().effect, PlaceEffect::Preference);
+        let request = SearchRequest { mode, limit: 10_000, ..SearchRequest::new(query) };
+        let alike = indifferent.search(&request).unwrap();
+        let mean_rank = |response: &SearchResponse| {
+            let ranks = response.hits.iter().enumerate().filter(|(_, hit)| place.contains(hit.node.0));
+            ranks.clone().map(|(rank, _)| rank).sum::<usize>() as f32 / ranks.count() as f32
+        };
+        let there = all.hits.iter().filter(|hit| place.contains(hit.node.0)).count();
+        let (one, other) = (mean_rank(&all), mean_rank(&alike));
+        assert!(one < other, "{mode}: {one} {other}, {there} of {}", all.total);
+        let mut paged = Vec::new();
+        for page in 1..=all.total.div_ceil(7) {
+            let response = search(&SearchRequest { mode, page, limit: 7, ..SearchRequest::new(query) });
+            assert_eq!(response.total, all.total);
+            paged.extend(nodes(&response));
+        }
+        assert_eq!((paged.len() as u32, paged), (all.total, nodes(&all)), "{mode}");
+        let sorted = |response: &SearchResponse| nodes(response).into_iter().collect::<BTreeSet<_>>();
+        assert_eq!((sorted(&all), all.total), (sorted(&alike), alike.total), "{mode}");
+    }
+}
+
+#[test]
+fn a_place_without_law_is_named_and_narrows_nothing() {
+    let response = search(&SearchRequest::new("fence height in Greyford"));
+    assert_eq!(response.not_loaded.as_deref(), Some("Greyford"));
+    assert!(response.understood.is_none() && response.total > 0);
+    assert_eq!(
+        search(&SearchRequest { exact: true, ..SearchRequest::new("fence height in Greyford") }).not_loaded,
+        None
+    );
+    // Nothing is left to search for without the place, and a citation is found wherever its law is.
+    for query in ["Port Arden", "Arden Rev. Stat. § 12-2-104 deposit in Port Arden"] {
+        let response = search(&SearchRequest::new(query));
+        assert_eq!(response.understood.unwrap().effect, PlaceEffect::Preference, "{query}");
+    }
+    let quoted = search(&SearchRequest::new("fence -\"in Port Arden\""));
+    assert_eq!(quoted.understood, None);
 }

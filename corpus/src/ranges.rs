@@ -30,6 +30,14 @@ impl OrdinalRanges {
         }))
     }
 
+    /// What it holds and the other does not.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let starts = std::iter::once(0).chain(other.0.iter().map(|range| range.end));
+        let ends = other.0.iter().map(|range| range.start).chain([u32::MAX]);
+        self.common(&Self::union(starts.zip(ends).map(|(start, end)| OrdinalRange { start, end })))
+    }
+
     pub fn as_slice(&self) -> &[OrdinalRange] {
         &self.0
     }
@@ -107,6 +115,7 @@ mod tests {
             prop_assert!(a.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
             let common = a.common(&b);
             prop_assert_eq!(ordinals(common.as_slice()), one.intersection(&other).copied().collect());
+            prop_assert_eq!(ordinals(a.without(&b).as_slice()), one.difference(&other).copied().collect());
             prop_assert!((0..60).all(|ordinal| common.contains(ordinal) == (one.contains(&ordinal) && other.contains(&ordinal))));
         }
     }

@@ -7,10 +7,8 @@ use crate::search::{Depth, DepthWish, Engine, Mode};
 
 choice!(DepthWish, name);
 
-pub(in crate::api) const DEPTH: Param<Option<DepthWish>> = Param::optional(
-    "depth",
-    "fast; deep: the sentence encoder of the corpus reads the query (some milliseconds, better answers to questions); auto: deep for questions where that is possible at once",
-);
+pub(in crate::api) const DEPTH: Param<Option<DepthWish>> =
+    Param::optional("depth", "deep: a sentence encoder reads q (milliseconds); auto: if it is a question");
 
 /// What an operator chooses.
 #[derive(Clone, Copy, Debug)]

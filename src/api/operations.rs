@@ -42,7 +42,9 @@ pub static OPERATIONS: &[Operation] = &[
     Operation {
         name: "search",
         summary: "Search provisions by meaning and by words",
-        details: None,
+        details: Some(
+            "Law that `q` names (\"in DC\") is searched alone or ranks higher, as `understood` says; `exact=true` undoes it.",
+        ),
         route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
         tool: tool("law.search", "search_law"),
         parameters: &[

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::search::{
-    DepthWish, Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, Relation, SearchRequest,
-    SearchResponse, ShownHit,
+    DepthWish, Engine, Facets, Feature, Highlight, HitExplain, LegExplain, Mode, PlaceEffect, Relation, SearchRequest,
+    SearchResponse, ShownHit, UnderstoodPlace,
 };
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
@@ -54,7 +54,7 @@ pub(crate) struct Search {
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     page: u32,
 
-    /// Search for the words as they are typed, without correcting misspelt ones
+    /// Search for the words as they are typed: misspelt ones are not corrected, and places among them narrow nothing
     #[arg(long)]
     exact: bool,
 
@@ -143,6 +143,16 @@ fn as_text(
     let mut out = response.corrected_query.as_deref().map_or_else(String::new, |corrected| {
         format!("searched for '{corrected}'; --exact searches for '{}'\n\n", request.query)
     });
+    if let Some(UnderstoodPlace { name, words, effect, .. }) = &response.understood {
+        let what = match effect {
+            PlaceEffect::Filter => "searched only in",
+            PlaceEffect::Preference => "ranked higher is the law of",
+        };
+        out += &format!("{what} {name}, because the query says '{words}'; --exact searches everywhere alike\n\n");
+    }
+    if let Some(name) = &response.not_loaded {
+        out += &format!("{name} is listed, but this snapshot does not have its law yet\n\n");
+    }
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
         let ShownHit { provision, snippet } = shown;
         let status = match provision.shown.status {
@@ -320,6 +330,12 @@ fn as_json(
     });
     if let Some(corrected) = &response.corrected_query {
         out["correctedQuery"] = json!(corrected);
+    }
+    if let Some(understood) = &response.understood {
+        out["understood"] = json!(understood);
+    }
+    if let Some(name) = &response.not_loaded {
+        out["notLoaded"] = json!(name);
     }
     if let Some(facets) = &response.facets {
         out["facets"] = facets_json(snapshot, facets);

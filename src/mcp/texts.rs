@@ -83,10 +83,20 @@ struct Found<'b> {
     page_size: u32,
     total: u32,
     corrected_query: Option<Text<'b>>,
+    understood: Option<UnderstoodPlace<'b>>,
     #[serde(default)]
     not_here: Vec<NotHere<'b>>,
     #[serde(default)]
     notices: Vec<Text<'b>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'b"))]
+struct UnderstoodPlace<'b> {
+    name: Text<'b>,
+    words: Text<'b>,
+    #[serde(rename = "as")]
+    effect: &'b str,
 }
 
 #[derive(Deserialize)]
@@ -131,12 +141,19 @@ impl fmt::Display for Standing<'_> {
 }
 
 fn search(found: Found<'_>) -> Told {
-    let Found { results, page, page_size, total, corrected_query, not_here, notices } = found;
+    let Found { results, page, page_size, total, corrected_query, understood, not_here, notices } = found;
     let mut told = Told::default();
     if let Some(corrected) = corrected_query {
         let _ = writeln!(
             told.text,
             "Searched for \"{corrected}\", because words were misspelt; exact=true searches for them as typed."
+        );
+    }
+    if let Some(UnderstoodPlace { name, words, effect }) = understood {
+        let what = if effect == "filter" { "Searched only in" } else { "Ranked higher is the law of" };
+        let _ = writeln!(
+            told.text,
+            "{what} {name}, because the query says \"{words}\"; exact=true searches everywhere alike."
         );
     }
     for NotHere { message } in &not_here {
@@ -499,6 +516,19 @@ mod tests {
         assert!(super::told("search", &body).text.starts_with("Searched for \"noise level\", because"));
         assert_eq!(told.links[1]["uri"], "hornbook://node/b");
         assert_eq!(told.links.len(), 2);
+    }
+
+    #[test]
+    fn a_place_that_was_understood_is_named_with_the_way_back() {
+        let text = |effect: &str| {
+            let understood =
+                json!({ "jurisdiction": "DC", "name": "District of Columbia", "words": "in DC", "as": effect });
+            let body = json!({ "results": [], "page": 1, "pageSize": 2, "total": 0, "understood": understood });
+            told("search", &body.to_string()).text
+        };
+        let narrowed = "Searched only in District of Columbia, because the query says \"in DC\"; exact=true searches";
+        assert!(text("filter").starts_with(narrowed), "{}", text("filter"));
+        assert!(text("preference").starts_with("Ranked higher is the law of District of Columbia, because"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use hornbook_corpus::day::Day;
 use hornbook_corpus::encoded::EncodedSpace;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::ArchivedNodeRecord;
+use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::around::Around;
@@ -20,15 +21,20 @@ use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::in_a_row::note_rows;
 use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
 use super::law_on_day::{LawByDay, LawOnDay};
+use super::places::Places;
 use super::ranking::{Page, Ranking};
-use super::request::{Depth, Hit, HitExplain, Mode, QueryExplain, SearchRequest, SearchResponse, Searched};
+use super::request::{
+    Depth, Hit, HitExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse, Searched, UnderstoodPlace,
+};
 use super::rerank::{Interaction, Likeness, TokenRarity};
 use super::resolve::tables::ResolveTables;
 use super::semantic::{self, Nearness, QueryVectors, SemanticCandidate};
 use super::spare::{AtWork, Spare};
 use super::stages::{Stage, Stopwatch};
 use super::tuning::Tuning;
-use super::understand::{QueryKind, QueryWord, Understood, check_query, understand};
+use super::understand::{
+    PlaceMeaning, QueryKind, QueryWord, Reading, SearchedPlace, Understood, check_query, understand,
+};
 
 /// Searches one snapshot.
 pub struct Engine {
@@ -37,6 +43,7 @@ pub struct Engine {
     rarity: TokenRarity,
     likeness: Likeness,
     law: LawByDay,
+    places: Places,
     /// Through when each source is current.
     through: Vec<Option<Day>>,
     pub(super) resolve_tables: ResolveTables,
@@ -93,7 +100,9 @@ impl Engine {
         snapshot.grammar();
         let tuning = tuning.for_spaces(snapshot.encoded.as_ref().is_some_and(EncodedSpace::has_query_table));
         let likeness = Likeness::of(&tuning);
-        Ok(Self { keyword, rarity, likeness, law, through, tuning, snapshot, resolve_tables: ResolveTables::default() })
+        let places = Places::of(&snapshot.catalogue);
+        let resolve_tables = ResolveTables::default();
+        Ok(Self { keyword, rarity, likeness, law, places, through, tuning, snapshot, resolve_tables })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
@@ -152,7 +161,7 @@ impl Engine {
         }
         let page = Page::of(request)?;
         let law = self.law_on(request.day);
-        let scope = Scope::of(&self.snapshot, &law, request.filter);
+        let mut scope = Scope::of(&self.snapshot, &law, request.filter);
         let _at_work = AtWork::begin();
         let mut watch = Stopwatch::start();
 
@@ -160,7 +169,7 @@ impl Engine {
         if understood.is_citation_alone && !understood.cited.is_empty() {
             return self.look_around(request, &scope, &page, understood, watch);
         }
-        let read = self.read(request, understood, &scope)?;
+        let read = self.read(request, understood, &mut scope)?;
         watch.end(Stage::Understand);
         request.abandoned.check()?;
         let ranked = self.find(request, &scope, &page, read, &mut watch)?;
@@ -172,8 +181,8 @@ impl Engine {
     pub fn candidates(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
         check_query(request.query)?;
         let law = self.law_on(request.day);
-        let scope = Scope::of(&self.snapshot, &law, request.filter);
-        let read = self.read(request, self.understand(request, request.query)?, &scope)?;
+        let mut scope = Scope::of(&self.snapshot, &law, request.filter);
+        let read = self.read(request, self.understand(request, request.query)?, &mut scope)?;
         let ranked = self.find(request, &scope, &Page::of(request)?, read, &mut Stopwatch::start())?;
         let coverage = ranked.keyword.coverage().powf(self.tuning.coverage_power);
         let head = ranked.ranking.head().iter().map(|candidate| {
@@ -198,15 +207,24 @@ impl Engine {
         let vectors = self.query_vectors(request, &understood);
         watch.end(Stage::Embed);
         let nearness = self.nearness(request, &understood, &terms);
-        let nearest = || {
+        let mut nearest = || {
             let find = |vectors| semantic::candidates(&self.snapshot, vectors, scope, &terms.constraints, nearness);
             let nearest = vectors.as_ref().map_or_else(Vec::new, find);
             watch.end(Stage::Vector);
             request.abandoned.check().map(|()| nearest)
         };
-        let (nearest, mut keyword) = self.ask(request, scope, page, &understood.cited, &terms, nearest)?;
+        let preferred = self.preferred(&understood);
+        let (nearest, mut keyword) = match &preferred {
+            None => self.ask(request, scope, page, &understood.cited, &terms, nearest)?,
+            Some(preferred) => {
+                let nearest = nearest()?;
+                let near = (understood.cited.as_slice(), nearest.as_slice());
+                let found = self.ask_preferring(request, scope, page, &terms, near, preferred)?;
+                (nearest, found)
+            }
+        };
         request.abandoned.check()?;
-        let mut head = self.head(scope.law, &understood, &keyword, &nearest);
+        let mut head = self.head(scope.law, &understood, &keyword, &nearest, preferred.as_ref());
         self.weigh_shown_words(scope.law, &understood, &terms, &mut keyword, &mut head)?;
         if request.mode != Mode::Semantic {
             note_rows(&self.keyword, &understood, &keyword, &mut head)?;
@@ -223,7 +241,7 @@ impl Engine {
         watch.end(Stage::Rerank);
         request.abandoned.check()?;
 
-        let mut ranking = self.rank(request, &mut understood, head, &keyword);
+        let mut ranking = self.rank(request, &mut understood, head, &keyword, preferred.as_ref());
         ranking.keep_from(request.filter.min_score, &keyword);
         let mut hits = ranking.page(page);
         for hit in &mut hits {
@@ -233,19 +251,23 @@ impl Engine {
         Ok(Ranked { understood, corrected, terms, keyword, ranking, hits })
     }
 
-    /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was.
+    /// The query as it is searched for, with what the index has of its words; and as it was corrected, if it was. A place
+    /// that it names narrows the scope.
     fn read(
         &self,
         request: &SearchRequest<'_>,
         mut understood: Understood,
-        scope: &Scope<'_>,
+        scope: &mut Scope<'_>,
     ) -> Result<Read, SearchError> {
+        self.narrow(&understood, request, scope);
         let corrected = match request.exact {
             true => None,
             false => self.corrected(request.query, &understood, &scope.ranges)?,
         };
         if let Some(text) = &corrected {
             understood = self.understand(request, text)?;
+            // A corrected word may make another name of a place beside it.
+            self.narrow(&understood, request, scope);
         }
         self.stay_within(&mut understood, scope)?;
         let known = self.keyword.look_up(&understood.words)?;
@@ -253,12 +275,28 @@ impl Engine {
     }
 
     fn understand(&self, request: &SearchRequest<'_>, query: &str) -> Result<Understood, SearchError> {
-        let synonym_share = if request.exact { 0.0 } else { self.tuning.synonym_share };
-        let mut understood = understand(&self.snapshot, query, synonym_share)?;
+        let reading = Reading {
+            synonym_share: if request.exact { 0.0 } else { self.tuning.synonym_share },
+            places: (!request.exact).then_some(&self.places),
+            ranges: request.filter.ranges.as_ref(),
+        };
+        let mut understood = understand(&self.snapshot, query, reading)?;
         if !request.exact {
             join_what_is_apart(&self.keyword, &mut understood)?;
         }
         Ok(understood)
+    }
+
+    fn narrow(&self, understood: &Understood, request: &SearchRequest<'_>, scope: &mut Scope<'_>) {
+        let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::Narrows);
+        let of_request = || request.filter.ranges.clone().unwrap_or_else(|| self.everything().into());
+        scope.ranges = place.map_or_else(of_request, |place| self.places.get(place.named.place).nodes.into());
+    }
+
+    /// The law that the query prefers, if it prefers some.
+    fn preferred(&self, understood: &Understood) -> Option<OrdinalRanges> {
+        let place = understood.place.as_ref().filter(|place| place.effect == PlaceMeaning::IsPreferred)?;
+        Some(self.places.get(place.named.place).nodes.into())
     }
 
     /// Only provisions within the scope are cited. If there are none, a bare section number may cite one.
@@ -295,8 +333,18 @@ impl Engine {
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
         let (total, searched) = (around.total(), searched(understood, &known));
         let stages = watch.stages;
-        let depth = Depth::Fast;
-        Ok(SearchResponse { hits, total, depth, corrected_query: None, facets, explain, stages, searched })
+        Ok(SearchResponse {
+            hits,
+            total,
+            depth: Depth::Fast,
+            corrected_query: None,
+            understood: None,
+            not_loaded: None,
+            facets,
+            explain,
+            stages,
+            searched,
+        })
     }
 
     fn constrain(
@@ -350,17 +398,7 @@ impl Engine {
         if request.mode == Mode::Semantic {
             return Ok((nearest()?, KeywordFound::default()));
         }
-        // Which of them reach a least score is known once all of them have one.
-        let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { page.end };
-        let query = KeywordQuery {
-            words: &terms.known,
-            constraints: &terms.constraints,
-            ranges: &scope.ranges,
-            admission: scope.admission.as_ref(),
-            keep: self.tuning.keyword_candidates.max(wanted),
-            list_matches: request.facets,
-            dead: &scope.law.dead,
-        };
+        let query = self.keyword_query(request, scope, page, terms, &scope.ranges);
         let Some(spare) = Spare::core(scope.ranges.len()) else {
             let nearest = nearest()?;
             let keyword = self.keyword.search(&query, &watched(cited, &nearest))?;
@@ -377,6 +415,52 @@ impl Engine {
         Ok((nearest, shared.finish([of_here, there?])?))
     }
 
+    /// The same where the law of a place is preferred. Words are searched for in it and elsewhere, so that the best of each
+    /// are known: which of them come first does not depend on the page.
+    fn ask_preferring(
+        &self,
+        request: &SearchRequest<'_>,
+        scope: &Scope<'_>,
+        page: &Page,
+        terms: &Terms,
+        (cited, nearest): (&[NodeOrdinal], &[SemanticCandidate]),
+        preferred: &OrdinalRanges,
+    ) -> Result<KeywordFound, SearchError> {
+        if request.mode == Mode::Semantic {
+            return Ok(KeywordFound::default());
+        }
+        let watched = watched(cited, nearest);
+        let search = |ranges: OrdinalRanges| {
+            let (inside, query) =
+                (those_in(&ranges, &watched), self.keyword_query(request, scope, page, terms, &ranges));
+            self.keyword.search(&query, &inside)
+        };
+        let mut found = search(scope.ranges.common(preferred))?;
+        found.add_elsewhere(search(scope.ranges.without(preferred))?, self.tuning.elsewhere);
+        Ok(found)
+    }
+
+    fn keyword_query<'q>(
+        &self,
+        request: &SearchRequest<'_>,
+        scope: &'q Scope<'_>,
+        page: &Page,
+        terms: &'q Terms,
+        ranges: &'q OrdinalRanges,
+    ) -> KeywordQuery<'q> {
+        // Which of them reach a least score is known once all of them have one.
+        let wanted = if request.filter.min_score > 0.0 { self.snapshot.outline.len() as usize } else { page.end };
+        KeywordQuery {
+            words: &terms.known,
+            constraints: &terms.constraints,
+            ranges,
+            admission: scope.admission.as_ref(),
+            keep: self.tuning.keyword_candidates.max(wanted),
+            list_matches: request.facets,
+            dead: &scope.law.dead,
+        }
+    }
+
     /// Fuses what the legs say of the head, and puts the other matches behind it.
     fn rank(
         &self,
@@ -384,6 +468,7 @@ impl Engine {
         understood: &mut Understood,
         mut head: Vec<Candidate>,
         keyword: &KeywordFound,
+        preferred: Option<&OrdinalRanges>,
     ) -> Ranking {
         // What reads like law but is not found in it word for word is someone's own wording.
         if understood.in_a_row.is_some() && !head.iter().any(|candidate| candidate.in_a_row) {
@@ -392,7 +477,7 @@ impl Engine {
         let weights = Weights::of(request.mode, request.depth, understood.kind, &self.tuning, keyword.coverage());
         fuse(&mut head, &weights);
         set_back_repeated_texts(&self.snapshot, &mut head);
-        Ranking::new(&understood.cited, head, keyword, weights)
+        Ranking::new(&understood.cited, head, keyword, weights, preferred)
     }
 
     /// Everything that a leg ranks high, but what is cited, which stands first anyhow.
@@ -402,6 +487,7 @@ impl Engine {
         understood: &Understood,
         keyword: &KeywordFound,
         nearest: &[SemanticCandidate],
+        preferred: Option<&OrdinalRanges>,
     ) -> Vec<Candidate> {
         let from_words = self.tuning.keyword_candidates;
         let mut head: Vec<Candidate> = Vec::with_capacity(nearest.len() + 2 * from_words);
@@ -430,6 +516,11 @@ impl Engine {
             }
         }
         head.retain(|candidate| !understood.cited.contains(&candidate.node));
+        if let Some(preferred) = preferred {
+            for candidate in &mut head {
+                candidate.is_elsewhere = !preferred.contains(candidate.node.0);
+            }
+        }
         head
     }
 
@@ -501,10 +592,41 @@ impl Engine {
             self.explain_hits(&mut hits, &ranking, &understood)?;
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &keyword));
+        let query = corrected.as_deref().unwrap_or(request.query);
+        let named = understood.place.as_ref().and_then(|place| self.understood_place(query, place));
+        let not_loaded = understood.place.as_ref().and_then(|place| self.not_loaded(place));
         let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
         let depth = if request.mode == Mode::Keyword { Depth::Fast } else { request.depth };
         let stages = watch.stages;
-        Ok(SearchResponse { hits, total, depth, corrected_query: corrected, facets, explain, stages, searched })
+        Ok(SearchResponse {
+            hits,
+            total,
+            depth,
+            corrected_query: corrected,
+            understood: named,
+            not_loaded,
+            facets,
+            explain,
+            stages,
+            searched,
+        })
+    }
+
+    fn understood_place(&self, query: &str, place: &SearchedPlace) -> Option<UnderstoodPlace> {
+        let effect = match place.effect {
+            PlaceMeaning::Narrows => PlaceEffect::Filter,
+            PlaceMeaning::IsPreferred => PlaceEffect::Preference,
+            PlaceMeaning::IsSearchedAnyhow | PlaceMeaning::IsNotLoaded => return None,
+        };
+        let said: Vec<&str> = place.named.bytes.iter().map(|bytes| &query[bytes.clone()]).collect();
+        let known = self.places.get(place.named.place);
+        let (jurisdiction, name) = (known.jurisdiction.clone(), known.name.clone());
+        Some(UnderstoodPlace { jurisdiction, name, words: said.join(", "), effect })
+    }
+
+    fn not_loaded(&self, place: &SearchedPlace) -> Option<String> {
+        let is_not_loaded = place.effect == PlaceMeaning::IsNotLoaded;
+        is_not_loaded.then(|| self.places.get(place.named.place).name.clone())
     }
 
     fn explain_hits(&self, hits: &mut [Hit], ranking: &Ranking, understood: &Understood) -> Result<(), SearchError> {
@@ -522,6 +644,11 @@ fn searched(understood: Understood, known: &[KnownWord]) -> Searched {
     let Understood { words, kind, .. } = understood;
     let weights = known.iter().map(KnownWord::weight).collect();
     Searched { words, weights, kind }
+}
+
+/// Those of some provisions that lie in some ranges.
+fn those_in(ranges: &OrdinalRanges, nodes: &[u32]) -> Vec<u32> {
+    nodes.iter().copied().filter(|&node| ranges.contains(node)).collect()
 }
 
 /// The provisions whose keyword scores are asked for whatever their rank, ascending.

@@ -19,11 +19,13 @@ use super::understand::QueryKind;
 /// Whatever is cited by so many provisions is cited as often as can be.
 const CITED_BY_MAX: f32 = 1000.0;
 
-/// How much each feature is worth, and law that is no longer in force.
+/// How much each feature is worth, and what part of its score law keeps that is no longer in force, or that is not of the
+/// place which the query probably names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weights {
     pub features: Features,
     pub dead: f32,
+    pub elsewhere: f32,
 }
 
 impl Weights {
@@ -43,13 +45,20 @@ impl Weights {
             Mode::Keyword => features.set(Feature::Keyword, 1.0),
             Mode::Semantic => {}
         }
-        Self { features, dead: tuning.dead }
+        Self { features, dead: tuning.dead, elsewhere: tuning.elsewhere }
     }
 
     fn score(&self, candidate: &Candidate) -> f32 {
         // Rounded, the parts of one may have a sum a hair above it.
         let sum = candidate.features.weighted(&self.features).sum().min(1.0);
-        if candidate.is_dead { self.dead * sum } else { sum }
+        self.kept(candidate.is_dead, candidate.is_elsewhere) * sum
+    }
+
+    /// What part of its score a provision keeps.
+    pub(super) fn kept(&self, is_dead: bool, is_elsewhere: bool) -> f32 {
+        let of_dead = if is_dead { self.dead } else { 1.0 };
+        let of_elsewhere = if is_elsewhere { self.elsewhere } else { 1.0 };
+        of_dead * of_elsewhere
     }
 }
 
@@ -66,6 +75,8 @@ pub(super) struct Near {
 pub(super) struct Candidate {
     pub node: NodeOrdinal,
     pub is_dead: bool,
+    /// It is not law of the place that the query probably names.
+    pub is_elsewhere: bool,
     pub keyword: Option<f32>,
     pub keyword_rank: Option<u32>,
     pub near: Option<Near>,
@@ -85,6 +96,7 @@ impl Candidate {
         Self {
             node,
             is_dead,
+            is_elsewhere: false,
             keyword: None,
             keyword_rank: None,
             near: None,
@@ -177,7 +189,7 @@ mod tests {
             candidate(3, false, Some(3.0), None),
             candidate(5, false, Some(6.0), Some(0.9)),
         ];
-        fuse(&mut candidates, &Weights::of(Mode::Hybrid, QueryKind::Topic, &Tuning::default(), 0.8));
+        fuse(&mut candidates, &Weights::of(Mode::Hybrid, Depth::Fast, QueryKind::Topic, &Tuning::default(), 0.8));
         assert_eq!(candidates[0].node.0, 5);
         assert!(candidates.iter().all(|c| (0.0..=1.0).contains(&c.fused)));
         let score = |node: u32| candidates.iter().find(|c| c.node.0 == node).unwrap().fused;

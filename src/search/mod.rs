@@ -12,6 +12,8 @@
 //! A query that is nothing but a citation has an order of its own (`around`): the provision, what cites it, what it cites,
 //! its neighbours.
 //!
+//! A place that the query names (`places`) narrows the search, or its law keeps its score where other law keeps a part.
+//!
 //! A search is over the law as it is on a day (`law_on_day`): of a provision with several wordings, the one of that day is
 //! shown and compared.
 //!
@@ -41,6 +43,7 @@ mod keyword;
 mod law_on_day;
 mod limits;
 mod parts;
+mod places;
 mod postings;
 mod ranking;
 mod relation;
@@ -67,7 +70,8 @@ pub use limits::{EXCLUSIONS_MAX, FILTER_VALUES_MAX, PHRASES_MAX, QUERY_CHARS_MAX
 pub use parts::BodyParts;
 pub use relation::Relation;
 pub use request::{
-    Depth, DepthWish, Hit, HitExplain, LegExplain, Mode, QueryExplain, SearchRequest, SearchResponse, UnknownMode,
+    Depth, DepthWish, Hit, HitExplain, LegExplain, Mode, PlaceEffect, QueryExplain, SearchRequest, SearchResponse,
+    UnderstoodPlace, UnknownMode,
 };
 pub use resolve::{AnswerKind, CANDIDATES_MAX, CitationAnswer, CitedNode, Mention};
 pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};

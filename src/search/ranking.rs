@@ -1,6 +1,7 @@
 //! The complete order of one search, and the requested page of it.
 
 use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_corpus::ranges::OrdinalRanges;
 
 use super::error::SearchError;
 use super::feature::Features;
@@ -40,13 +41,26 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// The head is sorted by these weights.
-    pub(super) fn new(cited: &[NodeOrdinal], head: Vec<Candidate>, keyword: &KeywordFound, weights: Weights) -> Self {
+    /// The head is sorted by these weights. The law of the preferred ranges keeps all of its score, if there are some.
+    pub(super) fn new(
+        cited: &[NodeOrdinal],
+        head: Vec<Candidate>,
+        keyword: &KeywordFound,
+        weights: Weights,
+        preferred: Option<&OrdinalRanges>,
+    ) -> Self {
         let mut placed: Vec<u32> =
             cited.iter().map(|node| node.0).chain(head.iter().map(|candidate| candidate.node.0)).collect();
         placed.sort_unstable();
-        let of_dead = keyword.dead.iter().map(|&Scored { doc, score }| Scored { doc, score: weights.dead * score });
-        let mut tail: Vec<Scored> = keyword.living.iter().copied().chain(of_dead).collect();
+        let is_elsewhere = |doc| preferred.is_some_and(|preferred| !preferred.contains(doc));
+        let kept = |is_dead| {
+            move |&Scored { doc, score }: &Scored| {
+                let score = weights.kept(is_dead, is_elsewhere(doc)) * score;
+                Scored { doc, score }
+            }
+        };
+        let living = keyword.living.iter().map(kept(false));
+        let mut tail: Vec<Scored> = living.chain(keyword.dead.iter().map(kept(true))).collect();
         tail.retain(|scored| placed.binary_search(&scored.doc).is_err());
         tail.sort_unstable_by(by_rank);
         let is_match = |node: &&NodeOrdinal| keyword.watched.binary_search_by_key(&node.0, |scored| scored.doc).is_ok();

@@ -4,9 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal};
+use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, ShortCode};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::abandoned::Abandoned;
@@ -156,7 +157,7 @@ pub struct SearchRequest<'a> {
     pub filter: &'a Filter,
     pub facets: bool,
     pub explain: bool,
-    /// The words are searched for as they were typed: misspelt ones are not corrected.
+    /// The words are searched for as they were typed: misspelt ones are not corrected, and places among them are words.
     pub exact: bool,
     /// The law as it is on this day; without one, on the last day that each source knows.
     pub day: Option<Day>,
@@ -192,10 +193,37 @@ pub struct SearchResponse {
     pub depth: Depth,
     /// What was searched for instead of the query, if words of it were misspelt.
     pub corrected_query: Option<String>,
+    /// The place that the query names, if the search is narrowed to it or prefers it.
+    pub understood: Option<UnderstoodPlace>,
+    /// The name of a jurisdiction that the query names, and that the snapshot has no law of.
+    pub not_loaded: Option<String>,
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
     pub stages: StageMicros,
     pub(super) searched: Searched,
+}
+
+/// A place that the query names, and what it does to the search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnderstoodPlace {
+    /// Short code of the jurisdiction. Of a code that the query names, the jurisdiction whose code it is.
+    #[schemars(with = "String")]
+    pub jurisdiction: ShortCode,
+    /// Name of the jurisdiction, or of the code.
+    pub name: String,
+    /// The words of the query that name it.
+    pub words: String,
+    #[serde(rename = "as")]
+    pub effect: PlaceEffect,
+}
+
+/// `filter`: only its law was searched, as if a parameter said so, and its words were not searched for. `preference`: its
+/// law ranks higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlaceEffect {
+    Filter,
+    Preference,
 }
 
 /// What of the query matters to how hits are shown.

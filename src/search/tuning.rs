@@ -39,6 +39,8 @@ pub struct Tuning {
     pub likeness_power: f32,
     /// What part of its score law that is no longer in force keeps.
     pub dead: f32,
+    /// What part of its score law keeps that is not of the place which the query probably names.
+    pub elsewhere: f32,
     /// The keyword leg counts as much as this power of the part of the query that its best match has.
     pub coverage_power: f32,
     /// What a synonym of a word counts against the word itself; 0 turns synonyms off.
@@ -138,6 +140,7 @@ impl Tuning {
         likeness_floor: 0.4,
         likeness_power: 1.5,
         dead: 0.85,
+        elsewhere: 0.8,
         coverage_power: 4.0,
         synonym_share: 0.35,
         question: KindTuning {

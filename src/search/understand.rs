@@ -15,10 +15,12 @@ use std::ops::Range;
 use hornbook_corpus::analyzer::TokenRole;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::nodes::NodesError;
+use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::error::QueryError;
 use super::limits::{EXCLUSIONS_MAX, PHRASES_MAX, QUERY_CHARS_MAX};
+use super::places::{NamedPlace, Places};
 
 pub(super) use apart::Apart;
 use apart::{Typed, apart};
@@ -85,12 +87,52 @@ pub(super) struct Understood {
     pub in_a_row: Option<PhraseTerms>,
     /// Section numbers that stand in it without a code, as terms.
     pub numbers: Vec<String>,
-    /// Where its plain words stand: neither citations nor phrases nor exclusions.
+    /// The place that it names, if that matters to the search.
+    pub place: Option<SearchedPlace>,
+    /// Where its plain words stand: neither citations nor phrases nor exclusions, nor a place that narrows the search.
     pub plain: Vec<Range<usize>>,
     /// What is embedded.
     pub meaning: String,
     /// The same without stop words, as they were typed.
     pub content: String,
+}
+
+/// A place that a query names.
+#[derive(Clone, Debug)]
+pub(super) struct SearchedPlace {
+    pub named: NamedPlace,
+    pub effect: PlaceMeaning,
+}
+
+/// What a place of a query means to its search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceMeaning {
+    /// Only its law is searched.
+    Narrows,
+    /// Its law comes first.
+    IsPreferred,
+    /// The filter of the request lies in it: its words say nothing more.
+    IsSearchedAnyhow,
+    /// It is meant, but its law is not loaded.
+    IsNotLoaded,
+}
+
+impl PlaceMeaning {
+    /// Whether the words of the place are searched for.
+    const fn leaves_its_words(self) -> bool {
+        matches!(self, Self::IsPreferred | Self::IsNotLoaded)
+    }
+}
+
+/// What a query is read with.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'r> {
+    /// What a synonym counts against the word itself; nothing is added for 0.
+    pub synonym_share: f32,
+    /// The places that it may name; none if places are words.
+    pub places: Option<&'r Places>,
+    /// The ranges that the request narrows the search to, if any.
+    pub ranges: Option<&'r OrdinalRanges>,
 }
 
 /// Says what is wrong with a query, if anything is; it costs microseconds and asks no snapshot.
@@ -121,11 +163,17 @@ pub(super) fn check_length(text: &str) -> Result<(), QueryError> {
     if chars > QUERY_CHARS_MAX { Err(QueryError::TooLong { chars }) } else { Ok(()) }
 }
 
-/// `synonym_share` is what a synonym counts against the word itself; nothing is added for 0.
-pub(super) fn understand(snapshot: &Snapshot, query: &str, synonym_share: f32) -> Result<Understood, NodesError> {
+pub(super) fn understand(snapshot: &Snapshot, query: &str, reading: Reading<'_>) -> Result<Understood, NodesError> {
     let mut citations = citations_in(snapshot, query)?;
-    let places: Vec<Range<usize>> = citations.iter().map(|citation| citation.bytes.clone()).collect();
-    let pieces = pieces_of(query, &places);
+    let mut taken_out: Vec<Range<usize>> = citations.iter().map(|citation| citation.bytes.clone()).collect();
+    let mut pieces = pieces_of(query, &taken_out);
+    let place = reading.places.and_then(|places| searched_place(places, query, &pieces, &taken_out, reading.ranges));
+    if let Some(SearchedPlace { named, effect }) = &place
+        && !effect.leaves_its_words()
+    {
+        taken_out.extend(named.bytes.iter().cloned());
+        pieces = pieces_of(query, &taken_out);
+    }
     // What is to be left out is not cited.
     citations.retain(|citation| {
         let holds = |piece: &Piece| piece.range.start <= citation.bytes.start && citation.bytes.end <= piece.range.end;
@@ -151,14 +199,13 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, synonym_share: f32) -
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
     let mut read = read_words(&plain);
-    add_synonyms(&mut read.words, &read.in_a_row, synonym_share);
+    add_synonyms(&mut read.words, &read.in_a_row, reading.synonym_share);
     let kind = kind_of(&plain, &read, !phrases.is_empty());
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
     let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);
     let numbers = numbers_in(&read.words);
     let apart = apart(&read.typed);
     let content = read.content;
-    let plain_pieces = pieces.into_iter().filter(|piece| piece.kind == PieceKind::Plain).map(|piece| piece.range);
     // The words of asking blur what a question is about; in a heading or a quotation they say something.
     let meaning = if kind == QueryKind::Question { content.clone() } else { plain };
     Ok(Understood {
@@ -171,10 +218,50 @@ pub(super) fn understand(snapshot: &Snapshot, query: &str, synonym_share: f32) -
         excluded,
         apart,
         in_a_row,
-        plain: plain_pieces.collect(),
+        place,
+        plain: plain_of(&pieces),
         meaning,
         content,
     })
+}
+
+/// The place that a query names, and what it means to a search within some ranges.
+fn searched_place(
+    places: &Places,
+    query: &str,
+    pieces: &[Piece],
+    citations: &[Range<usize>],
+    ranges: Option<&OrdinalRanges>,
+) -> Option<SearchedPlace> {
+    let plain: Vec<Range<usize>> = plain_of(pieces);
+    let named = places.named_in(query, &plain)?;
+    let nodes = places.get(named.place).nodes;
+    // A citation says itself where its law is, and is found wherever that is.
+    let may_be_taken_out = named.is_certain && citations.is_empty() && says_more(query, &named.bytes);
+    let effect = match ranges {
+        _ if nodes.is_empty() && (!named.is_certain || ranges.is_some()) => return None,
+        _ if nodes.is_empty() => PlaceMeaning::IsNotLoaded,
+        None if may_be_taken_out => PlaceMeaning::Narrows,
+        None => PlaceMeaning::IsPreferred,
+        Some(ranges) if may_be_taken_out && ranges.common(&nodes.into()) == *ranges => PlaceMeaning::IsSearchedAnyhow,
+        Some(_) => return None,
+    };
+    Some(SearchedPlace { named, effect })
+}
+
+/// Whether anything is asked for beside some parts of a query.
+fn says_more(query: &str, parts: &[Range<usize>]) -> bool {
+    let says_more = |piece: &Piece| match piece.kind {
+        PieceKind::Plain => row_of(&query[piece.range.clone()]).iter().any(|term| !is_stop_word(term)),
+        PieceKind::Phrase => true,
+        PieceKind::Without => false,
+    };
+    pieces_of(query, parts).iter().any(says_more)
+}
+
+fn plain_of(pieces: &[Piece]) -> Vec<Range<usize>> {
+    let plain = pieces.iter().filter(|piece| piece.kind == PieceKind::Plain);
+    plain.map(|piece| piece.range.clone()).collect()
 }
 
 fn push_spaced(to: &mut String, text: &str) {

@@ -377,6 +377,29 @@ fn a_citation_is_resolved_with_its_subdivision() {
 }
 
 #[test]
+fn a_place_in_the_query_is_understood_and_named() {
+    let client = Client::new();
+    let search = |query: &str| client.json(&format!("/api/v1/search?q={query}"));
+    let narrowed = search("fence+height+in+Port+Arden");
+    let understood = &narrowed["understood"];
+    assert_eq!(fields(understood), ["as", "jurisdiction", "name", "words"]);
+    assert_eq!((&understood["jurisdiction"], &understood["as"]), (&"XA-PORT-ARDEN".into(), &"filter".into()));
+    assert_eq!((&understood["name"], &understood["words"]), (&"Port Arden".into(), &"in Port Arden".into()));
+    assert_eq!(narrowed["total"], search("fence+height&jurisdiction=XA-PORT-ARDEN")["total"]);
+    let others =
+        ["fence+height", "fence+height+in+Port+Arden&exact=true", "fence+height+in+Port+Arden&jurisdiction=US"];
+    for query in others {
+        assert_eq!(search(query)["understood"], Value::Null, "{query}");
+    }
+    assert_eq!(search("must+a+Port+Arden+owner+build+a+fence")["understood"]["as"], "preference");
+
+    let missing = search("fence+height+in+Greyford");
+    assert_eq!((&missing["understood"], &missing["notHere"][0]["citation"]), (&Value::Null, &Value::Null));
+    assert_eq!(missing["notHere"][0]["answer"], "placeholder");
+    assert_eq!(missing["notHere"][0]["message"], "Greyford is listed, but this corpus does not have its law yet");
+}
+
+#[test]
 fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
     let client = Client::new();
     let body = client.json("/api/v1/suggest?q=secur&limit=3");

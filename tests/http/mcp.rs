@@ -147,7 +147,7 @@ fn the_list_fits_and_has_either_form_of_names() {
     let house = open();
     let listed = |path: &str| {
         let answered = ask_at(&house, path, STATELESS, "tools/list", json!({}), None);
-        assert!(answered.body.len() < 17 << 10, "{} bytes", answered.body.len());
+        assert!(answered.body.len() < 17_500, "{} bytes", answered.body.len());
         let names = result(&answered)["tools"]
             .as_array()
             .unwrap()

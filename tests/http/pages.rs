@@ -208,6 +208,22 @@ fn what_finds_nothing_is_explained() {
 }
 
 #[test]
+fn a_place_in_the_query_is_shown_with_the_way_back() {
+    let house = open();
+    let narrowed = visit(&house, "/?q=fence+height+in+Port+Arden").text();
+    let said = "Searched only in <strong>Port Arden</strong>, because the search says <q>in Port Arden</q>";
+    assert!(narrowed.contains(said), "{narrowed}");
+    let back = "href=\"/?q=fence%20height%20in%20Port%20Arden&amp;exact=true\"";
+    assert!(narrowed.contains(back) && !narrowed.contains("Did you mean"), "{narrowed}");
+    let exact = visit(&house, "/?q=fence+height+in+Port+Arden&exact=true").text();
+    assert!(!exact.contains("because the search says"), "{exact}");
+    let preferred = visit(&house, "/?q=must+a+Port+Arden+owner+build+a+fence").text();
+    assert!(preferred.contains("Ranked higher is the law of <strong>Port Arden</strong>"), "{preferred}");
+    let missing = visit(&house, "/?q=fence+height+in+Greyford").text();
+    assert!(missing.contains("Greyford is listed, but this corpus does not have its law yet"), "{missing}");
+}
+
+#[test]
 fn subjects_filter_and_filters_of_the_address_stay_from_page_to_page() {
     let house = open();
     let all = visit(&house, "/?q=permit&mode=keyword").text();

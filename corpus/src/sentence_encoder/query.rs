@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::stored::StoredEncoder;
 use super::transformer::{EncoderFailed, Transformer, WordRows};
-use super::vector_of;
+use super::vector::vector_of;
 use crate::embed::TokenId;
 
 /// The encoder of a snapshot, ready to compute.

@@ -21,7 +21,7 @@ use crate::api::parameters::{Param, Text, choice};
 use crate::api::reply::Reply;
 use crate::search::{
     Abandoned, AnswerKind, CitationAnswer, Facets, Highlight, Hit, Mode, QUERY_CHARS_MAX, Relation, SearchRequest,
-    ShownHit, check_query,
+    SearchResponse, ShownHit, UnderstoodPlace, check_query,
 };
 
 pub(in crate::api) const Q: Param<Text<QUERY_CHARS_MAX>> =
@@ -36,7 +36,7 @@ pub(in crate::api) const FACETS: Param<bool> =
     Param::with_default("facets", "false", "true: count the results by jurisdiction and by tag");
 
 pub(in crate::api) const EXACT: Param<bool> =
-    Param::with_default("exact", "false", "true: do not correct misspelt words");
+    Param::with_default("exact", "false", "true: correct no word of q, read no place in it");
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,6 +56,10 @@ pub(in crate::api) struct SearchReply<'s> {
     /// What was searched for instead of `q`; only if words of it were misspelt. `exact=true` searches for `q` itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected_query: Option<&'s str>,
+    /// Only if `q` names a jurisdiction or a code ("in DC", "Virginia law"), and no parameter narrows the search to a part of
+    /// the law: which, and what follows from it. `exact=true` searches everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    understood: Option<&'s UnderstoodPlace>,
     /// Only if the request says `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     facets: Option<FacetsReply<'s>>,
@@ -65,14 +69,16 @@ pub(in crate::api) struct SearchReply<'s> {
     /// What the editions of the results cannot say of that day, by code body.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
-    /// Only if the query cites law that is not in this corpus: which, and what is here instead.
+    /// Only if the query cites law that is not in this corpus, or names a jurisdiction without law here: which, and what is
+    /// here instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_here: Vec<NotHere>,
 }
 
-/// A citation in the query that names nothing in this corpus.
+/// A citation in the query that names nothing in this corpus, or a jurisdiction whose law is not in it.
 #[derive(Debug, Serialize, JsonSchema)]
 struct NotHere {
+    /// Null for a jurisdiction.
     citation: Option<String>,
     answer: AnswerKind,
     /// The reason, and what is here.
@@ -191,22 +197,29 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result
         mode: request.mode.name(),
         depth: response.depth.name(),
         corrected_query: response.corrected_query.as_deref(),
+        understood: response.understood.as_ref(),
         facets: response.facets.as_ref().map(|facets| facets_of(corpus, facets)),
         as_of: asked.day,
         notices,
-        not_here: not_here(corpus, request.query)?,
+        not_here: not_here(corpus, request.query, &response)?,
     };
     let paging = Paging { page: request.page, limit: request.limit };
     let pages = Some(paging.pages(response.total as usize));
     Ok(Reply { stages: response.stages.named().collect(), pages, ..Reply::json(&reply)? })
 }
 
-fn not_here(corpus: &Corpus, query: &str) -> Result<Vec<NotHere>, ApiError> {
+fn not_here(corpus: &Corpus, query: &str, response: &SearchResponse) -> Result<Vec<NotHere>, ApiError> {
     let cited = corpus.engine().cited_elsewhere(query)?;
-    Ok(cited
+    let mut not_here: Vec<NotHere> = cited
         .into_iter()
         .map(|CitationAnswer { citation, answer, message, .. }| NotHere { citation, answer, message })
-        .collect())
+        .collect();
+    // A citation that is not here says of its jurisdiction what is to be said.
+    if let Some(name) = response.not_loaded.as_deref().filter(|_| not_here.is_empty()) {
+        let message = format!("{name} is listed, but this corpus does not have its law yet");
+        not_here.push(NotHere { citation: None, answer: AnswerKind::Placeholder, message });
+    }
+    Ok(not_here)
 }
 
 /// Which of what an edition cannot say is noticed beside a list: of the day that was named all, of today what is old.

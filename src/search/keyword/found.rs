@@ -80,6 +80,18 @@ impl KeywordFound {
         self.matches.sort_unstable();
     }
 
+    /// Adds what was found elsewhere than in the place that is preferred. A match elsewhere ranks by a part of its score, and
+    /// keeps all of it. Nothing is dropped, so the best of both together are complete as far as those of each are.
+    pub(in crate::search) fn add_elsewhere(&mut self, elsewhere: Self, share: f32) {
+        self.total += elsewhere.total;
+        self.possible = self.possible.max(elsewhere.possible);
+        self.living = merged(&self.living, &elsewhere.living, share);
+        self.dead = merged(&self.dead, &elsewhere.dead, share);
+        self.watch_also(elsewhere.watched);
+        self.matches.extend(elsewhere.matches);
+        self.matches.sort_unstable();
+    }
+
     pub(super) fn watch_also(&mut self, others: Vec<Scored>) {
         self.watched.extend(others);
         self.watched.sort_unstable_by_key(|scored| scored.doc);
@@ -92,9 +104,21 @@ impl KeywordFound {
 
     /// How near the best match comes to what is possible, from 0 to 1.
     pub(in crate::search) fn coverage(&self) -> f32 {
-        let best = self.living.first().into_iter().chain(self.dead.first()).fold(0.0_f32, |best, s| best.max(s.score));
+        // The first is not the best where a place is preferred.
+        let best = self.living.iter().chain(&self.dead).fold(0.0_f32, |best, scored| best.max(scored.score));
         if self.possible > 0.0 { (best / self.possible).min(1.0) } else { 0.0 }
     }
+}
+
+/// Two lists as one, of which the second ranks by a part of its scores.
+fn merged(here: &[Scored], elsewhere: &[Scored], share: f32) -> Vec<Scored> {
+    let ranked = |list: &[Scored], share: f32| -> Vec<(f32, Scored)> {
+        list.iter().map(|&scored| (share * scored.score, scored)).collect()
+    };
+    let mut all = ranked(here, 1.0);
+    all.append(&mut ranked(elsewhere, share));
+    all.sort_unstable_by(|(a, one), (b, other)| b.total_cmp(a).then(one.doc.cmp(&other.doc)));
+    all.into_iter().map(|(_, scored)| scored).collect()
 }
 
 /// What phrases and exclusions leave over; it holds in every mode.

@@ -96,6 +96,9 @@ fn has_unknown_word(text: &str, found: &Found<'_>) -> bool {
         .filter(|(_, is_marked)| *is_marked)
         .map(|(part, _)| part.to_lowercase())
         .collect();
+    // The words of a place that narrowed the search were not searched for.
+    let place = found.understood.as_ref().filter(|place| place.is_filter());
+    let text = place.map_or_else(|| text.to_owned(), |place| text.replace(&*place.words, " "));
     let words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| word.chars().count() >= LETTERS_MIN);
     words.map(str::to_lowercase).any(|word| {
         let end = word.char_indices().nth(LETTERS_MIN).map_or(word.len(), |(end, _)| end);

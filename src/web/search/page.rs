@@ -4,7 +4,7 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use maud::{Markup, html};
 
 use super::query::{PAGE_SIZE, Query, SAMPLES};
-use super::reply::{Facets, Found, Hit, parts};
+use super::reply::{Facets, Found, Hit, UnderstoodPlace, parts};
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::reply::Pages;
@@ -163,6 +163,11 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                 a href=(query.with("exact", Some("true"))) { (Letters(&query.text)) } "."
             }
         }
+        @if let Some(place) = &found.understood { (understood(query, place)) }
+        // What a citation lacks is said above.
+        @for missing in found.not_here.iter().filter(|missing| missing.citation.is_none()) {
+            p.meant role="status" { (Letters(&missing.message)) ". " a href="/coverage" { "What is loaded" } }
+        }
         @if let Some(meant) = meant {
             p.meant role="status" { "Some words do not occur in this law. Did you mean " a href=(query.with("q", Some(meant))) { (Letters(meant)) } "?" }
         }
@@ -187,6 +192,17 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                 }
                 @if let Some(facets) = &found.facets { (filters(query, facets)) }
             }
+        }
+    }
+}
+
+/// The place that the query was taken to name, and the way back.
+fn understood(query: &Query, place: &UnderstoodPlace<'_>) -> Markup {
+    html! {
+        p.meant role="status" {
+            @if place.is_filter() { "Searched only in " } @else { "Ranked higher is the law of " }
+            strong { (Letters(&place.name)) } ", because the search says " q { (Letters(&place.words)) } "; "
+            a href=(query.with("exact", Some("true"))) { "search everywhere" @if !place.is_filter() { " alike" } } "."
         }
     }
 }

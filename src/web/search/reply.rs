@@ -13,9 +13,39 @@ pub(super) struct Found<'b> {
     #[serde(rename = "correctedQuery")]
     pub(super) corrected_query: Option<String>,
     #[serde(borrow)]
+    pub(super) understood: Option<UnderstoodPlace<'b>>,
+    #[serde(borrow)]
     pub(super) facets: Option<Facets<'b>>,
     #[serde(borrow, default)]
     pub(super) notices: Vec<Cow<'b, str>>,
+    #[serde(rename = "notHere", borrow, default)]
+    pub(super) not_here: Vec<NotHere<'b>>,
+}
+
+/// The place that the query names.
+#[derive(Deserialize)]
+pub(super) struct UnderstoodPlace<'b> {
+    #[serde(borrow)]
+    pub(super) name: Cow<'b, str>,
+    #[serde(borrow)]
+    pub(super) words: Cow<'b, str>,
+    #[serde(rename = "as")]
+    effect: &'b str,
+}
+
+impl UnderstoodPlace<'_> {
+    pub(super) fn is_filter(&self) -> bool {
+        self.effect == "filter"
+    }
+}
+
+/// Law that the query asks for and this corpus does not have.
+#[derive(Deserialize)]
+pub(super) struct NotHere<'b> {
+    #[serde(borrow)]
+    pub(super) citation: Option<Cow<'b, str>>,
+    #[serde(borrow)]
+    pub(super) message: Cow<'b, str>,
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,131 @@
+//! Places that a query names: `is weed legal in DC` asks for the law of the District.
+//!
+//! The names are those of the snapshot (`names`): its jurisdictions, and its codes where no section of them is cited.
+//! Whether a name means its place is judged by the words around it (`surroundings`). A certain place narrows the search as
+//! a filter would, and its words are not searched for. Where another reading is possible, the law of the place is only
+//! preferred. Of several places in one query none is chosen, unless one lies in the other.
+
+mod names;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::ops::Range;
+
+use hornbook_corpus::catalogue::Catalogue;
+
+pub(super) use names::Place;
+use names::{Name, Names};
+use surroundings::{Judged, Spot, judge};
+use words::{WORD_BYTES_MAX, Word, key_in, next_word, words_in};
+
+/// The places of a snapshot, ready to be found in queries.
+#[derive(Debug)]
+pub(super) struct Places {
+    places: Vec<Place>,
+    names: Names,
+}
+
+/// The place that a query names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedPlace {
+    /// Its number among the places.
+    pub place: usize,
+    /// Where its words are in the query, with those that say no more: `in DC`, `under Virginia law`.
+    pub bytes: Vec<Range<usize>>,
+    pub is_certain: bool,
+}
+
+/// A name in a query that means a place.
+struct Reading {
+    place: usize,
+    bytes: Range<usize>,
+    is_certain: bool,
+}
+
+impl Places {
+    pub(super) fn of(catalogue: &Catalogue) -> Self {
+        let (places, names) = Names::of(catalogue);
+        Self { places, names }
+    }
+
+    pub(super) fn get(&self, place: usize) -> &Place {
+        &self.places[place]
+    }
+
+    /// The place that the plain pieces of a query name.
+    pub(super) fn named_in(&self, query: &str, plain: &[Range<usize>]) -> Option<NamedPlace> {
+        // Most queries name none, and cost nothing but this.
+        if !plain.iter().any(|piece| self.may_name_one(&query[piece.clone()])) {
+            return None;
+        }
+        let mut readings = Vec::new();
+        for piece in plain {
+            self.read(query, piece, &mut readings);
+        }
+        self.choose(readings)
+    }
+
+    fn may_name_one(&self, text: &str) -> bool {
+        let mut at = 0;
+        while let Some(word) = next_word(text, at) {
+            at = word.end;
+            let mut buffer = [0; WORD_BYTES_MAX];
+            if key_in(&text[word], &mut buffer).is_some_and(|key| !self.names.beginning_with(key).is_empty()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn read(&self, query: &str, piece: &Range<usize>, readings: &mut Vec<Reading>) {
+        let words = words_in(query, piece.clone());
+        let has_words = |text: &str| text.contains(char::is_alphanumeric);
+        let is_first_piece = !has_words(&query[..piece.start]);
+        let is_last_piece = !has_words(&query[piece.end..]);
+        let mut at = 0;
+        while at < words.len() {
+            let Some(name) = self.name_at(query, &words[at..]) else {
+                at += 1;
+                continue;
+            };
+            let end = at + 1 + name.rest.len();
+            let spot = Spot { text: query, words: &words, name: at..end, is_first_piece, is_last_piece };
+            if let Some(Judged { words: phrase, is_certain }) = judge(&spot, name.form) {
+                // The words around a name are taken out of the query only with it.
+                let said = if is_certain { phrase } else { at..end };
+                let bytes = words[said.start].bytes.start..words[said.end - 1].bytes.end;
+                readings.push(Reading { place: name.place, bytes, is_certain });
+            }
+            at = end;
+        }
+    }
+
+    /// The longest name that words begin with. Commas may stand in it: `Washington, D.C.`.
+    fn name_at(&self, query: &str, words: &[Word]) -> Option<&Name> {
+        let (first, behind) = words.split_first()?;
+        self.names.beginning_with(&first.key).iter().find(|name| {
+            let keys = behind.iter().take(name.rest.len()).map(|word| &word.key);
+            let last = words.get(name.rest.len()).map_or(first, |word| word);
+            let between = &query[first.bytes.start..last.bytes.end];
+            keys.eq(&name.rest) && !between.contains(['-', '\'', '’', ';', ':', '('])
+        })
+    }
+
+    fn choose(&self, mut readings: Vec<Reading>) -> Option<NamedPlace> {
+        let is_certain = readings.iter().any(|reading| reading.is_certain);
+        readings.retain(|reading| reading.is_certain == is_certain);
+        let innermost = readings
+            .iter()
+            .map(|reading| reading.place)
+            .reduce(|chosen, other| if self.places[other].lies_in(&self.places[chosen]) { other } else { chosen })?;
+        let chosen = &self.places[innermost];
+        let is_same = |reading: &Reading| {
+            let other = &self.places[reading.place];
+            chosen.is(other) || chosen.lies_in(other)
+        };
+        let bytes = readings.iter().map(|reading| reading.bytes.clone());
+        readings.iter().all(is_same).then(|| NamedPlace { place: innermost, bytes: bytes.collect(), is_certain })
+    }
+}

@@ -1,0 +1,461 @@
+//! Whether a name means its place, by the words around it.
+//!
+//! `in Virginia`, `Virginia law` and `security deposit Virginia` mean the state; `Virginia creeper` is a plant, and
+//! `a Virginia landlord` may be either. A name that is also something else is better not understood than misunderstood:
+//! what is searched for in the wrong place is not found.
+
+use std::ops::Range;
+
+use super::names::Form;
+use super::words::{Case, Word};
+
+/// A name in a piece of a query.
+pub(super) struct Spot<'t> {
+    pub text: &'t str,
+    /// The words of the piece.
+    pub words: &'t [Word],
+    /// Those of the name.
+    pub name: Range<usize>,
+    /// Whether the query begins and ends with the piece.
+    pub is_first_piece: bool,
+    pub is_last_piece: bool,
+}
+
+/// A name that means its place, with the words that belong to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Judged {
+    pub words: Range<usize>,
+    pub is_certain: bool,
+}
+
+/// What a name is taken for, together with the words around it.
+struct Phrase {
+    words: Range<usize>,
+    has_preposition: bool,
+    has_law: bool,
+    /// What is asked about was done there, or goes there.
+    is_doubtful: bool,
+}
+
+const PREPOSITIONS: &[&str] = &["in", "inside", "throughout", "under", "within"];
+
+/// The law of a place is what it is searched in: these words say nothing more.
+const LAW: &[&str] = &["code", "codes", "law", "laws", "statute", "statutes"];
+
+/// These do: a regulation is not a statute.
+const KINDS_OF_LAW: &[&str] = &["ordinance", "ordinances", "regulation", "regulations", "rules"];
+
+/// Behind a word for law they make another thing of it: law enforcement, a statute of limitations.
+const NOT_THE_LAW: &[&str] = &[
+    "clerk",
+    "clerks",
+    "enforcement",
+    "firm",
+    "firms",
+    "inspector",
+    "journal",
+    "library",
+    "license",
+    "of",
+    "office",
+    "officer",
+    "officers",
+    "official",
+    "officials",
+    "review",
+    "revision",
+    "school",
+    "schools",
+    "section",
+    "student",
+];
+
+/// Before `of` and a name.
+const KINDS_OF_PLACE: &[&str] = &["city", "commonwealth", "county", "state", "territory", "town", "village"];
+
+/// Behind `state` they name an agency or a place, which has a law of its own.
+const STATE_AND: &[&str] =
+    &["bar", "college", "fair", "ferries", "lottery", "park", "patrol", "police", "prison", "university"];
+
+/// Behind any name they make another one.
+const FEATURES: &[&str] = &[
+    "airlines",
+    "airport",
+    "avenue",
+    "basin",
+    "bay",
+    "beach",
+    "boulevard",
+    "bridge",
+    "canyon",
+    "city",
+    "college",
+    "county",
+    "creek",
+    "delta",
+    "falls",
+    "gulf",
+    "harbor",
+    "heights",
+    "highway",
+    "hills",
+    "island",
+    "islands",
+    "lake",
+    "lakes",
+    "metropolitan",
+    "monument",
+    "mountain",
+    "mountains",
+    "parkway",
+    "peninsula",
+    "plateau",
+    "river",
+    "rivers",
+    "road",
+    "sound",
+    "springs",
+    "square",
+    "street",
+    "trail",
+    "turnpike",
+    "university",
+    "valley",
+];
+
+/// Before any name they make another one.
+const BEFORE: &[&str] = &[
+    "battleship",
+    "camp",
+    "cape",
+    "fort",
+    "george",
+    "gulf",
+    "lake",
+    "martha",
+    "mount",
+    "mt",
+    "port",
+    "saint",
+    "ss",
+    "st",
+    "uss",
+];
+
+/// Before `of` and any name.
+const BEFORE_OF: &[&str] = &["bank", "bay", "coast", "gulf", "isle", "port", "strait", "treaty", "university"];
+
+/// Names of other things, by the name that they begin with.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("alaska", &["native", "natives", "pollock", "railroad"]),
+    ("arizona", &["cypress", "sycamore"]),
+    ("california", &["condor", "poppy", "raisin", "raisins", "roll", "zephyr"]),
+    ("colorado", &["beetle", "potato", "spruce"]),
+    ("connecticut", &["general"]),
+    ("delaware", &["indian", "indians", "nation", "tribe"]),
+    ("florida", &["keys", "orange", "oranges", "panther", "panthers"]),
+    ("georgia", &["pacific", "peach", "peaches", "tech"]),
+    ("idaho", &["potato", "potatoes"]),
+    ("indiana", &["bat", "bats", "limestone"]),
+    ("kansas", &["nebraska"]),
+    ("kentucky", &["bluegrass", "bourbon", "coffeetree", "derby"]),
+    ("louisiana", &["black", "purchase"]),
+    ("maine", &["coon", "lobster"]),
+    ("mississippi", &["flyway", "mud"]),
+    ("missouri", &["compromise", "synod"]),
+    ("nevada", &["test"]),
+    ("new mexico", &["whiptail"]),
+    ("new york", &["convention", "mercantile", "stock", "times"]),
+    ("north carolina", &["mutual"]),
+    ("ohio", &["buckeye"]),
+    ("oregon", &["grape", "spotted"]),
+    ("pennsylvania", &["dutch", "railroad"]),
+    ("rhode island", &["red", "reds"]),
+    ("tennessee", &["walking", "whiskey"]),
+    ("texas", &["hold", "holdem", "instruments", "longhorn", "longhorns", "tech"]),
+    ("utah", &["prairie"]),
+    ("vermont", &["castings"]),
+    (
+        "virginia",
+        &["bluebell", "bluebells", "creeper", "deer", "ham", "opossum", "pine", "rail", "reel", "tech", "woolf"],
+    ),
+    ("washington", &["birthday", "day", "irving", "navel", "palm", "post", "redskins", "treaty"]),
+    ("wyoming", &["toad"]),
+];
+
+/// Behind a name they are about something of the place, or formed under its law, and may be regulated elsewhere, too.
+const OF_THE_PLACE: &[&str] = &["coast", "company", "companies", "corporation", "corporations", "coastline"];
+
+/// What was done in a place is often asked about in another: a company formed in Delaware, a license issued in Maryland.
+const DONE_ELSEWHERE: &[&str] = &[
+    "born",
+    "chartered",
+    "convicted",
+    "domiciled",
+    "formed",
+    "grown",
+    "incorporated",
+    "issued",
+    "licensed",
+    "made",
+    "manufactured",
+    "obtained",
+    "organized",
+    "performed",
+    "produced",
+    "registered",
+];
+
+/// A place that somebody comes from or goes to may be where the law is asked for, or not.
+const WAYS: &[&str] = &["from", "into", "to"];
+
+/// Before a name they ask for what is not there.
+const NOT_THERE: &[&str] =
+    &["beyond", "except", "excluding", "leaving", "non", "not", "out", "outside", "than", "without"];
+
+/// Before `federal law` they say that other law is asked about, which speaks of it.
+const SPEAKS_OF: &[&str] = &["by", "conform", "from", "of", "to", "violate", "violates", "violating", "with"];
+
+/// Beside federal law the law of states is asked for.
+const AND: &[&str] = &["and", "or"];
+
+/// What people say behind `in` and a city that they write in small letters.
+const BEHIND_A_CITY: &[&str] = &[
+    "a", "an", "and", "are", "before", "by", "can", "do", "does", "for", "from", "how", "if", "is", "may", "must",
+    "on", "or", "that", "to", "what", "when", "where", "who", "with", "without",
+];
+
+/// The words of a name and what they mean; nothing if they mean no place.
+pub(super) fn judge(spot: &Spot<'_>, form: Form) -> Option<Judged> {
+    if spot.is_part_of_a_word() || spot.is_another_name() {
+        return None;
+    }
+    match form {
+        Form::Federal => federal(spot),
+        Form::Country => country(spot),
+        Form::Code => code(spot),
+        Form::Full | Form::City => full_name(spot, form),
+        Form::Postal | Form::AmbiguousPostal | Form::WordPostal | Form::District => abbreviation(spot, form),
+    }
+}
+
+fn full_name(spot: &Spot<'_>, form: Form) -> Option<Judged> {
+    let phrase = spot.phrase()?;
+    if spot.is_possessive() {
+        return Some(Judged { words: spot.name.clone(), is_certain: false });
+    }
+    let is_small_city = form == Form::City && spot.words[spot.name.start].case == Case::Small;
+    let is_at_an_edge = spot.begins_with(&phrase) || spot.ends_with(&phrase);
+    let is_certain = match is_small_city {
+        true => phrase.has_preposition && spot.is_complete(&phrase),
+        false => phrase.is_said() || is_at_an_edge || spot.follows_comma(),
+    };
+    if is_small_city && !is_certain && !phrase.has_preposition && !spot.ends_with(&phrase) {
+        return None;
+    }
+    let is_certain = is_certain && !phrase.is_doubtful && !OF_THE_PLACE.contains(&spot.behind(0));
+    Some(Judged { words: phrase.words, is_certain })
+}
+
+fn abbreviation(spot: &Spot<'_>, form: Form) -> Option<Judged> {
+    let word = &spot.words[spot.name.start];
+    let is_small = word.case != Case::Capitals;
+    let is_shouted = !spot.text.contains(char::is_lowercase) && spot.words.len() > 1;
+    if form != Form::District && (is_small || is_shouted || word.is_dotted && form == Form::WordPostal) {
+        return None;
+    }
+    let phrase = spot.phrase()?;
+    let is_said = phrase.has_preposition || spot.follows_comma();
+    let is_certain = match form {
+        Form::WordPostal => is_said,
+        Form::AmbiguousPostal => is_said || phrase.has_law || spot.ends_with(&phrase),
+        Form::District if is_small => is_said || phrase.has_law || spot.ends_with(&phrase),
+        _ => is_said || phrase.has_law || spot.begins_with(&phrase) || spot.ends_with(&phrase),
+    };
+    let may_be_preferred = form == Form::Postal || form == Form::District && !is_small;
+    let is_certain =
+        is_certain && !phrase.is_doubtful && !spot.is_possessive() && !OF_THE_PLACE.contains(&spot.behind(0));
+    (is_certain || may_be_preferred).then_some(Judged { words: phrase.words, is_certain })
+}
+
+/// The law of the states, too, is law in the United States: only the law of the country itself is meant for certain.
+fn country(spot: &Spot<'_>) -> Option<Judged> {
+    let word = &spot.words[spot.name.start];
+    if spot.name.len() == 1 && word.case != Case::Capitals && !word.is_dotted {
+        return None;
+    }
+    let phrase = spot.phrase()?;
+    let is_certain = phrase.has_law && !spot.is_possessive();
+    (is_certain || phrase.has_preposition).then_some(Judged { words: phrase.words, is_certain })
+}
+
+/// The law of every state speaks of federal agencies, taxes and licenses: only `federal law` and its like mean a place.
+fn federal(spot: &Spot<'_>) -> Option<Judged> {
+    let phrase = spot.phrase()?;
+    let before = spot.before(spot.name.start, 0);
+    let speaks_of_regulations = matches!(spot.behind(0), "crime" | "crimes" | "offense" | "offenses");
+    if AND.contains(&before) || !(phrase.has_law || speaks_of_regulations) {
+        return None;
+    }
+    let is_law = LAW.contains(&spot.behind(0));
+    let is_certain = phrase.has_preposition || is_law && !SPEAKS_OF.contains(&before);
+    Some(Judged { words: phrase.words, is_certain: is_certain && phrase.has_law })
+}
+
+/// The name of a code with a number beside it is a citation, if of law that is not here.
+fn code(spot: &Spot<'_>) -> Option<Judged> {
+    let behind = spot.text[spot.words[spot.name.end - 1].bytes.end..].trim_start();
+    let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    let names_a_part = matches!(
+        spot.behind(0),
+        "article" | "chapter" | "part" | "sec" | "section" | "sections" | "subtitle" | "title" | "annotated"
+    );
+    let phrase = spot.phrase()?;
+    if behind.starts_with('§') || is_number(behind) || names_a_part || is_number(spot.before(phrase.words.start, 0)) {
+        return None;
+    }
+    let is_at_an_edge = spot.begins_with(&phrase) || spot.ends_with(&phrase);
+    let is_certain = phrase.is_said() || is_at_an_edge || spot.follows_comma();
+    Some(Judged { words: phrase.words, is_certain: is_certain && !spot.is_possessive() })
+}
+
+impl Phrase {
+    fn is_said(&self) -> bool {
+        self.has_preposition || self.has_law
+    }
+}
+
+impl Spot<'_> {
+    /// A word behind the name, counted from 0, if only spaces are between.
+    fn behind(&self, count: usize) -> &str {
+        self.from(self.name.end, count)
+    }
+
+    fn from(&self, end: usize, count: usize) -> &str {
+        let word = end + count;
+        let are_next = word < self.words.len() && (end..=word).all(|word| word > 0 && self.is_next(word - 1, word));
+        if are_next { &self.words[word].key } else { "" }
+    }
+
+    /// A word before one, counted from 0 backwards.
+    fn before(&self, start: usize, count: usize) -> &str {
+        let Some(word) = start.checked_sub(count + 1) else { return "" };
+        let are_next = (word..start).all(|word| self.is_next(word, word + 1));
+        if are_next { &self.words[word].key } else { "" }
+    }
+
+    fn is_next(&self, word: usize, next: usize) -> bool {
+        let (Some(word), Some(next)) = (self.words.get(word), self.words.get(next)) else { return false };
+        self.text[word.bytes.end..next.bytes.start].chars().all(char::is_whitespace)
+    }
+
+    fn bytes(&self) -> Range<usize> {
+        self.words[self.name.start].bytes.start..self.words[self.name.end - 1].bytes.end
+    }
+
+    /// `Virginia-based`, `non-Virginia`.
+    fn is_part_of_a_word(&self) -> bool {
+        let bytes = self.bytes();
+        self.text[..bytes.start].ends_with(['-', '\'', '’', '/', '@'])
+            || self.text[bytes.end..].starts_with(['-', '/', '@', '_'])
+    }
+
+    fn is_possessive(&self) -> bool {
+        let behind = &self.text[self.bytes().end..];
+        behind.strip_prefix(['\'', '’']).is_some_and(|ending| ending.starts_with(['s', 'S']))
+    }
+
+    fn follows_comma(&self) -> bool {
+        self.text[..self.bytes().start].trim_end().ends_with(',')
+    }
+
+    /// Whether the words beside it make a name of something else.
+    fn is_another_name(&self) -> bool {
+        let behind = match self.is_possessive() {
+            true => self.words.get(self.name.end + 1).map_or("", |word| &word.key),
+            false => self.behind(0),
+        };
+        let (before, before_of) = (self.before(self.name.start, 0), self.before(self.name.start, 1));
+        let keys = || self.words[self.name.clone()].iter().map(|word| word.key.as_str());
+        let begins = |name: &str| name.split(' ').eq(keys());
+        FEATURES.contains(&behind)
+            || BEFORE.contains(&before)
+            || before == "of" && BEFORE_OF.contains(&before_of)
+            || OTHER_NAMES.iter().any(|(name, others)| begins(name) && others.contains(&behind))
+    }
+
+    /// The name with the words that say no more than it: `in the state of Virginia`, `Virginia law`. None if what is not
+    /// there is asked for.
+    fn phrase(&self) -> Option<Phrase> {
+        let mut phrase =
+            Phrase { words: self.name.clone(), has_preposition: false, has_law: false, is_doubtful: false };
+        if !self.is_possessive() {
+            self.take_what_is_behind(&mut phrase);
+        }
+        self.take_what_is_before(&mut phrase);
+        let before = self.before(phrase.words.start, 0);
+        let is_out_of = before == "of" && NOT_THERE.contains(&self.before(phrase.words.start, 1));
+        (!NOT_THERE.contains(&before) && !is_out_of).then_some(phrase)
+    }
+
+    fn take_what_is_behind(&self, phrase: &mut Phrase) {
+        if self.behind(0) == "state" && !STATE_AND.contains(&self.behind(1)) {
+            phrase.words.end += 1;
+        }
+        let (law, next) = (self.from(phrase.words.end, 0), self.from(phrase.words.end, 1));
+        if NOT_THE_LAW.contains(&next) {
+            return;
+        }
+        phrase.has_law = LAW.contains(&law) || KINDS_OF_LAW.contains(&law);
+        if LAW.contains(&law) {
+            phrase.words.end += 1;
+        }
+    }
+
+    fn take_what_is_before(&self, phrase: &mut Phrase) {
+        self.take_article(phrase);
+        // `laws of the state of`.
+        for _ in 0..2 {
+            let start = phrase.words.start;
+            let of_what = self.before(start, 1);
+            if self.before(start, 0) != "of" || !(KINDS_OF_PLACE.contains(&of_what) || LAW.contains(&of_what)) {
+                break;
+            }
+            phrase.has_law |= LAW.contains(&of_what);
+            phrase.words.start -= 2;
+            self.take_article(phrase);
+        }
+        let start = phrase.words.start;
+        let (word, verb) = (self.before(start, 0), self.before(start, 1));
+        phrase.is_doubtful = WAYS.contains(&word) || PREPOSITIONS.contains(&word) && DONE_ELSEWHERE.contains(&verb);
+        if phrase.is_doubtful {
+            return;
+        }
+        if PREPOSITIONS.contains(&word) {
+            phrase.has_preposition = true;
+            phrase.words.start -= 1;
+        } else if matches!(word, "of" | "for") && !NOT_THERE.contains(&verb) {
+            phrase.words.start -= 1;
+        }
+    }
+
+    fn take_article(&self, phrase: &mut Phrase) {
+        if self.before(phrase.words.start, 0) == "the" {
+            phrase.words.start -= 1;
+        }
+    }
+
+    fn begins_with(&self, phrase: &Phrase) -> bool {
+        self.is_first_piece && phrase.words.start == 0
+    }
+
+    fn ends_with(&self, phrase: &Phrase) -> bool {
+        self.is_last_piece && phrase.words.end == self.words.len()
+    }
+
+    /// Whether what follows begins something new.
+    fn is_complete(&self, phrase: &Phrase) -> bool {
+        let next = self.from(phrase.words.end, 0);
+        next.is_empty() || phrase.has_law || BEHIND_A_CITY.contains(&next)
+    }
+}
