@@ -23,7 +23,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics no-encoder conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics no-encoder quality conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -36,6 +36,7 @@ help:
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
 	@echo 'make no-encoder    that programs without sentence encoders refuse what needs it'
+	@echo 'make quality       hold search quality against tests/quality/floors, on the sample and where SOURCES is there on two codes'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make browser       walk the pages with a browser: light, dark, phone, keyboard, without scripts; installs chromium from Debian'
 	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95; installs chromium'
@@ -66,6 +67,24 @@ slow-clients:
 
 no-encoder:
 	cargo test --quiet --package hornbook-index-build no_encoder
+
+# Each is built and judged by the program that is checked; what a floor demands is in tests/quality/floors.
+quality:
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	@program=$(or $(HORNBOOK),target/release/hornbook); \
+	judge() { \
+		rm -rf target/quality/$$1 && mkdir -p target/quality \
+		&& $$program build $$2 $$3 --out target/quality/$$1 > target/quality/$$1.txt 2>&1 || { cat target/quality/$$1.txt; return 1; }; \
+		echo "quality of $$1"; \
+		$$program eval target/quality/$$1 $$4 --rounds 0 --floors tests/quality/floors/$$1.tsv $(RENEW_FLOORS); \
+	}; \
+	judge sample corpus/sample/plan.toml '' tests/quality/sample.jsonl || exit 1; \
+	if [ -d $(SOURCES) ]; then \
+		judge spanish-fork corpus/plans/real-files/ut-spanish-fork-code.toml '--sources $(SOURCES)' tests/quality/everyday/spanish-fork.jsonl || exit 1; \
+		judge district-of-columbia corpus/plans/real-files/dc-code.toml '--sources $(SOURCES)' tests/quality/everyday/district-of-columbia.jsonl || exit 1; \
+	else \
+		echo 'the quality on real law was not judged: there is no folder $(SOURCES)'; \
+	fi
 
 smuggling:
 	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes nginx-light haproxy; }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hornbook::search::evaluate::{
-    self, Comparison, Estimate, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
+    self, Comparison, Estimate, Floor, Latency, LeftOut, Measure, QueryScores, ReadyQuery, Split, Summary,
 };
 use hornbook::search::{Depth, DepthWish, Engine, Feature, Mode, QueryKind, SearchError, Tuning, UnknownMode};
 use hornbook_corpus::snapshot::Snapshot;
@@ -73,6 +73,14 @@ pub(crate) struct Eval {
     /// How often each query is timed; 0 for no timing
     #[arg(long, default_value_t = 3, value_name = "COUNT")]
     rounds: usize,
+
+    /// Compare nDCG@10 with the least that FILE demands for each kind and mode, and fail where it is lower by more than .01
+    #[arg(long, value_name = "FILE.tsv")]
+    floors: Option<PathBuf>,
+
+    /// Write what is measured to the file of --floors instead
+    #[arg(long, requires = "floors")]
+    renew_floors: bool,
 
     /// Also print each query with its measures
     #[arg(long)]
@@ -194,8 +202,41 @@ impl Eval {
             }
         }
         match options.json {
-            true => print_json(&self.as_json(&runs, &compared, &left_out)),
-            false => print(&self.as_text(&queries, &runs, &compared, &left_out)),
+            true => print_json(&self.as_json(&runs, &compared, &left_out))?,
+            false => print(&self.as_text(&queries, &runs, &compared, &left_out))?,
+        }
+        self.floors.as_deref().map_or(Ok(()), |path| self.hold_floors(path, &runs, options))
+    }
+
+    /// Compares what was measured with the floors of a file, or writes them.
+    fn hold_floors(&self, path: &Path, runs: &[Run], options: &Options) -> CommandResult {
+        let measured = measured(runs);
+        if self.renew_floors {
+            std::fs::write(path, evaluate::floors_text(&measured))
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            return Ok(());
+        }
+        let held = evaluate::held(evaluate::read_floors(path)?, &measured);
+        let mut table = Table::new(["kind", "mode", "floor", "nDCG@10", ""]);
+        for held in &held {
+            let reached = held.reached.map_or_else(|| "not asked".to_owned(), |reached| format!("{reached:.3}"));
+            let verdict = if held.holds() { "" } else { "LOST" };
+            let (kind, mode) = (held.floor.kind.clone(), held.floor.mode.name().to_owned());
+            table.row([kind, mode, format!("{:.3}", held.floor.ndcg), reached, verdict.to_owned()]);
+        }
+        if !options.json {
+            print(&format!("\n{}", table.render()))?;
+        }
+        match held.iter().filter(|held| !held.holds()).count() {
+            0 => Ok(()),
+            lost => Err(format!(
+                "{lost} of {} floors of {} were missed by more than {}; mend the search, or say why the loss is right and \
+                 renew the file with --renew-floors",
+                held.len(),
+                path.display(),
+                evaluate::SLACK
+            )
+            .into()),
         }
     }
 
@@ -347,6 +388,16 @@ impl Eval {
     }
 }
 
+/// nDCG@10 of each kind and mode.
+fn measured(runs: &[Run]) -> Vec<Floor> {
+    let of_run = |run: &Run| {
+        let mode = run.mode;
+        let floor = move |summary: Summary| Floor { kind: summary.kind, mode, ndcg: summary.estimates[0].mean };
+        evaluate::summarise(&run.scores).into_iter().map(floor).collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of_run).collect()
+}
+
 fn made(engine: &Engine, count: usize) -> Result<String, Box<dyn std::error::Error>> {
     let mut out = String::new();
     for query in evaluate::make(engine, count)? {
@@ -412,8 +463,11 @@ fn queries_text(queries: &[ReadyQuery], runs: &[Run]) -> String {
 }
 
 fn left_out_text(left_out: &LeftOut) -> String {
-    let LeftOut { queries, judgements, ambiguous } = left_out;
+    let LeftOut { queries, judgements, ambiguous, refused } = left_out;
     let mut out = String::new();
+    if !refused.is_empty() {
+        out += &format!("\nleft out, because no search takes them: {}", refused.join("; "));
+    }
     if !queries.is_empty() {
         let queries = count(queries.len() as u64, "query", "queries");
         out += &format!("\nleft out, because the snapshot has none of their provisions: {queries}");

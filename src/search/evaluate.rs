@@ -3,6 +3,7 @@
 //! Quality and time are measured separately: quality from one search to rank 100, time from a page as users request it.
 
 mod fit;
+mod floors;
 mod judged;
 mod make;
 mod measures;
@@ -15,6 +16,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 pub use fit::{Lesson, fit, lessons};
+pub use floors::{Floor, FloorsError, Held, SLACK, floors_text, held, read_floors};
 pub use judged::{
     JudgedError, JudgedQuery, Judgement, LeftOut, ReadyQuery, Split, headings, prepare, read, without_errors,
 };

@@ -45,6 +45,9 @@ pub struct Tuning {
     pub coverage_power: f32,
     /// What a synonym of a word counts against the word itself; 0 turns synonyms off.
     pub synonym_share: f32,
+    /// The same for a word that at most one of so many provisions has: who says it means what the law calls otherwise.
+    pub rare_synonym_share: f32,
+    pub rare_word_one_of: u32,
     pub question: KindTuning,
     pub topic: KindTuning,
     pub phrase: KindTuning,
@@ -143,6 +146,8 @@ impl Tuning {
         elsewhere: 0.8,
         coverage_power: 4.0,
         synonym_share: 0.35,
+        rare_synonym_share: 1.0,
+        rare_word_one_of: 1024,
         question: KindTuning {
             keyword: 0.2,
             interaction: 0.35,

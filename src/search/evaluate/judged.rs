@@ -10,7 +10,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use crate::random::SplitMix64;
-use crate::search::Depth;
+use crate::search::{Depth, check_query};
 
 /// What a query is used for: fitting what is learned, choosing numbers by trial, or only reporting how good a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +141,8 @@ pub struct LeftOut {
     pub judgements: usize,
     /// Citations that several provisions bear, with no reference to tell which is meant: all of them count.
     pub ambiguous: Vec<String>,
+    /// Queries that no search takes, by id with the reason.
+    pub refused: Vec<String>,
 }
 
 /// Asks queries without their typing errors, to see what the errors cost. The others stay as they are.
@@ -157,6 +159,10 @@ pub fn prepare(snapshot: &Snapshot, queries: &[JudgedQuery]) -> Result<(Vec<Read
     let mut left_out = LeftOut::default();
     let mut ready = Vec::with_capacity(queries.len());
     for query in queries {
+        if let Err(error) = check_query(&query.query) {
+            left_out.refused.push(format!("{}: {error}", query.id));
+            continue;
+        }
         let range = query.jurisdiction.as_ref().map(|code| {
             snapshot.catalogue.jurisdiction(code).map_or(OrdinalRange::new(0, 0), |jurisdiction| jurisdiction.subtree)
         });

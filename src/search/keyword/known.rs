@@ -99,8 +99,12 @@ impl KeywordLeg {
     pub(in crate::search) fn look_up(&self, words: &[QueryWord]) -> io::Result<Vec<KnownWord>> {
         let look_up = |word: &QueryWord| {
             let whole = word.whole.as_deref().map(|whole| KnownTerm::look_up(self, whole)).transpose()?;
-            let parts = word.parts.iter().map(|part| KnownTerm::look_up(self, part)).collect::<io::Result<_>>()?;
-            let also = word.also.iter().map(|also| Ok((KnownTerm::look_up(self, &also.term)?, also.share)));
+            let parts: Vec<KnownTerm> =
+                word.parts.iter().map(|part| KnownTerm::look_up(self, part)).collect::<io::Result<_>>()?;
+            let said = whole.iter().chain(&parts).map(KnownTerm::documents).min().unwrap_or_default();
+            let is_rare = said.saturating_mul(self.rare_one_of) <= self.document_count;
+            let lift = if is_rare { self.rare_lift } else { 1.0 };
+            let also = word.also.iter().map(|also| Ok((KnownTerm::look_up(self, &also.term)?, lift * also.share)));
             Ok(KnownWord { whole, parts, also: also.collect::<io::Result<_>>()? })
         };
         words.iter().map(look_up).collect()

@@ -17,6 +17,9 @@ pub(in crate::search) struct KeywordLeg {
     pub(super) breadcrumb: FieldReader,
     pub(super) saturation: f32,
     pub(super) share_required: f32,
+    /// So much more the synonyms of a word count that at most one of `rare_one_of` documents has.
+    pub(super) rare_lift: f32,
+    pub(super) rare_one_of: u32,
     pub(super) common: CommonTerms,
     pub(super) said_terms: SaidTerms,
 }
@@ -32,6 +35,8 @@ impl KeywordLeg {
             breadcrumb: FieldReader::open(index, fields.breadcrumb, tuning.breadcrumb)?,
             saturation: tuning.saturation,
             share_required: tuning.share_required,
+            rare_lift: tuning.rare_synonym_share / tuning.synonym_share.max(f32::MIN_POSITIVE),
+            rare_one_of: tuning.rare_word_one_of,
             common: CommonTerms::new(index.document_count()),
             said_terms: SaidTerms::new(index.document_count()),
         })

@@ -1,0 +1,111 @@
+//! The least that a search must reach: a table of nDCG@10 by kind of query and mode, kept in a file.
+//!
+//! A line is `kind`, `mode` and the figure, separated by tabs. A figure may be missed by [`SLACK`].
+
+use std::fmt;
+use std::path::Path;
+
+use crate::search::Mode;
+
+/// So much less than its floor is no loss: a query more or less in a small set.
+pub const SLACK: f64 = 0.01;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Floor {
+    pub kind: String,
+    pub mode: Mode,
+    pub ndcg: f64,
+}
+
+/// What a floor and a measurement came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    pub floor: Floor,
+    /// None if no query of the kind was asked in the mode.
+    pub reached: Option<f64>,
+}
+
+impl Held {
+    pub fn holds(&self) -> bool {
+        self.reached.is_some_and(|reached| reached >= self.floor.ndcg - SLACK)
+    }
+}
+
+/// Why a table cannot be used.
+#[derive(Debug)]
+pub struct FloorsError(String);
+
+impl fmt::Display for FloorsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FloorsError {}
+
+/// Reads a table.
+pub fn read_floors(path: &Path) -> Result<Vec<Floor>, FloorsError> {
+    let named = |what: String| FloorsError(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| named(format!("cannot be read: {error}; --renew-floors makes it from what is measured")))?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    lines.map(|(number, line)| floor(line).map_err(|what| named(format!("line {number}: {what}")))).collect()
+}
+
+fn floor(line: &str) -> Result<Floor, String> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [kind, mode, ndcg] = columns[..] else {
+        return Err("expected kind, mode and nDCG@10, separated by tabs".to_owned());
+    };
+    let mode = mode.parse().map_err(|error| format!("{error}"))?;
+    let ndcg: f64 = ndcg.parse().map_err(|_| format!("'{ndcg}' is no number"))?;
+    Ok(Floor { kind: kind.to_owned(), mode, ndcg })
+}
+
+/// The table as it is kept.
+pub fn floors_text(floors: &[Floor]) -> String {
+    let line = |floor: &Floor| format!("{}\t{}\t{:.3}\n", floor.kind, floor.mode, floor.ndcg);
+    let head = "# The least nDCG@10 by kind and mode; 'hornbook eval --renew-floors' writes this file.\n".to_owned();
+    floors.iter().fold(head, |text, floor| text + &line(floor))
+}
+
+/// Compares a table with what was measured.
+pub fn held(floors: Vec<Floor>, measured: &[Floor]) -> Vec<Held> {
+    let reached = |floor: &Floor| {
+        measured.iter().find(|other| other.kind == floor.kind && other.mode == floor.mode).map(|other| other.ndcg)
+    };
+    floors.into_iter().map(|floor| Held { reached: reached(&floor), floor }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: &str, mode: Mode, ndcg: f64) -> Floor {
+        Floor { kind: kind.to_owned(), mode, ndcg }
+    }
+
+    #[test]
+    fn a_loss_beyond_the_slack_and_a_kind_that_is_no_longer_asked_are_told() {
+        let floors =
+            vec![of("topic", Mode::Hybrid, 0.7), of("topic", Mode::Keyword, 0.7), of("phrase", Mode::Hybrid, 0.9)];
+        let measured = [of("topic", Mode::Hybrid, 0.691), of("topic", Mode::Keyword, 0.689)];
+        let holds: Vec<bool> = held(floors, &measured).iter().map(Held::holds).collect();
+        assert_eq!(holds, [true, false, false]);
+    }
+
+    #[test]
+    fn a_table_is_read_as_it_is_written_and_a_bad_line_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("floors.tsv");
+        let floors = vec![of("topic", Mode::Hybrid, 0.712), of("everyday", Mode::Semantic, 0.5)];
+        std::fs::write(&path, floors_text(&floors)).unwrap();
+        assert_eq!(read_floors(&path).unwrap(), floors);
+        std::fs::write(&path, "topic\thybrid\t0.5\ntopic\tfast\t0.5\n").unwrap();
+        let error = read_floors(&path).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("unknown mode 'fast'"), "{error}");
+        let missing = read_floors(&dir.path().join("none.tsv")).unwrap_err().to_string();
+        assert!(missing.contains("--renew-floors"), "{missing}");
+    }
+}
