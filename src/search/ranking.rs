@@ -36,8 +36,8 @@ pub(super) struct Ranking {
     /// The lowest score of the head, and the keyword score that stands for it.
     floor: (f32, f32),
     weights: Weights,
-    /// All hits of at least the score that is asked for, where one is.
-    kept: Option<Vec<Hit>>,
+    /// The places of all hits of at least the score that is asked for, where one is.
+    kept: Option<Vec<u32>>,
 }
 
 impl Ranking {
@@ -82,8 +82,9 @@ impl Ranking {
     /// Leaves the hits of at least this score. The keyword leg must have kept all of its matches.
     pub(super) fn keep_from(&mut self, min_score: f32, keyword: &KeywordFound) {
         if min_score > 0.0 {
-            let all = (0..self.total(keyword) as usize).map_while(|place| self.hit(place));
-            self.kept = Some(all.filter(|hit| hit.score >= min_score).collect());
+            let places = 0..self.total(keyword);
+            let reaches = |&place: &u32| self.scored(place as usize).is_some_and(|(_, score)| score >= min_score);
+            self.kept = Some(places.filter(reaches).collect());
         }
     }
 
@@ -105,7 +106,9 @@ impl Ranking {
 
     pub(super) fn all_matches(&self, keyword: &KeywordFound) -> Vec<u32> {
         let mut all: Vec<u32> = match &self.kept {
-            Some(kept) => kept.iter().map(|hit| hit.node.0).collect(),
+            Some(kept) => {
+                kept.iter().filter_map(|&place| self.scored(place as usize)).map(|(node, _)| node.0).collect()
+            }
             None => {
                 let head = self.head.iter().map(|candidate| candidate.node.0);
                 let placed = self.cited.iter().map(|node| node.0).chain(head);
@@ -123,22 +126,31 @@ impl Ranking {
 
     pub(super) fn page(&self, page: &Page) -> Vec<Hit> {
         match &self.kept {
-            Some(kept) => kept.iter().take(page.end).skip(page.start).cloned().collect(),
+            Some(kept) => {
+                let places = kept.iter().take(page.end).skip(page.start);
+                places.filter_map(|&place| self.hit(place as usize)).collect()
+            }
             None => (page.start..page.end).map_while(|place| self.hit(place)).collect(),
         }
     }
 
-    fn hit(&self, mut place: usize) -> Option<Hit> {
-        let hit = |node, score, chunk| Some(Hit::new(node, score, chunk));
+    fn hit(&self, place: usize) -> Option<Hit> {
+        let (node, score) = self.scored(place)?;
+        let in_head = place.checked_sub(self.cited.len()).and_then(|place| self.head.get(place));
+        Some(Hit::new(node, score, in_head.and_then(|candidate| candidate.chunk)))
+    }
+
+    /// What stands at a place, with its score.
+    fn scored(&self, mut place: usize) -> Option<(NodeOrdinal, f32)> {
         if let Some(&node) = self.cited.get(place) {
-            return hit(node, 1.0, None);
+            return Some((node, 1.0));
         }
         place -= self.cited.len();
         if let Some(candidate) = self.head.get(place) {
-            return hit(candidate.node, candidate.fused, candidate.chunk);
+            return Some((candidate.node, candidate.fused));
         }
         place -= self.head.len();
         let scored = self.tail.get(place)?;
-        hit(NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1, None)
+        Some((NodeOrdinal(scored.doc), self.floor.0 * scored.score / self.floor.1))
     }
 }

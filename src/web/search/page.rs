@@ -184,7 +184,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
                     @if found.depth == "deep" {
-                        p.also { "Your question was read by a language model of this library; " a href=(query.with("depth", Some("fast"))) { "search by words and tables only" } "." }
+                        p.also { "Ranked with a sentence encoder, since this reads like a question; " a href=(query.with("depth", Some("fast"))) { "rank without it" } "." }
                     }
                     @for notice in &found.notices { p.also role="note" { (Letters(notice)) } }
                     ol.hits start=(first_place(*pages)) { @for hit in &found.results { li { (shown(hit, query.day.as_deref())) } } }
