@@ -486,7 +486,9 @@ fn snippets_are_whole_words_of_the_text_and_mark_words_of_the_query() {
     for query in QUERIES {
         for mode in Mode::ALL {
             let (hits, highlighted) = shown_and_checked(query, mode, 100);
-            assert!(highlighted > 0 || hits == 0, "'{query}' in mode {}", mode.name());
+            // Of a number only the whole is marked, which what is near in meaning need not have.
+            let may_lack_it = mode == Mode::Semantic && !query.contains(char::is_alphabetic);
+            assert!(highlighted > 0 || hits == 0 || may_lack_it, "'{query}' in mode {}", mode.name());
         }
     }
 }

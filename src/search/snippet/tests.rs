@@ -96,6 +96,17 @@ landlord shall return the security deposit with interest, less damages. Whoever 
 the sum. Notice is given in writing.\n(c) Hotels are exempt.";
 
 #[test]
+fn a_number_is_marked_whole_or_not_at_all() {
+    let text =
+        "Section 55.1-1202, and 1226 of the acts of 1955, do not apply to a deposit under § 55.1-1226 of 55 dollars.";
+    let shown = snippet(text, "55.1-1226", None, QueryKind::Topic);
+    assert_eq!(shown.matches('[').count(), 1, "{shown}");
+    assert!(shown.contains("§ [55.1-1226] of 55"), "{shown}");
+    let compound = snippet("A nonprofit is no profit, and a non-profit body.", "non-profit", None, QueryKind::Topic);
+    assert!(compound.contains("no [profit]"), "{compound}");
+}
+
+#[test]
 fn the_sentence_with_the_words_is_shown_from_its_beginning() {
     let found = snippet(DEPOSIT, "deposit interest damages", None, QueryKind::Topic);
     assert!(found.starts_with("Within thirty days after"), "{found}");

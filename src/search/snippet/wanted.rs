@@ -124,7 +124,7 @@ impl Wanted {
             kind,
         };
         for (number, (word, weight)) in (0_u8..).zip(words.take(WORDS_MAX)) {
-            for term in word.terms() {
+            for term in word.shown_terms() {
                 wanted.word_of.push((term.clone(), number));
                 wanted.add_opening(term.as_bytes());
             }

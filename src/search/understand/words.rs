@@ -41,6 +41,17 @@ impl QueryWord {
         }
     }
 
+    /// Whether it is a number of several parts, such as that of a section: a part of it alone is another number.
+    fn is_number(&self) -> bool {
+        self.whole.is_some() && self.parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
+    /// The terms by which it is shown where it was found.
+    pub(in crate::search) fn shown_terms(&self) -> impl Iterator<Item = &String> {
+        let parts = if self.is_number() { &[] } else { self.parts.as_slice() };
+        self.whole.iter().chain(parts).chain(self.also.iter().map(|also| &also.term))
+    }
+
     /// Every term that it is found by.
     pub(in crate::search) fn terms(&self) -> impl Iterator<Item = &String> {
         self.whole.iter().chain(&self.parts).chain(self.also.iter().map(|also| &also.term))
