@@ -266,7 +266,7 @@ impl Engine {
         };
         if let Some(text) = &corrected {
             understood = self.understand(request, text)?;
-            // A corrected word may make another name of a place beside it.
+            // A corrected word can change what the place beside it means.
             self.narrow(&understood, request, scope);
         }
         self.stay_within(&mut understood, scope)?;

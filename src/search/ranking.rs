@@ -140,7 +140,7 @@ impl Ranking {
         Some(Hit::new(node, score, in_head.and_then(|candidate| candidate.chunk)))
     }
 
-    /// What stands at a place, with its score.
+    /// The provision at a position of the order, with its score.
     fn scored(&self, mut place: usize) -> Option<(NodeOrdinal, f32)> {
         if let Some(&node) = self.cited.get(place) {
             return Some((node, 1.0));

@@ -94,6 +94,10 @@ pub struct KindTuning {
     pub chunk_candidates: usize,
 }
 
+/// Of words of the law, in fast and deep searches alike.
+const PHRASE: KindTuning =
+    KindTuning { keyword: 2.0, interaction: 0.45, encoded: 0.3, in_a_row: 0.6, cited_by: 0.0, chunk_candidates: 64 };
+
 impl Tuning {
     /// The numbers of a kind of query.
     pub(super) fn of(&self, depth: Depth, kind: QueryKind) -> &KindTuning {
@@ -164,14 +168,7 @@ impl Tuning {
             cited_by: 0.04,
             chunk_candidates: 64,
         },
-        phrase: KindTuning {
-            keyword: 2.0,
-            interaction: 0.45,
-            encoded: 0.3,
-            in_a_row: 0.6,
-            cited_by: 0.0,
-            chunk_candidates: 64,
-        },
+        phrase: PHRASE,
         deep: DeepTuning {
             floor: 0.2,
             floor_without_words: 0.45,
@@ -191,14 +188,7 @@ impl Tuning {
                 cited_by: 0.04,
                 chunk_candidates: 64,
             },
-            phrase: KindTuning {
-                keyword: 2.0,
-                interaction: 0.45,
-                encoded: 0.3,
-                in_a_row: 0.6,
-                cited_by: 0.0,
-                chunk_candidates: 64,
-            },
+            phrase: PHRASE,
         },
     };
 }

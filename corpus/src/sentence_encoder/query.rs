@@ -1,5 +1,8 @@
 //! Embeds queries with the encoder of a snapshot.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::stored::StoredEncoder;
@@ -12,8 +15,17 @@ use crate::embed::TokenId;
 pub struct QueryEncoder {
     stored: StoredEncoder,
     transformer: Transformer,
-    /// A single thread: the arithmetic would spread one query over all cores, which other searches need.
-    thread: ThreadPool,
+    /// Pools of a single thread each, taken in turn: the arithmetic would spread one query over all cores, which other
+    /// searches need.
+    threads: Vec<ThreadPool>,
+    next: AtomicUsize,
+}
+
+/// One for every two cores: as many as deep searches run at once, unless an operator chooses another number.
+fn threads() -> Option<Vec<ThreadPool>> {
+    let count = (available_parallelism().map_or(1, usize::from) / 2).max(1);
+    let pool = |_| ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "deep search".to_owned()).build().ok();
+    (0..count).map(pool).collect()
 }
 
 impl QueryEncoder {
@@ -23,8 +35,7 @@ impl QueryEncoder {
         // The rows of words are read one at a time.
         parts.skip(&stored.shape().words());
         let transformer = Transformer::new(stored.shape(), |part| Ok::<_, EncoderFailed>(parts.take(part))).ok()?;
-        let thread = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "deep search".to_owned()).build().ok()?;
-        Some(Self { stored, transformer, thread })
+        Some(Self { stored, transformer, threads: threads()?, next: AtomicUsize::new(0) })
     }
 
     /// The vector of a query in the space of the passages, of length one; nothing if it has no tokens.
@@ -36,7 +47,8 @@ impl QueryEncoder {
         let mut marked = vec![TokenId::CLASSIFIER];
         marked.extend(tokens.iter().take(inner_max));
         marked.push(TokenId::SEPARATOR);
-        let pooled = self.thread.install(|| self.transformer.pooled(&self.stored, &[&marked])).ok()?;
+        let thread = &self.threads[self.next.fetch_add(1, Ordering::Relaxed) % self.threads.len()];
+        let pooled = thread.install(|| self.transformer.pooled(&self.stored, &[&marked])).ok()?;
         vector_of(pooled.first()?, self.stored.projection())
     }
 }

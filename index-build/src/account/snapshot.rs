@@ -105,7 +105,7 @@ impl Law {
         Ok(by_source)
     }
 
-    /// A remark without those that stand in the headings of the containers around it, which the source has once.
+    /// A remark, without those of the containers around it: the source has these only once.
     fn own_remark(&self, node: NodeOrdinal, remark: &str) -> Result<String, ReadBackError> {
         let mut own = remark.to_owned();
         for container in self.outline.ancestors(node).filter(|&above| above != node) {

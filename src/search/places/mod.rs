@@ -102,7 +102,7 @@ impl Places {
         }
     }
 
-    /// The longest name that words begin with. Commas may stand in it: `Washington, D.C.`.
+    /// The longest known name at the start of some words. It may have commas: `Washington, D.C.`.
     fn name_at(&self, query: &str, words: &[Word]) -> Option<&Name> {
         let (first, behind) = words.split_first()?;
         self.names.beginning_with(&first.key).iter().find(|name| {

@@ -302,7 +302,7 @@ fn federal(spot: &Spot<'_>) -> Option<Judged> {
     Some(Judged { words: phrase.words, is_certain: is_certain && phrase.has_law })
 }
 
-/// The name of a code with a number beside it is a citation, if of law that is not here.
+/// The name of a code next to a number is a citation, even of law that is not loaded.
 fn code(spot: &Spot<'_>) -> Option<Judged> {
     let behind = spot.text[spot.words[spot.name.end - 1].bytes.end..].trim_start();
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
@@ -369,7 +369,7 @@ impl Spot<'_> {
         self.text[..self.bytes().start].trim_end().ends_with(',')
     }
 
-    /// Whether the words beside it make a name of something else.
+    /// Whether it is a part of another name, such as `Virginia creeper`.
     fn is_another_name(&self) -> bool {
         let behind = match self.is_possessive() {
             true => self.words.get(self.name.end + 1).map_or("", |word| &word.key),

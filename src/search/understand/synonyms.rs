@@ -48,7 +48,7 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
     }
 }
 
-/// Whether a word stands in a table: then it is rightly spelt, also where the law does not have it.
+/// Whether a table has the word. Then it counts as correctly spelt, even if the law lacks it.
 pub(in crate::search) fn is_in_tables(word: &str) -> bool {
     SYNONYMS.words.contains(&word.to_lowercase())
 }
