@@ -23,7 +23,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics no-encoder quality conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics model no-encoder quality conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -35,6 +35,7 @@ help:
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
 	@echo 'make documents     update what is rendered from the operations table: docs/rendered and the table in README.md'
 	@echo 'make naics         make the table of NAICS 2022 codes again, from the workbook of the Census Bureau in SOURCES'
+	@echo 'make model         train the table that queries are embedded with again, from the law in SOURCES and tests/quality/everyday; two minutes'
 	@echo 'make no-encoder    that programs without sentence encoders refuse what needs it'
 	@echo 'make quality       hold search quality against tests/quality/floors, on the sample and where SOURCES is there on two codes'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
@@ -69,6 +70,19 @@ no-encoder:
 	cargo test --quiet --package hornbook-index-build no_encoder
 
 # Each is built and judged by the program that is checked; what a floor demands is in tests/quality/floors.
+# Every law that a training query is about; what is kept for judging teaches nothing.
+model:
+	@[ -d $(SOURCES) ] || { echo 'there is no folder $(SOURCES) with the law to train on; name it with SOURCES='; exit 1; }
+	cargo build --release --example train-queries
+	@[ -n "$(HORNBOOK)" ] || cargo build --release
+	@mkdir -p target/model && rm -rf target/model/*; \
+	program=$(or $(HORNBOOK),target/release/hornbook); \
+	$$program build benches/plans/quality.toml --sources $(SOURCES) --out target/model/quality \
+	&& $$program build corpus/plans/real-files/ut-code-text-2014.toml --sources $(SOURCES) --out target/model/utah \
+	&& target/release/examples/train-queries --snapshot target/model/quality --snapshot target/model/utah \
+		--without tests/quality/withheld.txt --out corpus/model/law-static-256-queries.safetensors tests/quality/everyday/*.jsonl
+	@echo 'now run the tests of embed: they say which numbers of its self-check change'
+
 quality:
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	@program=$(or $(HORNBOOK),target/release/hornbook); \

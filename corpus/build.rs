@@ -12,11 +12,14 @@ use word_hash::{CONTINUATION_SEED, EMPTY, PIECE_LEN_MAX, SLOT_COUNT, WORD_SEED, 
 
 const TOKENS: usize = 30_522;
 const DIMS: usize = 256;
-const MODEL: &str = "model/law-static-256.safetensors";
+/// The tables, by the names of what the program reads of them.
+const TABLES: [(&str, &str); 2] =
+    [("passages", "model/law-static-256.safetensors"), ("queries", "model/law-static-256-queries.safetensors")];
 const VOCABULARY: &str = "model/vocab.txt";
 
 fn main() {
-    for input in [MODEL, VOCABULARY, "src/embed/word_hash.rs", "build.rs"] {
+    let tables = TABLES.map(|(_, path)| path);
+    for input in tables.into_iter().chain([VOCABULARY, "src/embed/word_hash.rs", "build.rs"]) {
         println!("cargo::rerun-if-changed={input}");
     }
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
@@ -24,9 +27,15 @@ fn main() {
         fs::write(Path::new(&out).join(name), bytes).unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
     };
 
-    let model = fs::read(MODEL).unwrap_or_else(|error| panic!("cannot read {MODEL}: {error}"));
-    write("embedding.bin", tensor(&model, "embedding", "I8", &format!("[{TOKENS},{DIMS}]"), TOKENS * DIMS));
-    write("scale.bin", tensor(&model, "scale", "F32", &format!("[{TOKENS}]"), TOKENS * size_of::<f32>()));
+    for (name, path) in TABLES {
+        let table = Table { path, file: fs::read(path).unwrap_or_else(|error| panic!("cannot read {path}: {error}")) };
+        let rows = table.tensor("embedding", "I8", &format!("[{TOKENS},{DIMS}]"), TOKENS * DIMS);
+        write(&format!("{name}-embedding.bin"), rows);
+        write(
+            &format!("{name}-scale.bin"),
+            table.tensor("scale", "F32", &format!("[{TOKENS}]"), TOKENS * size_of::<f32>()),
+        );
+    }
 
     let text = fs::read_to_string(VOCABULARY).unwrap_or_else(|error| panic!("cannot read {VOCABULARY}: {error}"));
     let tokens: Vec<&str> = text.lines().collect();
@@ -36,19 +45,28 @@ fn main() {
     write("vocabulary-text.bin", tokens.concat().as_bytes());
 }
 
-/// The bytes of one tensor of a safetensors file: a length, that many bytes of JSON, then the data. The JSON is
-/// searched for the one entry we expect, letter by letter; a file written differently is not the pinned file.
-fn tensor<'a>(file: &'a [u8], name: &str, kind: &str, shape: &str, length: usize) -> &'a [u8] {
-    let header_len = u64::from_le_bytes(file[..8].try_into().expect("eight bytes")) as usize;
-    let (header, data) = file[8..].split_at(header_len);
-    let header = std::str::from_utf8(header).expect("a safetensors header is JSON");
-    let entry = format!("\"{name}\":{{\"dtype\":\"{kind}\",\"shape\":{shape},\"data_offsets\":[");
-    let Some((_, after)) = header.split_once(&entry) else {
-        panic!("{MODEL} has no tensor {name} of {kind}{shape}: its header is {header}");
-    };
-    let range = offsets(after);
-    assert_eq!(range.len(), length, "tensor {name} of {MODEL} has the wrong length");
-    &data[range]
+/// A safetensors file.
+struct Table {
+    path: &'static str,
+    file: Vec<u8>,
+}
+
+impl Table {
+    /// The bytes of one tensor: the file is a length, that many bytes of JSON, then the data. The JSON is searched for the
+    /// one entry we expect, letter by letter; a file written differently is not the pinned file.
+    fn tensor(&self, name: &str, kind: &str, shape: &str, length: usize) -> &[u8] {
+        let Self { path, file } = self;
+        let header_len = u64::from_le_bytes(file[..8].try_into().expect("eight bytes")) as usize;
+        let (header, data) = file[8..].split_at(header_len);
+        let header = std::str::from_utf8(header).expect("a safetensors header is JSON");
+        let entry = format!("\"{name}\":{{\"dtype\":\"{kind}\",\"shape\":{shape},\"data_offsets\":[");
+        let Some((_, after)) = header.split_once(&entry) else {
+            panic!("{path} has no tensor {name} of {kind}{shape}: its header is {header}");
+        };
+        let range = offsets(after);
+        assert_eq!(range.len(), length, "tensor {name} of {path} has the wrong length");
+        &data[range]
+    }
 }
 
 fn offsets(text: &str) -> Range<usize> {

@@ -50,7 +50,7 @@ impl QueryVectors {
         let counts = |feature| weights.get(feature) > 0.0;
         let second = snapshot.encoded.as_ref().filter(|_| counts(Feature::Encoded));
         let is_first_searched = counts(Feature::Similarity) || second.is_none();
-        let first = is_first_searched.then(|| embedder().embed_tokens(&tokens)).filter(|vector| !vector.is_zero());
+        let first = is_first_searched.then(|| embedder().query_vector(&tokens)).filter(|vector| !vector.is_zero());
         let second = second.and_then(|encoded| match depth {
             Depth::Fast => encoded.query(&tokens),
             Depth::Deep => encoded.deep_query(&tokens),

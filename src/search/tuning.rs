@@ -153,7 +153,7 @@ impl Tuning {
         rare_synonym_share: 1.0,
         rare_word_one_of: 1024,
         question: KindTuning {
-            keyword: 0.2,
+            keyword: 0.1,
             interaction: 0.35,
             encoded: 0.3,
             in_a_row: 0.0,
@@ -161,12 +161,12 @@ impl Tuning {
             chunk_candidates: 160,
         },
         topic: KindTuning {
-            keyword: 2.0,
+            keyword: 0.8,
             interaction: 0.4,
             encoded: 0.3,
             in_a_row: 0.3,
             cited_by: 0.04,
-            chunk_candidates: 64,
+            chunk_candidates: 96,
         },
         phrase: PHRASE,
         deep: DeepTuning {

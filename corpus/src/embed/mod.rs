@@ -1,9 +1,10 @@
 //! The embedder: text to tokens, tokens to a vector, tokens to their nearest tokens.
 //!
-//! A static table with one row per token is compiled into the program. A vector is the sum of the rows of its tokens,
-//! scaled to length one. Queries and passages use the same function. Nothing is loaded or built at start: the build
-//! script lays out the vocabulary as a hash map. Vectors depend only on this code and the files in `corpus/model`.
-//! [`Embedder::fingerprint`] covers both: a snapshot with another fingerprint cannot be queried.
+//! Two static tables with one row per token are compiled into the program, one for passages and one for queries: people
+//! ask in other words than the law's. A vector is the sum of the rows of its tokens, scaled to length one. Nothing is
+//! loaded or built at start: the build script lays out the vocabulary as a hash map. Vectors depend only on this code and
+//! the files in `corpus/model`. [`Embedder::fingerprint`] covers all that decides the vectors of passages: a snapshot with
+//! another fingerprint cannot be queried. The table of queries may change, as long as it was made for these passages.
 
 mod char_class;
 mod model;
@@ -25,14 +26,18 @@ use vocabulary::Vocabulary;
 
 /// The embedding model and its tokeniser.
 pub struct Embedder {
-    model: Model,
+    passages: Model,
+    queries: Model,
     vocabulary: Vocabulary,
 }
 
 /// The one embedder of this program.
 pub fn embedder() -> &'static Embedder {
-    static EMBEDDER: LazyLock<Embedder> =
-        LazyLock::new(|| Embedder { model: Model::compiled_in(), vocabulary: Vocabulary::compiled_in() });
+    static EMBEDDER: LazyLock<Embedder> = LazyLock::new(|| Embedder {
+        passages: Model::of_passages(),
+        queries: Model::of_queries(),
+        vocabulary: Vocabulary::compiled_in(),
+    });
     &EMBEDDER
 }
 
@@ -40,7 +45,7 @@ impl Embedder {
     pub const ID: &'static str = "law-static-256";
     pub const DIMS: usize = DIMS;
 
-    /// BLAKE3 over the version of the algorithm, the model, the vocabulary and the neighbour table. Pinned here rather
+    /// BLAKE3 over the version of the algorithm, the table of passages, the vocabulary and the neighbour table. Pinned here rather
     /// than hashed at start: eleven megabytes are most of the time that opening a snapshot may take. A test recomputes it.
     pub fn fingerprint(&self) -> &'static str {
         FINGERPRINT
@@ -64,13 +69,23 @@ impl Embedder {
     }
 
     pub fn embed_tokens(&self, tokens: &[TokenId]) -> Vector {
-        vector::sum_of_rows(&self.model, tokens).normalized()
+        vector::sum_of_rows(&self.passages, tokens).normalized()
+    }
+
+    /// The vector of what somebody asks, to be compared with those of passages.
+    pub fn query_vector(&self, tokens: &[TokenId]) -> Vector {
+        vector::sum_of_rows(&self.queries, tokens).normalized()
     }
 
     /// The vector of a chunk: its own direction and that of its context (heading and headings above, see
     /// [`Embedder::embed_tokens`]) in equal parts, which finds more than either.
     pub fn passage_vector(&self, chunk: &[TokenId], context: &Vector) -> Vector {
         self.embed_tokens(chunk).mean_direction(context)
+    }
+
+    /// The row of a token in the table of passages, and what it is to be multiplied by.
+    pub fn passage_row(&self, token: TokenId) -> Option<(&'static [i8; DIMS], f32)> {
+        self.passages.row(token)
     }
 
     /// The tokens most like this one with their cosines, nearest first, itself left out: at most
@@ -93,12 +108,14 @@ impl Embedder {
         if tokens != GOLDEN_TOKENS.map(TokenId) {
             return Err(SelfCheckError::Tokens { found: tokens });
         }
-        let vector = self.embed_tokens(&tokens);
-        for (component, &expected) in (0..DIMS).step_by(17).zip(&GOLDEN_COMPONENTS) {
-            let found = vector.0[component];
-            let close = (found - expected).abs() < 1e-6;
-            if !close {
-                return Err(SelfCheckError::Vector { component, found, expected });
+        let vectors = [(self.embed_tokens(&tokens), &GOLDEN_PASSAGE), (self.query_vector(&tokens), &GOLDEN_QUERY)];
+        for (vector, golden) in vectors {
+            for (component, &expected) in (0..DIMS).step_by(17).zip(golden) {
+                let found = vector.0[component];
+                let close = (found - expected).abs() < 1e-6;
+                if !close {
+                    return Err(SelfCheckError::Vector { component, found, expected });
+                }
             }
         }
         Ok(())
@@ -142,7 +159,7 @@ const GOLDEN_TOKENS: [u16; 21] = [
     5060, 1012,
 ];
 /// Every 17th component, so that each lane of a register is tested.
-const GOLDEN_COMPONENTS: [f32; 16] = [
+const GOLDEN_PASSAGE: [f32; 16] = [
     -0.32373423,
     0.10696354,
     0.072632,
@@ -159,6 +176,25 @@ const GOLDEN_COMPONENTS: [f32; 16] = [
     0.021703862,
     0.045615964,
     -0.03861649,
+];
+/// The same of the text as a query.
+const GOLDEN_QUERY: [f32; 16] = [
+    -0.4241013,
+    0.0934032,
+    0.07236344,
+    0.037666786,
+    0.03852542,
+    0.023404079,
+    0.041669067,
+    -0.05214021,
+    -0.04210541,
+    -0.0128358,
+    0.004796654,
+    -0.0657941,
+    -0.03943816,
+    0.040082563,
+    0.060889386,
+    -0.016762814,
 ];
 
 #[cfg(test)]
@@ -187,6 +223,15 @@ mod tests {
         assert!(error.contains("component 17") && error.contains("install or build it again"), "{error}");
     }
 
+    /// Rows for other passages would point anywhere.
+    #[test]
+    fn the_table_of_queries_was_made_for_these_passages() {
+        let file = include_bytes!("../../model/law-static-256-queries.safetensors");
+        let header_len = u64::from_le_bytes(*file.first_chunk().unwrap()) as usize;
+        let header = str::from_utf8(&file[8..8 + header_len]).unwrap();
+        assert!(header.contains(&format!(r#""passages":"{}""#, embedder().fingerprint())), "{header}");
+    }
+
     #[test]
     fn words_of_one_token_are_words_and_not_ends_of_words() {
         let words: Vec<&str> = embedder().words().collect();
@@ -201,7 +246,9 @@ mod tests {
 
     #[test]
     fn likeness_of_meaning_is_likeness_of_vectors() {
-        let query = embedder().embed("how long does a landlord have to give back the deposit");
+        let mut query = Vec::new();
+        embedder().tokenize("how long does a landlord have to give back the deposit", &mut query);
+        let query = embedder().query_vector(&query);
         let near = embedder().embed("Return of security deposits: the lessor shall refund the tenant within 45 days.");
         let far = embedder().embed("Harvest of oysters from public bars is closed in summer.");
         assert!(query.dot(&near) > query.dot(&far) + 0.2);

@@ -20,7 +20,7 @@ pub(super) use aligned_bytes;
 /// One row of the embedding table; times the token's scale it is the token's vector.
 pub(super) type Row = [i8; DIMS];
 
-/// The embedding table.
+/// A table: a row and a scale for each token.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     rows: &'static [Row],
@@ -28,9 +28,24 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn compiled_in() -> Self {
-        let rows: &[Row] = bytemuck::cast_slice(aligned_bytes!(concat!(env!("OUT_DIR"), "/embedding.bin")));
-        let scales: &[f32] = bytemuck::cast_slice(aligned_bytes!(concat!(env!("OUT_DIR"), "/scale.bin")));
+    /// The rows of what is searched.
+    pub(super) fn of_passages() -> Self {
+        Self::compiled_in(
+            aligned_bytes!(concat!(env!("OUT_DIR"), "/passages-embedding.bin")),
+            aligned_bytes!(concat!(env!("OUT_DIR"), "/passages-scale.bin")),
+        )
+    }
+
+    /// The rows of what people ask, in the space of the passages.
+    pub(super) fn of_queries() -> Self {
+        Self::compiled_in(
+            aligned_bytes!(concat!(env!("OUT_DIR"), "/queries-embedding.bin")),
+            aligned_bytes!(concat!(env!("OUT_DIR"), "/queries-scale.bin")),
+        )
+    }
+
+    fn compiled_in(rows: &'static [u8], scales: &'static [u8]) -> Self {
+        let (rows, scales): (&[Row], &[f32]) = (bytemuck::cast_slice(rows), bytemuck::cast_slice(scales));
         assert!(rows.len() == TOKEN_COUNT && scales.len() == TOKEN_COUNT, "the build script checked the shapes");
         Self { rows, scales }
     }

@@ -46,7 +46,7 @@ pub struct Derivation {
 impl Derivation {
     #[expect(clippy::new_without_default, reason = "it computes for a moment, which a default should not")]
     pub fn new() -> Self {
-        let (model, vocabulary) = (Model::compiled_in(), Vocabulary::compiled_in());
+        let (model, vocabulary) = (Model::of_passages(), Vocabulary::compiled_in());
         let lengths = (0..TOKEN_COUNT as u16).map(|id| {
             let special = matches!(vocabulary.text(TokenId(id)), [b'[', _, ..]);
             let row = model.row(TokenId(id)).filter(|_| !special);

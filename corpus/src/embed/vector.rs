@@ -110,7 +110,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_width_of_register_gives_the_same_bits(tokens in prop::collection::vec(any::<u16>().prop_map(TokenId), 0..300)) {
-            let model = Model::compiled_in();
+            let model = Model::of_passages();
             let sum = sum_of_rows(&model, &tokens);
             prop_assert_eq!(sum, sum_of_rows_plain(&model, &tokens));
             for (found, expected) in sum.0.iter().zip(naive_sum(&model, &tokens)) {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn lengths_are_one_or_zero() {
         assert!(Vector::ZERO.normalized().is_zero());
-        let model = Model::compiled_in();
+        let model = Model::of_passages();
         let vector = sum_of_rows(&model, &[TokenId(2000), TokenId(3000)]).normalized();
         assert!((vector.dot(&vector) - 1.0).abs() < 1e-6);
     }

@@ -1,0 +1,146 @@
+//! The table that is trained, and how it moves.
+
+use std::collections::BTreeMap;
+
+use hornbook_corpus::embed::{DIMS, TOKEN_COUNT, TokenId, embedder};
+
+use super::lesson::Gradient;
+
+pub(super) type Row = [f32; DIMS];
+
+/// How far all rows turn together at most, at one step.
+const TURN_STEP: f32 = 0.002;
+/// How strongly the turn is held back, in the unit of its gradient.
+const TURN_HOLD: f32 = 0.1;
+/// How far the row of a token moves at most, as a share of a row's length.
+const MOVE_STEP: f32 = 0.25;
+/// How far the length of a row changes at most.
+const STRETCH_STEP: f32 = 0.02;
+/// What share of its move and stretch a token gives back when it is learned again.
+const FORGET: f32 = 0.02;
+
+/// The row of a token is that of the passages, turned by a matrix that is one for all, moved and stretched.
+pub(super) struct Table {
+    start: Vec<Row>,
+    turn: Vec<Row>,
+    moved: Vec<Row>,
+    stretch: Vec<f32>,
+    mean_length: f32,
+}
+
+impl Table {
+    pub(super) fn of_passages() -> Self {
+        let row = |token| {
+            let (codes, scale) = embedder().passage_row(TokenId(token)).expect("every token has a row");
+            codes.map(|code| f32::from(code) * scale)
+        };
+        let start: Vec<Row> = (0..TOKEN_COUNT as u16).map(row).collect();
+        let mean_length = start.iter().map(|row| dot(row, row).sqrt()).sum::<f32>() / start.len() as f32;
+        let (turn, moved) = (vec![[0.0; DIMS]; DIMS], vec![[0.0; DIMS]; TOKEN_COUNT]);
+        Self { start, turn, moved, stretch: vec![0.0; TOKEN_COUNT], mean_length }
+    }
+
+    /// The row before it is stretched.
+    fn unstretched(&self, token: usize) -> Row {
+        let start = &self.start[token];
+        let mut row = *start;
+        add(&mut row, 1.0, &self.moved[token]);
+        for (component, turn) in start.iter().zip(&self.turn) {
+            add(&mut row, *component, turn);
+        }
+        row
+    }
+
+    pub(super) fn row(&self, token: TokenId) -> Row {
+        let stretch = self.stretch[token.index()].exp();
+        self.unstretched(token.index()).map(|component| component * stretch)
+    }
+
+    pub(super) fn rows(&self) -> Vec<Row> {
+        (0..TOKEN_COUNT as u16).map(|token| self.row(TokenId(token))).collect()
+    }
+}
+
+/// What the steps before have been like: Adam for the turn; for the rest, a step is divided by the length of all gradients
+/// of that token together, so a rare token moves no further than a frequent one.
+pub(super) struct Update {
+    steps: i32,
+    turn_mean: Vec<Row>,
+    turn_square: Vec<Row>,
+    moved_square: Vec<f32>,
+    stretch_square: Vec<f32>,
+}
+
+impl Default for Update {
+    fn default() -> Self {
+        Self {
+            steps: 0,
+            turn_mean: vec![[0.0; DIMS]; DIMS],
+            turn_square: vec![[0.0; DIMS]; DIMS],
+            moved_square: vec![0.0; TOKEN_COUNT],
+            stretch_square: vec![0.0; TOKEN_COUNT],
+        }
+    }
+}
+
+impl Update {
+    /// One step. The pace is 1 for a whole one.
+    pub(super) fn learn(&mut self, table: &mut Table, gradients: &[Gradient], pace: f32) {
+        let mut turn = vec![[0.0; DIMS]; DIMS];
+        let mut by_token: BTreeMap<usize, (Row, f32)> = BTreeMap::new();
+        for Gradient { tokens, of_sum, .. } in gradients {
+            for token in tokens.iter().map(|token| token.index()) {
+                let stretch = table.stretch[token].exp();
+                let of_row = of_sum.map(|component| component * stretch);
+                for (component, turn) in table.start[token].iter().zip(&mut turn) {
+                    add(turn, *component, &of_row);
+                }
+                let (moved, stretched) = by_token.entry(token).or_insert(([0.0; DIMS], 0.0));
+                add(moved, 1.0, &of_row);
+                *stretched += dot(&of_row, &table.unstretched(token));
+            }
+        }
+        self.turn(table, &turn, pace);
+        for (token, (moved, stretched)) in by_token {
+            self.moved_square[token] += dot(&moved, &moved) / DIMS as f32;
+            let step = MOVE_STEP * pace * table.mean_length / 16.0 / (self.moved_square[token].sqrt() + 1e-8);
+            add(&mut table.moved[token], -step, &moved);
+            self.stretch_square[token] += stretched * stretched;
+            table.stretch[token] -= STRETCH_STEP * pace * stretched / (self.stretch_square[token].sqrt() + 1e-8);
+            let kept = 1.0 - FORGET * pace;
+            table.stretch[token] *= kept;
+            table.moved[token].iter_mut().for_each(|component| *component *= kept);
+        }
+    }
+
+    fn turn(&mut self, table: &mut Table, gradient: &[Row], pace: f32) {
+        self.steps += 1;
+        let unbiased = (1.0 - 0.9_f32.powi(self.steps), 1.0 - 0.98_f32.powi(self.steps));
+        let rows = table.turn.iter_mut().zip(gradient).zip(self.turn_mean.iter_mut().zip(&mut self.turn_square));
+        for ((turn, gradient), (mean, square)) in rows {
+            for place in 0..DIMS {
+                let slope = gradient[place] + TURN_HOLD * turn[place];
+                mean[place] = 0.9 * mean[place] + 0.1 * slope;
+                square[place] = 0.98 * square[place] + 0.02 * slope * slope;
+                turn[place] -=
+                    TURN_STEP * pace * (mean[place] / unbiased.0) / ((square[place] / unbiased.1).sqrt() + 1e-8);
+            }
+        }
+    }
+}
+
+pub(super) fn dot(a: &Row, b: &Row) -> f32 {
+    let mut sums = [0.0_f32; 8];
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+pub(super) fn add(sum: &mut Row, times: f32, row: &Row) {
+    for (sum, component) in sum.iter_mut().zip(row) {
+        *sum += times * component;
+    }
+}
