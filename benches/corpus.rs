@@ -170,9 +170,7 @@ fn judged() -> Vec<Vector> {
         let text = fs::read_to_string(folder.join(file)).expect("the judged queries are there");
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let query: serde_json::Value = serde_json::from_str(line).expect("a judged query");
-            let mut tokens = Vec::new();
-            embedder().tokenize(query["query"].as_str().expect("the query's words"), &mut tokens);
-            queries.push(embedder().query_vector(&tokens));
+            queries.push(embedder().embed_query(query["query"].as_str().expect("the query's words")));
         }
     }
     queries

@@ -62,9 +62,7 @@ fn queries() -> Vec<Asked> {
     for kind in ["questions", "topics", "phrases"] {
         let judged = hornbook::search::evaluate::read(&folder.join(format!("{kind}.jsonl")));
         for query in judged.unwrap_or_else(|error| panic!("{error}")) {
-            let mut tokens = Vec::new();
-            embedder().tokenize(&query.query, &mut tokens);
-            let vector = embedder().query_vector(&tokens);
+            let vector = embedder().embed_query(&query.query);
             queries.push((query.query, vector));
         }
     }

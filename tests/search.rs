@@ -288,7 +288,7 @@ fn the_semantic_leg_equals_comparing_every_vector() {
         ("returning a deposit to the renter", "returning a deposit to the renter"),
         ("harbor dues", "harbor dues"),
     ] {
-        let vector = hornbook_corpus::embed::embedder().embed(embedded);
+        let vector = hornbook_corpus::embed::embedder().embed_query(embedded);
         let exact = snapshot.vectors.nearest_exact(
             &vector.0,
             snapshot.chunks.chunk_range(all),

@@ -66,7 +66,7 @@ impl Model {
     fn nearest(&self, embedded: &str, count: usize) -> BTreeSet<NodeOrdinal> {
         let snapshot = ENGINE.snapshot();
         let all = snapshot.chunks.chunk_range(OrdinalRange::new(0, snapshot.outline.len()));
-        let order = snapshot.vectors.nearest_exact(&embedder().embed(embedded).0, all, all.len() as usize);
+        let order = snapshot.vectors.nearest_exact(&embedder().embed_query(embedded).0, all, all.len() as usize);
         let named = order.iter().map(|near| (snapshot.chunks.node_of(near.chunk).unwrap(), near.score));
         let left = named.filter(|&(node, _)| self.leaves(node)).take(count);
         left.filter(|&(_, score)| score >= Tuning::MEASURED.similarity_floor).map(|(node, _)| node).collect()

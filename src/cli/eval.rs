@@ -21,7 +21,7 @@ use crate::cli::{CommandResult, Options};
 /// Measure search quality with judged queries
 ///
 /// Prints nDCG@10, MRR@10, recall@10 and recall@100 for each mode and kind of query, with 95 % confidence intervals, and the
-/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 4,951 of them and describes the format.
+/// time of a page of 20 results. Judged queries are JSON Lines; tests/quality has 8,122 of them and describes the format.
 /// Queries about law that the snapshot does not have are left out and counted.
 #[derive(Debug, Args)]
 pub(crate) struct Eval {

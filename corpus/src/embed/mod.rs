@@ -73,6 +73,12 @@ impl Embedder {
     }
 
     /// The vector of what somebody asks, to be compared with those of passages.
+    pub fn embed_query(&self, text: &str) -> Vector {
+        let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
+        self.tokenize(text, &mut tokens);
+        self.query_vector(&tokens)
+    }
+
     pub fn query_vector(&self, tokens: &[TokenId]) -> Vector {
         vector::sum_of_rows(&self.queries, tokens).normalized()
     }
@@ -246,9 +252,7 @@ mod tests {
 
     #[test]
     fn likeness_of_meaning_is_likeness_of_vectors() {
-        let mut query = Vec::new();
-        embedder().tokenize("how long does a landlord have to give back the deposit", &mut query);
-        let query = embedder().query_vector(&query);
+        let query = embedder().embed_query("how long does a landlord have to give back the deposit");
         let near = embedder().embed("Return of security deposits: the lessor shall refund the tenant within 45 days.");
         let far = embedder().embed("Harvest of oysters from public bars is closed in summer.");
         assert!(query.dot(&near) > query.dot(&far) + 0.2);

@@ -158,7 +158,7 @@ fn a_question_finds_its_provision_by_words_and_by_meaning() {
         let everything = OrdinalRange::new(0, snapshot.outline.len());
         let by_words = snapshot.keyword.matching("security deposit", everything).unwrap();
         assert!(!by_words.is_empty());
-        let query = embedder().embed("when must a landlord give back the tenant's deposit");
+        let query = embedder().embed_query("when must a landlord give back the tenant's deposit");
         let chunks = OrdinalRange::new(0, snapshot.chunks.chunk_count());
         let found = snapshot.vectors.nearest(&query.0, chunks, 5, Effort::default());
         let headings: Vec<String> = found
