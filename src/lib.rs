@@ -12,6 +12,7 @@ mod decimal;
 pub mod door;
 pub mod formation;
 pub mod hex;
+mod hidden;
 pub mod http;
 pub mod log;
 mod makers;

@@ -115,6 +115,9 @@ fn a_revoked_key_stays_out_and_a_rotated_one_overlaps() {
         scopes: ScopeSet::of(&[Scope::Gis]),
         expires_at: None,
     };
+    let steering = KeyWish { name: "a\u{1b}[2J".to_owned(), ..narrow.clone() };
+    let refused = accounts.create_key(steering, &act(now), &mut SeededEntropy(1)).unwrap_err().to_string();
+    assert!(refused.contains("U+001B"), "{refused}");
     let old = accounts.create_key(narrow, &act(now), &mut SeededEntropy(1)).unwrap();
     let new = accounts.rotate_key(old.record.id, 10_000, &act(now), &mut SeededEntropy(2)).unwrap();
     assert_eq!((new.record.scopes, new.record.replaces), (old.record.scopes, Some(old.record.id)));

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::hidden;
+
 pub(super) fn for_people(value: &Value) -> String {
     match value {
         Value::Array(rows) if rows.iter().any(Value::is_object) => table(rows),
@@ -69,7 +71,7 @@ fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Array(rows) if rows.is_empty() => "none".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => hidden::told(text).into_owned(),
         other => other.to_string(),
     }
 }
@@ -86,6 +88,8 @@ mod tests {
         assert_eq!(table, "id   n\na    1\nbcd  -\n");
         assert_eq!(for_people(&json!({ "id": "a", "longer": 2 })), "id      a\nlonger  2\n");
         assert_eq!(for_people(&json!([])), "none\n");
+        let steering = json!({ "name": "a\u{1b}[2J\u{202e}b\nc" });
+        assert_eq!(for_people(&steering), "name  a<U+001B>[2J<U+202E>b<U+000A>c\n");
         let account = json!({ "createdAt": "2026", "id": "acct-1", "name": "a" });
         assert_eq!(for_people(&account), "id         acct-1\nname       a\ncreatedAt  2026\n");
         assert_eq!(for_people(&json!([account])), "id      name  createdAt\nacct-1  a     2026\n");

@@ -6,6 +6,7 @@ use crate::accounts::ledger::entry::Note;
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::ActRecord;
 use crate::clock::UnixMillis;
+use crate::hidden;
 
 /// Amounts beyond this are slips of the finger; an entry could not hold much more.
 pub const CREDITS_MAX: u32 = 1_000_000_000;
@@ -22,7 +23,8 @@ pub struct Act {
 pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
     let chars = text.chars().count();
     if (1..=NAME_CHARS_MAX).contains(&chars) && !text.trim().is_empty() {
-        return Ok(());
+        let fault = hidden::fault_of(text).map(|fault| ChangeError::Refused(format!("the {what} {fault}")));
+        return fault.map_or(Ok(()), Err);
     }
     Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
 }

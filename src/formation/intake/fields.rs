@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 
 use serde_json::{Map, Value};
 
+use crate::hidden;
+
 /// Faults that are told; one that reads so many begins with them.
 pub const FAULTS_MAX: usize = 100;
 
@@ -44,7 +46,21 @@ impl Faults {
 
 /// So many characters at most.
 #[derive(Clone, Copy)]
-pub(super) struct Length(pub(super) usize);
+pub(super) struct Length {
+    most: usize,
+    takes_lines: bool,
+}
+
+impl Length {
+    pub(super) const fn line(most: usize) -> Self {
+        Self { most, takes_lines: false }
+    }
+
+    /// Of several lines.
+    pub(super) const fn paragraph(most: usize) -> Self {
+        Self { most, takes_lines: true }
+    }
+}
 
 /// The fields of one object, with the path that leads to it.
 pub(super) struct Fields<'a> {
@@ -99,7 +115,7 @@ impl<'a> Fields<'a> {
         self.text_at(value, name, length)
     }
 
-    fn text_at(&self, value: &Value, name: &str, Length(most): Length) -> Option<String> {
+    fn text_at(&self, value: &Value, name: &str, Length { most, takes_lines }: Length) -> Option<String> {
         let Some(text) = value.as_str().map(str::trim) else {
             self.fault(name, "must be text");
             return None;
@@ -109,8 +125,8 @@ impl<'a> Fields<'a> {
             self.fault(name, "is empty; leave the field out if there is nothing to say");
         } else if chars > most {
             self.fault(name, format!("has {chars} characters; at most {most} are taken"));
-        } else if text.chars().any(|char| char.is_control() && char != '\n') {
-            self.fault(name, "has control characters");
+        } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(hidden::fault_of) {
+            self.fault(name, fault);
         } else {
             return Some(text.to_owned());
         }

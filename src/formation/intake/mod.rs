@@ -247,9 +247,9 @@ pub struct Contact {
     pub phone: Option<String>,
 }
 
-const NAME: Length = Length(120);
-const LINE: Length = Length(200);
-const PARAGRAPH: Length = Length(2000);
+const NAME: Length = Length::line(120);
+const LINE: Length = Length::line(200);
+const PARAGRAPH: Length = Length::paragraph(2000);
 
 /// What the checks need to know beside the intake.
 pub struct Known<'k> {
@@ -277,7 +277,7 @@ fn read_all(fields: &Fields<'_>, known: &Known<'_>) -> Option<Intake> {
     let (state, entity_type) = (fields.needed("state", state), fields.needed("entityType", entity_type));
     let names = fields.texts("names", NAMES_MAX, NAME);
     let purpose = fields.text("purpose", PARAGRAPH);
-    let naics = fields.text("naics", Length(6));
+    let naics = fields.text("naics", Length::line(6));
     let people = fields.objects("people", PEOPLE_MAX, |person| parts::person(person, entity_type));
     let registered_agent = fields.object("registeredAgent", parts::registered_agent);
     let registered_agent = fields.needed("registeredAgent", registered_agent);

@@ -47,8 +47,8 @@ pub(super) fn address(fields: &Fields<'_>) -> Option<Address> {
     let street2 = fields.text("street2", LINE);
     let city = fields.needed_text("city", LINE);
     let state = fields.text("state", LINE);
-    let zip = fields.text("zip", Length(16));
-    let country = fields.text("country", Length(2)).map(|code| code.to_ascii_uppercase());
+    let zip = fields.text("zip", Length::line(16));
+    let country = fields.text("country", Length::line(2)).map(|code| code.to_ascii_uppercase());
     if country.as_ref().is_some_and(|code| code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_uppercase())) {
         fields.fault("country", "must be a country code of two letters, such as US");
     }
@@ -95,7 +95,7 @@ pub(super) fn share_class(fields: &Fields<'_>) -> Option<ShareClass> {
     let class = fields.needed_text("class", LINE);
     let count = fields.whole_number("count", SHARES_MAX);
     let count = fields.needed("count", count);
-    let par_value = fields.text("parValue", Length(16));
+    let par_value = fields.text("parValue", Length::line(16));
     if par_value.as_deref().is_some_and(|value| !is_amount(value)) {
         fields.fault("parValue", "must be an amount in dollars with at most six decimals, such as \"0.0001\"");
     }
@@ -112,7 +112,7 @@ pub(super) fn contact(fields: &Fields<'_>) -> Option<Contact> {
     let name = fields.needed_text("name", NAME);
     let email = email(fields, "email");
     let email = fields.needed("email", email);
-    let phone = fields.text("phone", Length(30));
+    let phone = fields.text("phone", Length::line(30));
     let has_digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 7;
     let is_phone = |text: &str| has_digits(text) && text.chars().all(|char| "0123456789+-(). ext".contains(char));
     if phone.as_deref().is_some_and(|phone| !is_phone(phone)) {
@@ -122,7 +122,7 @@ pub(super) fn contact(fields: &Fields<'_>) -> Option<Contact> {
 }
 
 fn email(fields: &Fields<'_>, name: &'static str) -> Option<String> {
-    let text = fields.text(name, Length(EMAIL_CHARS_MAX))?;
+    let text = fields.text(name, Length::line(EMAIL_CHARS_MAX))?;
     let is_good = text.split_once('@').is_some_and(|(user, domain)| {
         let labels: Vec<&str> = domain.split('.').collect();
         !user.is_empty()

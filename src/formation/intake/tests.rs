@@ -131,6 +131,26 @@ fn without(fact: Fact, mut intake: Value) -> (Value, &'static str) {
     (intake, field)
 }
 
+/// What a person confirms must be what is filed.
+#[test]
+fn text_that_looks_otherwise_than_it_is_is_refused_in_every_field() {
+    let given = |pointer: &str, hidden: char| {
+        let mut intake = whole(UsState::De, EntityType::Llc);
+        let text = intake.pointer_mut(pointer).unwrap();
+        *text = text.as_str().unwrap().replacen(' ', &format!(" {hidden}"), 1).into();
+        faults(&intake)
+    };
+    let names = ["/names/0", "/people/0/name", "/registeredAgent/name", "/principalOffice/street", "/contact/name"];
+    for hidden in ['\u{202e}', '\u{200b}', '\u{feff}', '\u{ad}', '\u{2028}', '\n'] {
+        for pointer in names {
+            let found = given(pointer, hidden);
+            assert!(found.iter().any(|(_, message)| message.contains("holds U+")), "{pointer} {hidden:?}: {found:?}");
+        }
+    }
+    assert!(given("/purpose", '\u{2066}').iter().any(|(_, message)| message.contains("holds U+2066")));
+    assert_eq!(given("/purpose", '\n'), [], "a paragraph may have lines");
+}
+
 #[test]
 fn whatever_a_state_requires_is_missed_once_and_nothing_else() {
     for state in UsState::ALL {
@@ -188,7 +208,7 @@ fn every_fault_is_told_at_once_by_the_path_of_its_field() {
         ("management", "must be one of members, managers"),
         ("shares[0].count", "whole number"),
         ("shares[0].parValue", "in dollars"),
-        ("contact.name", "control characters"),
+        ("contact.name", "holds U+"),
         ("contact.email", "is missing"),
         ("contact.phone", "telephone number"),
         ("colour", "is not known"),
