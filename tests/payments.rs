@@ -6,7 +6,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use hornbook::accounts::admission::Receipt;
-use hornbook::accounts::changes::{OPEN_PURCHASES_MAX, OpenedPurchase, PaymentReport, PurchaseWish, ReportResult};
+use hornbook::accounts::changes::{
+    OPEN_PURCHASES_MAX, OpenedPurchase, OrderWish, PaymentReport, PurchaseWish, ReportResult,
+};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
 use hornbook::accounts::ids::{AccountId, CheckoutId, Credits};
@@ -210,6 +212,51 @@ fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
     // Its refund takes nothing: nothing was given for it.
     shop.report(refunded(&bought, 500));
     assert_eq!(shop.wallet(), 1000);
+    accounts.verify_ledger().unwrap();
+}
+
+/// The provider's report of a payment that the operator confirmed by hand meanwhile, and a payment that was confirmed for
+/// another thing than the one whose page it was made on.
+#[test]
+fn a_payment_counts_once_whoever_reports_it() {
+    let shop = Shop::open(Settings::default());
+    let accounts = &shop.accounts;
+    let bought = shop.buy(PackName::Starter, 1);
+    let payment = format!("pi_{}", bought.id);
+    accounts.pay_purchase(bought.id, Some(payment.clone()), &act(shop.now)).unwrap();
+    assert_eq!(shop.report(paid(&bought)), ReportResult::Known, "the same payment of the same purchase");
+    assert!(accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().problem.is_none());
+    assert_eq!(shop.wallet(), 1000);
+    // Its refund is that of the payment which was credited.
+    assert_eq!(shop.report(refunded(&bought, 500)), ReportResult::Applied);
+    assert_eq!(shop.wallet(), 0);
+
+    let (first, second) = (shop.buy(PackName::Starter, 2), shop.buy(PackName::Starter, 3));
+    let payment = format!("pi_{}", second.id);
+    accounts.pay_purchase(first.id, Some(payment.clone()), &act(shop.now)).unwrap();
+    let ReportResult::Problem(told) = shop.report(paid(&second)) else { panic!("one payment bought two packs") };
+    assert!(told.contains(&payment) && told.contains(&first.id.to_string()), "{told}");
+    assert_eq!((shop.wallet(), shop.status(&second)), (1000, PurchaseStatus::Requested));
+
+    // The other way round, and for an order.
+    let third = shop.buy(PackName::Starter, 4);
+    shop.report(paid(&third));
+    let payment = Some(format!("pi_{}", third.id));
+    assert!(accounts.pay_purchase(second.id, payment.clone(), &act(shop.now)).is_err());
+    let order = OrderWish {
+        account: shop.owner.account,
+        entity_name: "Quill LLC".to_owned(),
+        entity_type: "llc".to_owned(),
+        jurisdiction: "us-de".to_owned(),
+    };
+    let (order, _) = accounts.create_order(order, &act(shop.now), &mut SeededEntropy(5)).unwrap();
+    assert!(accounts.pay_order(order.id, payment, &act(shop.now)).is_err());
+    // An order that is paid opens no page to pay it again.
+    let (at, entropy) = (shop.now.wall, &mut SeededEntropy(6));
+    accounts.open_order_checkout(order.id, 500, at, entropy).unwrap();
+    accounts.pay_order(order.id, Some("bank-7".to_owned()), &act(shop.now)).unwrap();
+    let refused = accounts.open_order_checkout(order.id, 500, at, entropy).unwrap_err().to_string();
+    assert!(refused.contains("is paid already"), "{refused}");
     accounts.verify_ledger().unwrap();
 }
 

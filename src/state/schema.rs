@@ -8,13 +8,14 @@ use super::table::Table;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
-pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] = [add_acts, add_checkouts, add_drafts, add_people];
+pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] =
+    [add_acts, add_checkouts, add_drafts, add_people, add_payments];
 
 /// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
@@ -40,6 +41,30 @@ fn add_people(writing: &mut Writing) -> Result<(), StateError> {
     writing.create(Table::Logins)?;
     writing.create(Table::Links)?;
     writing.empty(Table::Sessions)
+}
+
+/// Format 6 knows what each payment paid. Where one paid two things, which formats before allowed, the first keeps it.
+fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::Payments)?;
+    let mut paid = Vec::new();
+    for (table, kind, at) in
+        [(Table::Purchases, "purchase", "/paymentReference"), (Table::Orders, "order", "/payment/reference")]
+    {
+        writing.scan(table, &[], &mut |key, payload| {
+            let bad = |_| StateError::bad_record(table.name(), key);
+            let record: serde_json::Value = serde_json::from_slice(payload).map_err(bad)?;
+            if let Some(reference) = record.pointer(at).and_then(serde_json::Value::as_str) {
+                paid.push((reference.to_owned(), serde_json::json!({ kind: record["id"] }).to_string()));
+            }
+            Ok(true)
+        })?;
+    }
+    for (reference, what) in paid {
+        if writing.get(Table::Payments, reference.as_bytes())?.is_none() {
+            writing.put(Table::Payments, reference.as_bytes(), what.as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives an empty database every table and its format number. Opening never does this: a database without a schema is
@@ -111,7 +136,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 5"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 6"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -153,7 +178,7 @@ mod tests {
         let database = open_database(data.path());
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &3u32.to_le_bytes()).unwrap();
-        writing.put(Table::Orders, b"an order of format 3", b"stays").unwrap();
+        writing.put(Table::Orders, b"an order of format 3", br#"{"id":"stays"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
         assert!(writing.delete_table(Table::Drafts.definition()).unwrap());
@@ -188,6 +213,35 @@ mod tests {
         let counts = [Table::Accounts, Table::Sessions, Table::People, Table::Logins, Table::Links];
         assert_eq!(counts.map(|table| reading.count(table).unwrap()), [1, 0, 0, 0, 0]);
         drop((reading, state));
+        assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
+    }
+
+    #[test]
+    fn a_file_of_format_5_learns_what_each_payment_paid() {
+        let data = tempfile::tempdir().unwrap();
+        drop(State::open(data.path()).unwrap());
+        let database = open_database(data.path());
+        let mut writing = Writing::begin(&database).unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &5u32.to_le_bytes()).unwrap();
+        writing.put(Table::Purchases, &[1], br#"{"id":"pur-1","paymentReference":"pi_1"}"#).unwrap();
+        writing.put(Table::Purchases, &[2], br#"{"id":"pur-2","paymentReference":null}"#).unwrap();
+        writing.put(Table::Orders, &[3], br#"{"id":"ord-1","payment":{"reference":"pi_1"}}"#).unwrap();
+        writing.put(Table::Orders, &[4], br#"{"id":"ord-2","payment":{"reference":"pi_2"}}"#).unwrap();
+        writing.put(Table::Orders, &[5], br#"{"id":"ord-3","payment":null}"#).unwrap();
+        writing.commit().unwrap();
+        let writing = database.begin_write().unwrap();
+        assert!(writing.delete_table(Table::Payments.definition()).unwrap());
+        writing.commit().unwrap();
+        drop(database);
+        let state = State::open(data.path()).unwrap();
+        let reading = state.read().unwrap();
+        assert_eq!(reading.count(Table::Payments).unwrap(), 2);
+        let paid =
+            |reference: &str| String::from_utf8(reading.get(Table::Payments, reference.as_bytes()).unwrap()?).ok();
+        assert_eq!(paid("pi_1").as_deref(), Some(r#"{"purchase":"pur-1"}"#));
+        assert_eq!(paid("pi_2").as_deref(), Some(r#"{"order":"ord-2"}"#));
+        drop(reading);
+        drop(state);
         assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
     }
 

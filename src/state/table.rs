@@ -39,6 +39,8 @@ pub enum Table {
     Acts,
     /// Checkout id -> a payment provider's page and what became of it, JSON.
     Checkouts,
+    /// Reference of a payment -> the purchase or order that it paid, JSON.
+    Payments,
     /// Token digest -> draft of a formation order, JSON with the intake sealed.
     Drafts,
     /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
@@ -52,7 +54,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -70,6 +72,7 @@ impl Table {
         Self::IdempotencyAges,
         Self::Acts,
         Self::Checkouts,
+        Self::Payments,
         Self::Drafts,
         Self::DraftAges,
         Self::People,
@@ -96,6 +99,7 @@ impl Table {
             Self::IdempotencyAges => "idempotency_ages",
             Self::Acts => "acts",
             Self::Checkouts => "checkouts",
+            Self::Payments => "payments",
             Self::Drafts => "drafts",
             Self::DraftAges => "draft_ages",
             Self::People => "people",

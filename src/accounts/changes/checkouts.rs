@@ -29,6 +29,9 @@ impl Accounts {
         self.change(move |poster| {
             let found: Option<OrderRecord> = get_json(&poster.writing, Table::Orders, id.0.as_bytes())?;
             let ordered = found.ok_or_else(|| ChangeError::not_found("order", id))?;
+            if let Some(payment) = &ordered.payment {
+                return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
+            }
             let open = checkouts_of(poster, Payable::Order(id))?.into_iter().find(|known| {
                 let is_open = at < known.opened_at.plus_millis(PAGE_USED_MILLIS);
                 known.payment.is_none() && known.amount_cents == amount_cents && is_open

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::act::{Act, audit, check_text};
-use super::payments::refuse_counted;
+use super::payments;
 use super::run::{account, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
@@ -12,7 +12,9 @@ use crate::accounts::formation;
 use crate::accounts::ids::{AccountId, OrderId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{OrderPayment, OrderRecord, OrderStage, StageReached, from_json, get_json, put_json};
+use crate::accounts::records::{
+    OrderPayment, OrderRecord, OrderStage, Payable, StageReached, from_json, get_json, put_json,
+};
 use crate::accounts::sealing::Owner;
 use crate::state::{StateError, Table};
 
@@ -106,8 +108,7 @@ impl Accounts {
                 }
                 return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
             }
-            refuse_counted(poster, payment_reference.as_deref())?;
-            settle(&mut record, payment_reference, &act);
+            settle(poster, &mut record, payment_reference, &act)?;
             put_order(poster, &record)?;
             audit(poster, &act, "order confirm-payment", format!("{id} of {}", record.account))?;
             Ok((record, nothing_more()))
@@ -149,11 +150,18 @@ impl Accounts {
 }
 
 /// The order is paid, and goes on if it waited for that.
-pub(super) fn settle(record: &mut OrderRecord, reference: Option<String>, act: &Act) {
+pub(super) fn settle(
+    poster: &mut Poster<'_>,
+    record: &mut OrderRecord,
+    reference: Option<String>,
+    act: &Act,
+) -> Result<(), ChangeError> {
+    payments::count(poster, reference.as_deref(), Payable::Order(record.id))?;
     record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference });
     if record.stage() <= OrderStage::Payment {
         record.stages.push(reached(OrderStage::Setup, act));
     }
+    Ok(())
 }
 
 fn reached(stage: OrderStage, act: &Act) -> StageReached {

@@ -2,29 +2,28 @@
 
 use crate::accounts::error::ChangeError;
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{OrderRecord, PurchaseRecord, from_json};
+use crate::accounts::records::{Payable, get_json, put_json};
 use crate::state::Table;
 
-/// Refuses a payment that paid something already.
-pub(super) fn refuse_counted(poster: &Poster<'_>, reference: Option<&str>) -> Result<(), ChangeError> {
+/// What a payment paid already.
+pub(super) fn paid_by(poster: &Poster<'_>, reference: &str) -> Result<Option<Payable>, ChangeError> {
+    Ok(get_json(&poster.writing, Table::Payments, reference.as_bytes())?)
+}
+
+/// Notes what a payment pays, and refuses one that paid something already. What gives credits or lets an order go on for a
+/// payment calls this, and nothing else writes the table.
+pub(super) fn count(poster: &mut Poster<'_>, reference: Option<&str>, pays: Payable) -> Result<(), ChangeError> {
     let Some(reference) = reference else { return Ok(()) };
-    let mut paid = None;
-    poster.writing.scan(Table::Purchases, &[], &mut |key, payload| {
-        let record: PurchaseRecord = from_json(Table::Purchases, key, payload)?;
-        if record.payment_reference.as_deref() == Some(reference) {
-            paid = Some((record.id.to_string(), "purchase list"));
-        }
-        Ok(paid.is_none())
-    })?;
-    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
-        let record: OrderRecord = from_json(Table::Orders, key, payload)?;
-        if record.payment.is_some_and(|payment| payment.reference.as_deref() == Some(reference)) {
-            paid = Some((format!("order {}", record.id), "order list"));
-        }
-        Ok(paid.is_none())
-    })?;
-    let Some((paid, list)) = paid else { return Ok(()) };
-    Err(ChangeError::Refused(format!(
-        "the payment {reference} paid {paid} already; a payment counts once, look at both with '{list}'"
-    )))
+    if let Some(paid) = paid_by(poster, reference)? {
+        return Err(ChangeError::Refused(already_paid(reference, paid)));
+    }
+    Ok(put_json(&mut poster.writing, Table::Payments, reference.as_bytes(), &pays)?)
+}
+
+pub(super) fn already_paid(reference: &str, paid: Payable) -> String {
+    let (paid, list) = match paid {
+        Payable::Purchase(id) => (id.to_string(), "purchase list"),
+        Payable::Order(id) => (format!("order {id}"), "order list"),
+    };
+    format!("the payment {reference} paid {paid} already; a payment counts once, look at both with '{list}'")
 }

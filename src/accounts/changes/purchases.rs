@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::act::{Act, audit, check_amount, check_text, note};
 use super::checkouts::{new_checkout_id, open_checkout};
 use super::credits::correction;
-use super::payments::refuse_counted;
+use super::payments;
 use super::run::{account, last_ids, nothing_more, put_account, updated};
 use crate::accounts::Accounts;
 use crate::accounts::entropy::Entropy;
@@ -134,7 +134,6 @@ impl Accounts {
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
             }
-            refuse_counted(poster, payment_reference.as_deref())?;
             let account = credit(poster, &mut record, payment_reference, &act)?;
             let credits = record.credits;
             audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
@@ -220,6 +219,7 @@ pub(super) fn credit(
     payment_reference: Option<String>,
     act: &Act,
 ) -> Result<AccountRecord, ChangeError> {
+    payments::count(poster, payment_reference.as_deref(), Payable::Purchase(record.id))?;
     let note = note(act, format!("pack {}", record.pack.tier()))?;
     let (credits, reference) = (i64::from(record.credits.0), Reference::Purchase(record.id));
     let entry = poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));

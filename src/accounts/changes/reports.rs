@@ -7,6 +7,7 @@ use super::act::{Act, audit, check_text, note};
 use super::checkouts::{checkout, named, put_checkout};
 use super::credits::correction;
 use super::orders::{put_order, settle};
+use super::payments;
 use super::purchases::{credit, purchase, put_purchase};
 use super::run::{account, nothing_more, updated};
 use crate::accounts::Accounts;
@@ -185,6 +186,9 @@ fn paid(
         Payable::Purchase(id) => id,
         Payable::Order(id) => return order_paid(poster, record, id, act),
     };
+    if let Some(told) = counted(poster, record, act)? {
+        return Ok(told);
+    }
     let mut bought = purchase(poster, id)?;
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
         let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
@@ -209,14 +213,32 @@ fn order_paid(
         let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
         return problem(poster, record, act, text);
     };
+    if let Some(told) = counted(poster, record, act)? {
+        return Ok(told);
+    }
     if ordered.payment.is_some() {
         let text = format!("it was paid by {}, though it was paid before; refund it", payment_of(record));
         return problem(poster, record, act, text);
     }
-    settle(&mut ordered, record.payment.clone(), act);
+    settle(poster, &mut ordered, record.payment.clone(), act)?;
     put_order(poster, &ordered)?;
     audit(poster, act, "order paid", format!("{id} of {}", ordered.account))?;
     Ok((ReportResult::Applied, None))
+}
+
+/// What a report comes to whose payment paid something already: nothing if it is the same thing, such as one that the operator
+/// confirmed by hand before the report came.
+fn counted(
+    poster: &mut Poster<'_>,
+    record: &mut CheckoutRecord,
+    act: &Act,
+) -> Result<Option<(ReportResult, Effect)>, ChangeError> {
+    let Some(payment) = record.payment.clone() else { return Ok(None) };
+    match payments::paid_by(poster, &payment)? {
+        None => Ok(None),
+        Some(paid) if paid == record.pays => Ok(Some((ReportResult::Known, None))),
+        Some(paid) => problem(poster, record, act, payments::already_paid(&payment, paid)).map(Some),
+    }
 }
 
 fn not_paid(
