@@ -10,7 +10,7 @@ use hornbook::api::deep::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::config::{Config, PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
-use hornbook::mcp::{McpSettings, Names};
+use hornbook::mcp::{MCP_PATH, McpSettings, Names};
 use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
@@ -83,6 +83,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
+        path_origins: (MCP_PATH.to_owned(), config.mcp.origins.iter().map(|origin| origin.0.clone()).collect()),
     })
 }
 

@@ -1,4 +1,5 @@
-//! CORS: only web pages of the configured origins may read responses.
+//! CORS: only web pages of the configured origins may read responses. One path may be open to
+//! more of them.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -9,28 +10,35 @@ use hyper::header::{
 use crate::api::headers::HEADERS;
 use crate::door::Methods;
 
-const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match";
+const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match, Mcp-Protocol-Version, \
+                               Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID";
 
 pub(super) struct Origins {
     allowed: Vec<HeaderValue>,
+    /// A path with the origins whose pages may call there, those above among them.
+    at_path: (String, Vec<HeaderValue>),
     /// The headers that their pages may read: all of the table.
     exposed: Option<HeaderValue>,
 }
 
 impl Origins {
-    pub(super) fn new(origins: &[String]) -> Self {
-        let allowed = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
+    pub(super) fn new(origins: &[String], (path, more): &(String, Vec<String>)) -> Self {
+        let values =
+            |origins: &[String]| origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
+        let allowed: Vec<HeaderValue> = values(origins);
+        let at_path = (path.clone(), [allowed.clone(), values(more)].concat());
         let names: Vec<&str> = HEADERS.iter().map(|header| header.name).collect();
-        Self { allowed, exposed: HeaderValue::try_from(names.join(", ")).ok() }
+        Self { allowed, at_path, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }
 
     /// Adds what a browser needs before it hands the answer to the page that asked with these headers.
-    pub(super) fn allow(&self, head: &mut HeaderMap, asked: &HeaderMap) {
-        if self.allowed.is_empty() {
+    pub(super) fn allow(&self, path: &str, head: &mut HeaderMap, asked: &HeaderMap) {
+        let allowed = if path == self.at_path.0 { &self.at_path.1 } else { &self.allowed };
+        if allowed.is_empty() {
             return;
         }
         head.append(VARY, HeaderValue::from_static("Origin"));
-        let Some(origin) = asked.get(ORIGIN).filter(|origin| self.allowed.contains(origin)) else { return };
+        let Some(origin) = asked.get(ORIGIN).filter(|origin| allowed.contains(origin)) else { return };
         head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         if let Some(exposed) = &self.exposed {
             head.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());

@@ -95,6 +95,8 @@ pub struct HttpSettings {
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
+    /// A path, and the origins that may call there besides.
+    pub path_origins: (String, Vec<String>),
     /// Requests per minute from one address to what needs no key. None: no limit.
     pub open_per_minute: Option<u32>,
 }
@@ -200,7 +202,7 @@ impl App {
             doors,
             packing: Packing::new(Arc::clone(&service), Arc::clone(&observers.metrics)),
             observers,
-            origins: Origins::new(&settings.cross_origins),
+            origins: Origins::new(&settings.cross_origins, &settings.path_origins),
             documents: Documents::default(),
             ids,
             open_rate: settings.open_per_minute.map(OpenRate::new),
@@ -238,7 +240,7 @@ impl App {
         let response = self.for_people(response, &head, &id);
         let mut response = self.packing.pack(response, &head.headers).await;
         let now = self.observers.clock.now().wall;
-        self.finish(&mut response, head.method.as_str(), &head.headers, &corpus, &id, now);
+        self.finish(&mut response, (head.method.as_str(), head.uri.path()), &head.headers, &corpus, &id, now);
         under_way.answered(&mut response, now);
         response
     }
@@ -280,7 +282,7 @@ impl App {
         });
         let mut response = answer::failed(&refused.error.into(), &id, None);
         let now = self.observers.clock.now().wall;
-        self.finish(&mut response, &refused.method, &HeaderMap::new(), &self.service.corpus(), &id, now);
+        self.finish(&mut response, (&refused.method, ""), &HeaderMap::new(), &self.service.corpus(), &id, now);
         under_way.answered(&mut response, now);
         response
     }
@@ -289,7 +291,7 @@ impl App {
     fn finish(
         &self,
         response: &mut Reply,
-        method: &str,
+        (method, path): (&str, &str),
         asked: &HeaderMap,
         corpus: &Corpus,
         id: &str,
@@ -301,7 +303,7 @@ impl App {
         if let Some(date) = http_date(now) {
             head.insert(DATE, date);
         }
-        self.origins.allow(head, asked);
+        self.origins.allow(path, head, asked);
         if self.draining.load(Ordering::Relaxed) {
             // The last answer of this connection: its client asks elsewhere, and loses nothing.
             head.insert(CONNECTION, HeaderValue::from_static("close"));

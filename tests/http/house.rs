@@ -129,6 +129,7 @@ impl House {
             proxies: Proxies::default(),
             tls: None,
             cross_origins: Vec::new(),
+            path_origins: ("/api/mcp".to_owned(), vec!["https://agents.example".to_owned()]),
             open_per_minute: None,
         };
         change(&mut http);

@@ -76,6 +76,25 @@ fn only_configured_origins_may_read_answers() {
 }
 
 #[test]
+fn pages_of_origins_for_agents_may_call_mcp_and_nothing_else() {
+    let house = House::open(generous());
+    let asks = [
+        ("Origin", "https://agents.example"),
+        ("Access-Control-Request-Method", "POST"),
+        ("Access-Control-Request-Headers", "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name"),
+    ];
+    let preflight = house.request("OPTIONS", "/api/mcp", &asks);
+    assert_eq!(preflight.header("access-control-allow-origin"), "https://agents.example");
+    let may_send = preflight.header("access-control-allow-headers").to_ascii_lowercase();
+    for header in asks[2].1.split(',') {
+        assert!(may_send.split(", ").any(|allowed| allowed == header), "{header} in {may_send}");
+    }
+    assert_eq!(house.get_with("/api/v1", &asks[..1]).header("access-control-allow-origin"), "");
+    let of_both = house.get_with("/api/mcp", &[("Origin", "https://app.example")]);
+    assert_eq!(of_both.header("access-control-allow-origin"), "https://app.example");
+}
+
+#[test]
 fn one_connection_carries_many_requests_and_each_has_its_own_id() {
     let house = House::open(generous());
     let mut stream = TcpStream::connect(house.address).unwrap();
