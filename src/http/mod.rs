@@ -49,7 +49,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::accounts::entropy::Entropy;
 use crate::api::call::{Asker, Call, Failure, Outcome, Progress};
@@ -116,9 +116,9 @@ impl Server {
     /// `entropy` gives the secret behind request ids.
     pub async fn bind(settings: HttpSettings, entropy: &mut dyn Entropy) -> std::io::Result<Self> {
         let ids = RequestIds::draw(entropy)?;
-        let listener = TcpListener::bind(settings.listen).await?;
+        let listener = listen(settings.listen)?;
         let watchers = match settings.metrics {
-            Some(address) => Some(TcpListener::bind(address).await?),
+            Some(address) => Some(listen(address)?),
             None => None,
         };
         Ok(Self { listener, watchers, settings, ids })
@@ -143,6 +143,15 @@ impl Server {
             watched.abort();
         }
     }
+}
+
+/// As many connections wait to be accepted as the system allows: a queue that is full makes clients wait for a second.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(i32::MAX as u32)
 }
 
 /// A request, with what its connection says of it.
