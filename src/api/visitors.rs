@@ -29,6 +29,9 @@ pub struct VisitorRates {
 /// Parts of maps for one address each minute. A map on a large screen takes some twenty parts at each zoom.
 const MAP_PARTS_PER_MINUTE: u32 = 2_400;
 
+/// Pictures of whole maps for one address each minute: a page shows one.
+const MAP_PICTURES_PER_MINUTE: u32 = 120;
+
 /// What a visitor does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
@@ -73,6 +76,7 @@ pub struct Visitors {
     searches: Option<Rate>,
     completions: Option<Rate>,
     map_parts: Rate,
+    map_pictures: Rate,
     /// Of map passes. Random, so that a pass ends with this process.
     pass_key: hmac::Key,
 }
@@ -107,6 +111,7 @@ impl Visitors {
             searches: Rate::unless_zero(searches_per_minute),
             completions: Rate::unless_zero(COMPLETIONS_PER_MINUTE),
             map_parts: Rate::new(MAP_PARTS_PER_MINUTE),
+            map_pictures: Rate::new(MAP_PICTURES_PER_MINUTE),
             pass_key: pass_key.expect("the system has random bytes"),
         }
     }
@@ -141,6 +146,11 @@ impl Visitors {
     /// Counts a request for a part of a map against an address.
     pub fn pace_map_part(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
         self.map_parts.take(Wish::MapPart, address, now)
+    }
+
+    /// Counts a request for the picture of a whole map against an address.
+    pub fn pace_map_picture(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
+        self.map_pictures.take(Wish::MapPart, address, now)
     }
 
     /// Opens the parts of a map to an account. The receipt is that of the call that the map's page is made of.

@@ -281,6 +281,27 @@ fn without_scripts_there_is_a_picture_in_both_colours() {
     }
 }
 
+/// Many that ask at once get one picture, from a bucket of its own.
+#[test]
+fn a_picture_is_drawn_once_kept_packed_and_paced_apart() {
+    let house = usual();
+    let parts = parts(&house, MILLBROOK);
+    let path = format!("{parts}/overview/light");
+    let tags = std::thread::scope(|scope| {
+        let ask = || scope.spawn(|| house.request("GET", &path, &[("Accept-Encoding", "gzip")]));
+        let asked: Vec<_> = (0..8).map(|_| ask()).collect();
+        let answers = asked.into_iter().map(|thread| thread.join().unwrap());
+        answers.map(|answer| (answer.status, answer.header("etag").to_owned(), answer.body)).collect::<Vec<_>>()
+    });
+    for tag in &tags {
+        assert_eq!((tag.0, &tag.1, tag.2.len()), (200, &tags[0].1, tags[0].2.len()), "one picture, one version");
+    }
+    let many = (0..300).filter(|_| visit(&house, &path).status == 200).count();
+    assert!((100..=130).contains(&many), "{many} pictures in a moment");
+    let tile = tile_path(&parts, &zones(&house, &parts), 14);
+    assert_eq!(visit(&house, &tile).status, 200, "the parts of the map have their own bucket");
+}
+
 #[test]
 fn parts_are_not_counted_as_pages() {
     let house = usual();

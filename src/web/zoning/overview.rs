@@ -1,16 +1,22 @@
 //! A whole layer as a picture, for browsers without scripts: the tiles of the zoom at which it fits, drawn as SVG.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use hornbook_corpus::zoning::tiles::address::{BUFFER, GRID, TileAddress, Vertex, ZOOM_MAX};
 use hornbook_corpus::zoning::tiles::grid;
 use maud::{Markup, html};
+use sha2::{Digest, Sha256};
 
 use super::legend::{self, DARK, LIGHT};
 use super::reply::{Layer, Tile};
 use crate::api::error::ApiError;
 use crate::api::visitors::Wish;
-use crate::web::shell::{Ask, Opened};
+use crate::byte_cache::{ByteCache, ByteSize};
+use crate::hex;
+use crate::makers::Makers;
+use crate::web::shell::{Ask, News, Opened};
 
 /// The longer side of the picture has at most so many pixels.
 const SIDE_MAX: i32 = 640;
@@ -27,7 +33,7 @@ const OVERLAP: i32 = 1;
 const _: () = assert!(OVERLAP * PIXEL < BUFFER, "tiles have their shapes that far");
 
 /// The colours of the page that it stands on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Look {
     Light,
     Dark,
@@ -92,18 +98,65 @@ impl Frame {
     }
 }
 
-pub(super) async fn draw(opened: &mut Opened<'_>, short_code: &str, look: Look) -> Result<String, ApiError> {
-    let of = [("shortCode", short_code)];
-    let zones = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-zones", &[]) }).await?;
-    let layer: Layer<'_> = zones.read()?;
-    let frame = Frame::of(layer.bbox);
-    let mut tiles = Vec::new();
-    for tile in frame.tiles() {
-        let [z, x, y] = [tile.z().to_string(), tile.x().to_string(), tile.y().to_string()];
-        let of = [("shortCode", short_code), ("z", &z), ("x", &x), ("y", &y)];
-        let news = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-tile", &[]) }).await?;
-        tiles.push(drawn(&frame, tile, &news.read()?, &layer, look));
+/// Of one generation of pictures.
+const BYTES_MAX: usize = 8 << 20;
+
+/// A picture by its snapshot, layer and colours.
+type PictureKey = (String, String, Look);
+
+/// A picture with its version.
+#[derive(Clone)]
+pub(super) struct Picture {
+    pub(super) svg: Bytes,
+    pub(super) version: String,
+}
+
+impl ByteSize for Picture {
+    fn byte_size(&self) -> usize {
+        self.svg.len() + self.version.len()
     }
+}
+
+/// The pictures that were drawn. One that several ask for at the same time is drawn once, on a thread for heavy work.
+pub(super) struct Pictures {
+    drawn: ByteCache<PictureKey, Picture>,
+    makers: Arc<Makers<PictureKey>>,
+}
+
+impl Pictures {
+    pub(super) fn new() -> Self {
+        Self { drawn: ByteCache::new(BYTES_MAX), makers: Makers::new() }
+    }
+
+    pub(super) async fn get(&self, opened: &mut Opened<'_>, short_code: &str, look: Look) -> Result<Picture, ApiError> {
+        // Whoever may not see the layer is refused here, whatever was drawn for others.
+        let of = [("shortCode", short_code)];
+        let zones = opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-zones", &[]) }).await?;
+        let key = (opened.corpus.id().to_owned(), short_code.to_owned(), look);
+        if let Some(picture) = self.drawn.get(&key) {
+            return Ok(picture);
+        }
+        let _turn = self.makers.turn(key.clone()).await.ok_or_else(ApiError::overloaded)?;
+        if let Some(picture) = self.drawn.get(&key) {
+            return Ok(picture);
+        }
+        let frame = Frame::of(zones.read::<Layer<'_>>()?.bbox);
+        let mut tiles = Vec::new();
+        for tile in frame.tiles() {
+            let [z, x, y] = [tile.z().to_string(), tile.x().to_string(), tile.y().to_string()];
+            let of = [("shortCode", short_code), ("z", &z), ("x", &x), ("y", &y)];
+            tiles.push((tile, opened.call(Ask { wish: Wish::MapPart, of: &of, ..Ask::read("gis-tile", &[]) }).await?));
+        }
+        let picture = opened.shell.service.heavy(move || picture(&frame, &zones, &tiles, look)).await?;
+        self.drawn.put(key, picture.clone());
+        Ok(picture)
+    }
+}
+
+fn picture(frame: &Frame, zones: &News, tiles: &[(TileAddress, News)], look: Look) -> Result<Picture, ApiError> {
+    let layer: Layer<'_> = zones.read()?;
+    let tiles = tiles.iter().map(|(at, news)| Ok(drawn(frame, *at, &news.read()?, &layer, look)));
+    let tiles = tiles.collect::<Result<Vec<_>, ApiError>>()?;
     let Frame { width, height, .. } = frame;
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } {
@@ -111,7 +164,9 @@ pub(super) async fn draw(opened: &mut Opened<'_>, short_code: &str, look: Look) 
             @for tile in tiles { (tile) }
         }
     };
-    Ok(picture.into_string())
+    let svg = Bytes::from(picture.into_string());
+    let version = hex::encode(&Sha256::digest(&svg)[..16]);
+    Ok(Picture { svg, version })
 }
 
 /// A tile, as a picture in the picture that reaches a little over the next ones.

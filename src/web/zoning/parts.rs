@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ::http::{Response, StatusCode};
 use bytes::Bytes;
 
-use super::overview;
+use super::overview::{Look, Picture, Pictures};
 use crate::api::error::ApiError;
 use crate::api::reply::PackedOnce;
 use crate::api::visitors::Wish;
@@ -21,6 +21,9 @@ use crate::web::visitor::Visitor;
 
 const PARTS_PATH: &str = "/zoning-parts/";
 
+/// The part of the address that pictures of whole layers have.
+const PICTURE: &str = "overview";
+
 /// Where the parts of a map are.
 pub(super) fn path(short_code: &str, snapshot: &str) -> String {
     format!("{PARTS_PATH}{short_code}/{snapshot}")
@@ -29,19 +32,24 @@ pub(super) fn path(short_code: &str, snapshot: &str) -> String {
 /// The door.
 pub struct MapParts {
     shell: Arc<Shell>,
+    pictures: Pictures,
 }
 
 impl MapParts {
-    pub const fn new(shell: Arc<Shell>) -> Self {
-        Self { shell }
+    pub fn new(shell: Arc<Shell>) -> Self {
+        Self { shell, pictures: Pictures::new() }
     }
 
     async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
         let opened = self.shell.opened(&visit);
         let visitor = opened.visitor.clone();
-        let paced = self.shell.visitors.pace_map_part(visit.client, self.shell.service.now().steady);
+        let (visitors, now) = (&self.shell.visitors, self.shell.service.now().steady);
+        let paced = match visit.segments {
+            [_, _, _, what, _] if what == PICTURE => visitors.pace_map_picture(visit.client, now),
+            _ => visitors.pace_map_part(visit.client, now),
+        };
         let answered = match paced {
-            Ok(()) => part(opened).await,
+            Ok(()) => part(opened, &self.pictures).await,
             Err(too_fast) => Err(too_fast),
         };
         answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
@@ -70,7 +78,7 @@ impl Door for MapParts {
     }
 }
 
-async fn part(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
+async fn part(mut opened: Opened<'_>, pictures: &Pictures) -> Result<DoorAnswer, ApiError> {
     let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
     let [_, short_code, snapshot, rest @ ..] = names.as_slice() else {
         return Ok(errors::not_found(&opened.visitor, opened.visit.id));
@@ -82,11 +90,12 @@ async fn part(mut opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {
     match rest {
         ["zones"] => stored(opened, "gis-zones", &[layer]).await,
         [z, x, y] => stored(opened, "gis-tile", &[layer, ("z", z), ("x", x), ("y", y)]).await,
-        ["overview", look] => match overview::Look::named(look) {
+        [PICTURE, look] => match Look::named(look) {
             Some(look) => {
-                let picture = overview::draw(&mut opened, short_code, look).await?;
-                let response = response::text(StatusCode::OK, "image/svg+xml", picture.into(), Keep::ForGood);
-                Ok(opened.answer(response))
+                let Picture { svg, version } = pictures.get(&mut opened, short_code, look).await?;
+                let mut response = response::text(StatusCode::OK, "image/svg+xml", svg, Keep::ForGood);
+                response.extensions_mut().insert(PackedOnce);
+                Ok(opened.answer(response::with_version(response, &version)))
             }
             None => Ok(errors::not_found(&opened.visitor, opened.visit.id)),
         },
