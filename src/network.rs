@@ -63,6 +63,11 @@ impl ClientNetwork {
             IpAddr::V6(address) => Self((address.to_bits() >> 64) as u64),
         }
     }
+
+    /// The IPv6 network of 48 bits that it lies in, the most that a customer usually gets; an IPv4 address alone.
+    pub(crate) const fn site(self) -> Self {
+        if self.0 >> 32 == 0xffff { self } else { Self(self.0 & !0xffff) }
+    }
 }
 
 #[cfg(test)]

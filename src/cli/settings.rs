@@ -14,6 +14,7 @@ use hornbook::mcp::{MCP_PATH, McpSettings, Names};
 use hornbook::notices::Address;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
+use hornbook::payments::webhook::WEBHOOK_PATH;
 use hornbook::search::DepthWish;
 use hornbook::web::shell::PageSettings;
 
@@ -83,6 +84,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
+        kept_path: WEBHOOK_PATH,
         path_origins: (MCP_PATH.to_owned(), config.mcp.origins.iter().map(|origin| origin.0.clone()).collect()),
     })
 }

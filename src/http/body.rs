@@ -1,6 +1,6 @@
 //! Bodies of requests: whole, or refused. All bodies in memory together are bounded, and so are those of one client.
 //!
-//! A body takes its room when its head is there, before its bytes are, and gives it back when its request is answered.
+//! A body takes room for the bytes that are here, whatever its head promises, and gives it back when its request is answered.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,17 +22,32 @@ const ALL_BYTES_MAX: usize = 1024 * BODY_BYTES_MAX;
 /// No client can shut the others out.
 const CLIENT_BYTES_MAX: usize = ALL_BYTES_MAX / 6;
 
-/// Reads a body to its end. Over HTTP/1 the guard has it already.
-pub(super) async fn whole(body: Incoming, within: Duration) -> Result<Bytes, ApiError> {
+/// Beyond that, for the path that must not wait: a payment provider that is refused reports later, or never.
+const KEPT_BYTES: usize = 16 * BODY_BYTES_MAX;
+
+/// Reads a body to its end, into its share of the room. Over HTTP/1 the guard has it already, and its share.
+pub(super) async fn whole(body: Incoming, within: Duration, share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    match timeout(within, Limited::new(body, BODY_BYTES_MAX).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(body_too_large()),
-        Ok(Err(_)) => Err(ApiError::new(ErrorCode::BadRequest, "the body ended early; send all of it")),
-        Err(_) => Err(too_slow()),
+    timeout(within, collected(body, share)).await.unwrap_or_else(|_| Err(too_slow()))
+}
+
+async fn collected(body: Incoming, mut share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
+    let mut body = Limited::new(body, BODY_BYTES_MAX);
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+            true => body_too_large(),
+            false => ApiError::new(ErrorCode::BadRequest, "the body ended early; send all of it"),
+        })?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        whole.extend_from_slice(&bytes);
+        if let Some(share) = &mut share {
+            share.grow_to(whole.len())?;
+        }
     }
+    Ok(whole.into())
 }
 
 fn too_slow() -> ApiError {
@@ -50,23 +65,11 @@ struct Taken {
 }
 
 impl BodyRoom {
-    /// For a body of so many bytes. A proxy's connection has no client of its own.
-    pub(super) fn take(self: &Arc<Self>, client: Option<IpAddr>, bytes: usize) -> Result<Option<BodyShare>, ApiError> {
-        if bytes == 0 {
-            return Ok(None);
-        }
-        let client = client.map(ClientNetwork::of);
-        let mut taken = self.lock();
-        let all = taken.all + bytes;
-        let of_client = client.map_or(0, |client| taken.by_client.get(&client).copied().unwrap_or(0) + bytes);
-        if all > ALL_BYTES_MAX || of_client > CLIENT_BYTES_MAX {
-            return Err(too_many());
-        }
-        taken.all = all;
-        if let Some(client) = client {
-            taken.by_client.insert(client, of_client);
-        }
-        Ok(Some(BodyShare { room: Arc::clone(self), client, bytes }))
+    /// The share of a body, which has no bytes yet. A client is an IPv4 address or an IPv6 network of 48 bits, as customers
+    /// get them; a proxy's connection has none of its own.
+    pub(super) fn share(self: &Arc<Self>, client: Option<IpAddr>, is_kept: bool) -> BodyShare {
+        let client = client.map(|client| ClientNetwork::of(client).site());
+        BodyShare { room: Arc::clone(self), client, bytes: 0, is_kept }
     }
 
     fn lock(&self) -> MutexGuard<'_, Taken> {
@@ -84,6 +87,35 @@ pub(super) struct BodyShare {
     room: Arc<BodyRoom>,
     client: Option<ClientNetwork>,
     bytes: usize,
+    /// It may use the room that is kept.
+    is_kept: bool,
+}
+
+impl BodyShare {
+    /// Takes room until it has so many bytes.
+    pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        let mut taken = self.room.lock();
+        let all = taken.all + more;
+        let of_client = self.client.map_or(0, |client| taken.by_client.get(&client).copied().unwrap_or(0) + more);
+        let is_too_much = match self.is_kept {
+            true => all > ALL_BYTES_MAX + KEPT_BYTES,
+            false => all > ALL_BYTES_MAX || of_client > CLIENT_BYTES_MAX,
+        };
+        if is_too_much {
+            return Err(too_many());
+        }
+        taken.all = all;
+        if let Some(client) = self.client {
+            taken.by_client.insert(client, of_client);
+        }
+        drop(taken);
+        self.bytes = bytes;
+        Ok(())
+    }
 }
 
 impl Drop for BodyShare {
@@ -106,26 +138,43 @@ mod tests {
     fn bodies_are_bounded_in_total_and_by_client_and_give_their_room_back() {
         let room = Arc::new(BodyRoom::default());
         let client = |last: u8| Some(IpAddr::from([10, 0, 0, last]));
+        let take = |client: Option<IpAddr>, bytes: usize| {
+            let mut share = room.share(client, false);
+            share.grow_to(bytes).map(|()| share)
+        };
         let mut held = Vec::new();
-        while let Ok(share) = room.take(client(1), BODY_BYTES_MAX) {
+        while let Ok(share) = take(client(1), BODY_BYTES_MAX) {
             held.push(share);
         }
         assert_eq!(held.len(), CLIENT_BYTES_MAX / BODY_BYTES_MAX);
         for last in 2..=6 {
-            held.extend(
-                (0..CLIENT_BYTES_MAX / BODY_BYTES_MAX).map(|_| room.take(client(last), BODY_BYTES_MAX).unwrap()),
-            );
+            held.extend((0..CLIENT_BYTES_MAX / BODY_BYTES_MAX).map(|_| take(client(last), BODY_BYTES_MAX).unwrap()));
         }
         let left = ALL_BYTES_MAX - held.len() * BODY_BYTES_MAX;
-        held.push(room.take(None, left).unwrap());
+        held.push(take(None, left).unwrap());
         for other in [client(7), None] {
-            let refused = room.take(other, 1).err().unwrap();
+            let refused = take(other, 1).err().unwrap();
             assert_eq!((refused.code, refused.retry_after_sec), (ErrorCode::Overloaded, Some(1)));
-            assert!(room.take(other, 0).is_ok(), "a request without a body needs no room");
+            assert!(take(other, 0).is_ok(), "a request without a body needs no room");
         }
-        drop(held);
-        assert!(room.take(client(1), CLIENT_BYTES_MAX).is_ok());
+        let mut notice = room.share(client(7), true);
+        assert!(notice.grow_to(BODY_BYTES_MAX).is_ok(), "room is kept for it");
+        drop((held, notice));
+        assert!(take(client(1), CLIENT_BYTES_MAX).is_ok());
         let taken = room.lock();
         assert_eq!((taken.all, taken.by_client.len()), (0, 0));
+    }
+
+    #[test]
+    fn bytes_that_are_promised_take_no_room_and_networks_of_one_customer_count_as_one() {
+        let room = Arc::new(BodyRoom::default());
+        let of = |text: &str| room.share(Some(text.parse().unwrap()), false);
+        let _stalled: Vec<BodyShare> = (0..100_000).map(|_| of("2001:db8:1::1")).collect();
+        let mut first = of("2001:db8:1:2::1");
+        first.grow_to(1).unwrap();
+        first.grow_to(CLIENT_BYTES_MAX).unwrap();
+        first.grow_to(CLIENT_BYTES_MAX).unwrap();
+        assert!(of("2001:db8:1:ffff::1").grow_to(1).is_err());
+        assert!(of("2001:db8:2::1").grow_to(1).is_ok());
     }
 }

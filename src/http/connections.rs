@@ -135,8 +135,12 @@ impl Acceptor {
             },
         };
         // Boxed: the future that waits for requests would hold it several times.
-        let client = (!peer.is_proxy).then_some(peer.address);
-        let bodies = Bodies { room: Arc::clone(&self.app.bodies), client };
+        let bodies = Bodies {
+            room: Arc::clone(&self.app.bodies),
+            peer: peer.address,
+            proxies: peer.is_proxy.then(|| proxies.clone()),
+            kept_path: Arc::clone(&self.app.kept_path),
+        };
         let guard = Box::new(Guard::new(stream, *timeouts, Arc::default(), bodies));
         let connection = Arc::new(Connection {
             acceptor: Arc::clone(self),

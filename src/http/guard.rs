@@ -17,12 +17,15 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use super::body::{BodyRoom, BodyShare};
 use super::frames::FrameWatch;
 use super::head::{Head, WholeHead, method_of};
+use super::proxies::{FORWARDED_FOR, Proxies};
 use super::streams::{Streams, Use};
 use super::timeouts::{TimedStream, Timeouts};
 use crate::api::error::{ApiError, ErrorCode};
@@ -75,6 +78,7 @@ pub(super) struct Guard<S> {
     head: Head,
     /// How many bytes head and body of the current request have, once the head is complete.
     whole: Option<usize>,
+    head_bytes: usize,
     /// The room of its body, until it is answered.
     body: Option<BodyShare>,
     bodies: Bodies,
@@ -87,7 +91,37 @@ pub(super) struct Guard<S> {
 /// Where the bodies of a connection get their room, and whose they are.
 pub(super) struct Bodies {
     pub(super) room: Arc<BodyRoom>,
-    pub(super) client: Option<IpAddr>,
+    pub(super) peer: IpAddr,
+    /// If the peer is a proxy: each head names its client.
+    pub(super) proxies: Option<Proxies>,
+    /// Bodies to this path may use the room that is kept.
+    pub(super) kept_path: Arc<str>,
+}
+
+impl Bodies {
+    /// The share of the body that follows a whole head.
+    fn share(&self, head: &[u8]) -> BodyShare {
+        let client = match &self.proxies {
+            Some(proxies) => proxies.forwarded_for(&forwarded(head)),
+            None => Some(self.peer),
+        };
+        let path = head.strip_prefix(b"POST ").and_then(|rest| rest.strip_prefix(self.kept_path.as_bytes()));
+        self.room.share(client, path.is_some_and(|rest| matches!(rest.first(), Some(b' ' | b'?'))))
+    }
+}
+
+/// The headers of a head in which proxies name the client.
+fn forwarded(head: &[u8]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for line in head.split(|byte| *byte == b'\n') {
+        let Some(at) = line.iter().position(|byte| *byte == b':') else { continue };
+        if line[..at].eq_ignore_ascii_case(FORWARDED_FOR.as_bytes())
+            && let Ok(value) = HeaderValue::from_bytes(line[at + 1..].trim_ascii())
+        {
+            headers.append(FORWARDED_FOR, value);
+        }
+    }
+    headers
 }
 
 /// What a client sent.
@@ -137,6 +171,7 @@ impl<S> Guard<S> {
             is_half_closed: false,
             head: Head::default(),
             whole: None,
+            head_bytes: 0,
             body: None,
             bodies,
             is_head_timed: true,
@@ -169,15 +204,17 @@ impl<S> Guard<S> {
             match self.head.read(&self.held) {
                 Ok(Some(WholeHead { bytes, body_bytes })) => {
                     self.head = Head::default();
-                    match self.bodies.room.take(self.bodies.client, body_bytes) {
-                        Ok(share) => self.body = share,
-                        Err(error) => return Ok(Some(self.refuse(error))),
-                    }
-                    self.whole = Some(bytes + body_bytes);
+                    self.body = (body_bytes > 0).then(|| self.bodies.share(&self.held[..bytes]));
+                    (self.head_bytes, self.whole) = (bytes, Some(bytes + body_bytes));
                 }
                 Ok(None) => return Ok(None),
                 Err(error) => return Ok(Some(self.refuse(error))),
             }
+        }
+        if let (Some(whole), Some(body)) = (self.whole, &mut self.body)
+            && let Err(error) = body.grow_to(self.held.len().min(whole) - self.head_bytes)
+        {
+            return Ok(Some(self.refuse(error)));
         }
         // hyper gets the head when the body is here too, and never waits for a client.
         Ok(self.whole.take_if(|whole| *whole <= self.held.len()).map(|whole| {
@@ -433,8 +470,34 @@ mod tests {
         });
     }
 
+    #[test]
+    fn bodies_through_a_proxy_are_those_of_the_client_that_it_names() {
+        let proxies = Proxies { networks: vec!["127.0.0.1".parse().unwrap()], announce: false };
+        let bodies = Bodies { proxies: Some(proxies), ..bodies() };
+        let whole = 1 << 20;
+        let fill = |client: &str, path: &str| {
+            let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\nX-FORWARDED-For: 10.9.9.9, {client}\r\n\r\n");
+            let mut shares = Vec::new();
+            for _ in 0..20 {
+                let mut share = bodies.share(head.as_bytes());
+                if share.grow_to(whole).is_err() {
+                    break;
+                }
+                shares.push(share);
+            }
+            shares
+        };
+        let first = fill("192.0.2.1", "/a");
+        assert_eq!(first.len(), 10, "a sixth of 64 MB");
+        let others: Vec<_> = (2..9).map(|last| fill(&format!("192.0.2.{last}"), "/a")).collect();
+        assert_eq!(others.iter().map(Vec::len).sum::<usize>(), 54, "all of the rest");
+        assert!(fill("192.0.2.99", "/noticesx").is_empty());
+        assert_eq!(fill("192.0.2.99", "/notices?x").len(), 1, "room is kept for this path");
+    }
+
     fn bodies() -> Bodies {
-        Bodies { room: Arc::default(), client: None }
+        let peer = IpAddr::from([127, 0, 0, 1]);
+        Bodies { room: Arc::default(), peer, proxies: None, kept_path: Arc::from("/notices") }
     }
 
     async fn arrived(guard: &mut Guard<DuplexStream>) -> Arrived {

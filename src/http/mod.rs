@@ -45,7 +45,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
@@ -60,7 +60,7 @@ use crate::api::operation::Operation;
 use crate::api::service::Service;
 use crate::clock::UnixMillis;
 use crate::door::{Door, Methods, ToldError, Visit, bearer, idempotency_key};
-use body::{BodyRoom, BodyShare};
+use body::BodyRoom;
 use cross_origin::Origins;
 use documents::Documents;
 use gate::CheckedRequest;
@@ -75,7 +75,6 @@ use request_id::RequestIds;
 pub use request_log::Observers;
 use request_log::RequestLine;
 use routes::{Target, route};
-use rules::BODY_BYTES_MAX;
 pub use timeouts::Timeouts;
 pub use tls::{Tls, TlsError, TlsFiles};
 
@@ -95,6 +94,8 @@ pub struct HttpSettings {
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<String>,
+    /// Room is kept for the bodies of this path: what sends them is not to be refused.
+    pub kept_path: &'static str,
     /// A path, and the origins that may call there besides.
     pub path_origins: (String, Vec<String>),
     /// Requests per minute from one address to what needs no key. None: no limit.
@@ -196,6 +197,7 @@ struct App {
     /// For the body of a request.
     body_within: Duration,
     bodies: Arc<BodyRoom>,
+    kept_path: Arc<str>,
     draining: AtomicBool,
 }
 
@@ -217,6 +219,7 @@ impl App {
             open_rate: settings.open_per_minute.map(OpenRate::new),
             body_within: settings.timeouts.head,
             bodies: Arc::default(),
+            kept_path: Arc::from(settings.kept_path),
             draining: AtomicBool::new(false),
             service,
         }
@@ -235,10 +238,10 @@ impl App {
         });
         let corpus = self.service.corpus();
         // Read even where the request is refused: over HTTP/1 the next one stands behind it.
-        let (_room, body) = match self.room_over_http2(head.version, &body, client) {
-            Ok(room) => (room, body::whole(body, self.body_within).await),
-            Err(error) => (None, Err(error)),
-        };
+        // Over HTTP/1 the guard has taken the room.
+        let mut room = (head.version == Version::HTTP_2)
+            .then(|| self.bodies.share(Some(client), head.uri.path() == &*self.kept_path));
+        let body = body::whole(body, self.body_within, room.as_mut()).await;
         let response = match refused.map_or(body, Err) {
             Err(error) => answer::failed(&error.into(), &id, None),
             Ok(body) => {
@@ -264,18 +267,6 @@ impl App {
             let error = ToldError { status, message, request_id: id };
             self.doors.iter().find_map(|door| door.error_page(&error))
         })
-    }
-
-    /// The room of a body that is still to be read. Over HTTP/1 the guard has both.
-    fn room_over_http2(
-        &self,
-        version: Version,
-        body: &Incoming,
-        client: IpAddr,
-    ) -> Result<Option<BodyShare>, ApiError> {
-        let bytes =
-            body.size_hint().exact().map_or(BODY_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        if version == Version::HTTP_2 { self.bodies.take(Some(client), bytes.min(BODY_BYTES_MAX)) } else { Ok(None) }
     }
 
     /// The answer to a request of HTTP/1 whose head is refused.

@@ -36,12 +36,13 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
     let protocols = Arc::new(Protocols::new(Arc::clone(&app.observers.clock)));
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, peer)) = listener.accept().await else {
             tokio::time::sleep(super::connections::PAUSE_AFTER_FAILED_ACCEPT).await;
             continue;
         };
         let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
-        let bodies = Bodies { room: Arc::clone(&app.bodies), client: None };
+        let (room, kept_path) = (Arc::clone(&app.bodies), Arc::clone(&app.kept_path));
+        let bodies = Bodies { room, peer: peer.ip(), proxies: None, kept_path };
         let guard = Box::new(Guard::new(stream, TIMEOUTS, Arc::default(), bodies));
         tokio::spawn(async move {
             let service = service_fn(|request| {

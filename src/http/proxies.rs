@@ -17,6 +17,8 @@ const LINE_1_BYTES_MAX: usize = 107;
 /// Addresses take 36 bytes. Extensions behind them are skipped.
 const BODY_2_BYTES_MAX: usize = 2048;
 
+pub(super) const FORWARDED_FOR: &str = "x-forwarded-for";
+
 /// Networks of proxies.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Proxies {
@@ -32,7 +34,7 @@ impl Proxies {
 
     /// The client of a request that came through a proxy: the last address that is not a trusted proxy, if any.
     pub(super) fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
         let entries: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
         for entry in entries.iter().rev() {
             // Whoever wrote an invalid entry also wrote those before it.

@@ -129,6 +129,7 @@ impl House {
             proxies: Proxies::default(),
             tls: None,
             cross_origins: Vec::new(),
+            kept_path: "/api/v1/billing/webhook",
             path_origins: ("/api/mcp".to_owned(), vec!["https://agents.example".to_owned()]),
             open_per_minute: None,
         };
