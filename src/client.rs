@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,6 +71,13 @@ impl Server {
         });
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         Ok((Self { address: format!("{name}:{port}"), host: authority.to_string(), tls: tls.transpose()? }, path))
+    }
+
+    /// Whether nobody on the way can read what is sent: it is encrypted, or stays on this machine.
+    pub fn is_private(&self) -> bool {
+        let name = self.address.rsplit_once(':').map_or(&*self.address, |(name, _)| name).trim_matches(['[', ']']);
+        let is_here = name.parse::<IpAddr>().map_or(name.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback());
+        self.tls.is_some() || is_here
     }
 
     /// Host and port, for messages.

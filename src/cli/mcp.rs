@@ -47,6 +47,10 @@ pub(crate) struct McpCommand {
     /// PEM file of the certificates that the service may have, or that lead to its own [default: those of the system]
     #[arg(long, value_name = "FILE", requires = "server")]
     ca: Option<PathBuf>,
+
+    /// Send the key without encryption to an http:// URL of another machine
+    #[arg(long, requires = "server")]
+    plain: bool,
 }
 
 impl McpCommand {
@@ -76,7 +80,15 @@ impl McpCommand {
         let trust = self.ca.clone().map_or(Trust::System, Trust::File);
         let (server, path) = Server::with_path(url, &trust)?;
         let path = if path == "/" { MCP_PATH.to_owned() } else { path };
-        Ok(Forward::new(server, path, self.key()?))
+        let key = self.key()?;
+        if key.is_some() && !self.plain && !server.is_private() {
+            return Err(format!(
+                "{url} is not encrypted, and everybody on the way could read the key; use https://, or --plain if the \
+                 network is yours"
+            )
+            .into());
+        }
+        Ok(Forward::new(server, path, key))
     }
 
     fn key(&self) -> Result<Option<String>, Box<dyn Error>> {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -130,6 +130,18 @@ fn a_cancelled_request_gets_no_answer_and_the_others_do() {
     let ids: Vec<u64> = answers.iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
     assert!(ids.contains(&0) && ids.contains(&99), "{ids:?}");
     assert!(ids.len() < 51, "some were cancelled in time: {ids:?}");
+}
+
+#[test]
+fn a_key_is_not_sent_in_clear_to_another_machine() {
+    for (url, is_refused) in [("http://192.0.2.1", true), ("http://127.0.0.1:1", false), ("http://localhost:1", false)]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+        command.args(["mcp", "--server", url]).env("HORNBOOK_KEY", "hb_live_x").stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((!output.status.success(), told.contains("could read the key")), (is_refused, is_refused), "{told}");
+    }
 }
 
 #[test]
