@@ -33,6 +33,8 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
     assert!(accounts.refund_purchase(bulk.id, "again".to_owned(), &act).is_err());
     accounts.adjust(owner.account, -1000, "correction".to_owned(), &act).unwrap();
     assert!(accounts.adjust(owner.account, -1, "too much".to_owned(), &act).is_err());
+    let huge = accounts.adjust(owner.account, -90_000_000_000, "a slip".to_owned(), &act).unwrap_err().to_string();
+    assert!(huge.contains("the amount is 90000000000; give between 1 and"), "{huge}");
 
     let wish = OrderWish {
         account: owner.account,

@@ -84,7 +84,7 @@ impl Accounts {
     pub(super) fn grant_on_approval(&self) -> Result<Credits, ChangeError> {
         let grant = self.settings().tariff.free.credits_on_approval;
         if grant.0 > 0 {
-            check_amount(grant)?;
+            check_amount(grant.0.into())?;
         }
         Ok(grant)
     }

@@ -49,9 +49,9 @@ pub(super) fn note(act: &Act, reason: String) -> Result<Note, ChangeError> {
     Ok(Note { actor: act.actor.clone(), reason })
 }
 
-pub(super) fn check_amount(credits: Credits) -> Result<(), ChangeError> {
-    if (1..=CREDITS_MAX).contains(&credits.0) {
-        return Ok(());
-    }
-    Err(ChangeError::Refused(format!("the amount is {credits}; give between 1 and {CREDITS_MAX} credits")))
+pub(super) fn check_amount(credits: u64) -> Result<Credits, ChangeError> {
+    let checked = u32::try_from(credits).ok().filter(|credits| (1..=CREDITS_MAX).contains(credits));
+    checked.map(Credits).ok_or_else(|| {
+        ChangeError::Refused(format!("the amount is {credits}; give between 1 and {CREDITS_MAX} credits"))
+    })
 }

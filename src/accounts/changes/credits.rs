@@ -23,14 +23,13 @@ impl Accounts {
         reason: String,
         act: &Act,
     ) -> Result<EntryNumber, ChangeError> {
-        check_amount(credits)?;
+        check_amount(credits.0.into())?;
         self.credit(id, EntryKind::Grant, credits, reason, act)
     }
 
     /// Corrects a balance in either direction, with a reason; never below zero.
     pub fn adjust(&self, id: AccountId, credits: i64, reason: String, act: &Act) -> Result<EntryNumber, ChangeError> {
-        let amount = u32::try_from(credits.unsigned_abs()).map(Credits).unwrap_or(Credits(u32::MAX));
-        check_amount(amount)?;
+        let amount = check_amount(credits.unsigned_abs())?;
         if credits > 0 {
             return self.credit(id, EntryKind::Adjustment, amount, reason, act);
         }

@@ -188,7 +188,7 @@ fn new_purchase(
     terms: &Pack,
     act: &Act,
 ) -> Result<PurchaseRecord, ChangeError> {
-    check_amount(terms.credits)?;
+    check_amount(terms.credits.0.into())?;
     account(poster, owner)?;
     let mut ids = last_ids(poster)?;
     ids.purchase += 1;
