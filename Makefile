@@ -14,6 +14,9 @@ SOURCES ?= ../shared/corpora
 # How often the server is killed under HTTP load; the tests do it 12 times.
 KILLS ?= 100
 
+# How many random histories of payments are compared with the model; the tests compare 400.
+PAYMENTS ?= 10000
+
 # How many power cuts of the state file are tried; the tests try 20,000.
 CUTS ?= 100000
 
@@ -23,13 +26,14 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny kills power-cuts slow-clients smuggling unit-score documents naics model no-encoder quality conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny kills power-cuts payments slow-clients smuggling unit-score documents naics model no-encoder quality conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 concurrent HTTP clients'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
+	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
 	@echo 'make unit-score    how exposed the systemd unit is, at most 1.5; installs systemd from Debian'
@@ -58,6 +62,9 @@ deny:
 
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test --workspace --test accounts_process -- --nocapture killed_under_load
+
+payments:
+	HORNBOOK_TEST_PAYMENTS=$(PAYMENTS) cargo test --test payments nothing_differs
 
 power-cuts:
 	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --workspace --test accounts_power_cuts

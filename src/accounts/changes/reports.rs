@@ -236,7 +236,14 @@ fn counted(
     let Some(payment) = record.payment.clone() else { return Ok(None) };
     match payments::paid_by(poster, &payment)? {
         None => Ok(None),
-        Some(paid) if paid == record.pays => Ok(Some((ReportResult::Known, None))),
+        Some(paid) if paid == record.pays => {
+            let Payable::Purchase(id) = paid else { return Ok(Some((ReportResult::Known, None))) };
+            // What was refunded before we heard of the payment.
+            match reverse(poster, record, id, act, "reported before the payment")? {
+                0 => Ok(Some((ReportResult::Known, None))),
+                back => Ok(Some((ReportResult::Applied, Some((account(poster, record.account)?, back))))),
+            }
+        }
         Some(paid) => problem(poster, record, act, payments::already_paid(&payment, paid)).map(Some),
     }
 }
