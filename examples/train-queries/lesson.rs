@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use hornbook::random::SplitMix64;
 use hornbook::search::evaluate::ReadyQuery;
-use hornbook_corpus::embed::{DIMS, TokenId, Vector, embedder};
+use hornbook_corpus::embed::{DIMS, TokenId, embedder};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 
 use super::table::{Row, Table, add, dot};
 
-/// How sharply the best passage is told from the others.
+/// The temperature of the softmax over passages: the lower, the more the best passage stands out.
 const TEMPERATURE: f32 = 0.03;
-/// How many passages a query is told from: the nearest.
+/// How many of the nearest passages a query is compared with.
 const PASSAGES: usize = 400;
 const PASSAGES_OF_HEADINGS: usize = 200;
 /// What a query of headings or extracts counts.
@@ -193,6 +193,6 @@ impl Lesson {
         let codes = corpus.snapshot.vectors.rows().view().codes(chunk.0);
         let row: Row = std::array::from_fn(|place| f32::from(codes[place]));
         let length = dot(&row, &row).sqrt().max(1e-9);
-        Vector(row.map(|component| component / length)).0
+        row.map(|component| component / length)
     }
 }

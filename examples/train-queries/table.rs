@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hornbook_corpus::embed::{DIMS, TOKEN_COUNT, TokenId, embedder};
+use hornbook_corpus::embed::{DIMS, TOKEN_COUNT, TokenId, Vector, embedder};
 
 use super::lesson::Gradient;
 
@@ -130,13 +130,7 @@ impl Update {
 }
 
 pub(super) fn dot(a: &Row, b: &Row) -> f32 {
-    let mut sums = [0.0_f32; 8];
-    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum()
+    Vector(*a).dot(&Vector(*b))
 }
 
 pub(super) fn add(sum: &mut Row, times: f32, row: &Row) {
