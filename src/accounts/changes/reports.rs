@@ -182,13 +182,13 @@ fn paid(
     record: &mut CheckoutRecord,
     act: &Act,
 ) -> Result<(ReportResult, Effect), ChangeError> {
+    if let Some(result) = counted(poster, record, act)? {
+        return Ok(result);
+    }
     let id = match record.pays {
         Payable::Purchase(id) => id,
         Payable::Order(id) => return order_paid(poster, record, id, act),
     };
-    if let Some(told) = counted(poster, record, act)? {
-        return Ok(told);
-    }
     let mut bought = purchase(poster, id)?;
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
         let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
@@ -213,9 +213,6 @@ fn order_paid(
         let text = format!("it was paid by {}, though the order was discarded; refund it", payment_of(record));
         return problem(poster, record, act, text);
     };
-    if let Some(told) = counted(poster, record, act)? {
-        return Ok(told);
-    }
     if ordered.payment.is_some() {
         let text = format!("it was paid by {}, though it was paid before; refund it", payment_of(record));
         return problem(poster, record, act, text);
@@ -226,8 +223,8 @@ fn order_paid(
     Ok((ReportResult::Applied, None))
 }
 
-/// What a report comes to whose payment paid something already: nothing if it is the same thing, such as one that the operator
-/// confirmed by hand before the report came.
+/// The result of a report whose payment paid something already. If it paid the same thing, because the operator confirmed it
+/// by hand first, only refunds that were reported before are left to do.
 fn counted(
     poster: &mut Poster<'_>,
     record: &mut CheckoutRecord,
@@ -238,7 +235,6 @@ fn counted(
         None => Ok(None),
         Some(paid) if paid == record.pays => {
             let Payable::Purchase(id) = paid else { return Ok(Some((ReportResult::Known, None))) };
-            // What was refunded before we heard of the payment.
             match reverse(poster, record, id, act, "reported before the payment")? {
                 0 => Ok(Some((ReportResult::Known, None))),
                 back => Ok(Some((ReportResult::Applied, Some((account(poster, record.account)?, back))))),
