@@ -1,5 +1,5 @@
-//! Characters that nobody sees. In a name they make two texts look the same, turn what stands beside them around, or
-//! steer a terminal.
+//! Invisible characters. In a name they make two texts look the same, reverse the order of the letters around them, or
+//! control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -16,26 +16,26 @@ pub(crate) fn is_hidden(letter: char) -> bool {
             | '\u{e0020}'..='\u{e007f}')
 }
 
-/// What is wrong with a text that has a hidden character, for whoever gave it.
+/// Why a text with a hidden character is refused, in words for its author. None if it has none.
 pub(crate) fn fault_of(text: &str) -> Option<String> {
     let hidden = text.chars().find(|letter| is_hidden(*letter))?;
     Some(format!("holds U+{:04X}, a control or invisible character; leave it out", u32::from(hidden)))
 }
 
-/// A text with such characters by their numbers, for a terminal.
-pub(crate) fn told(text: &str) -> Cow<'_, str> {
+/// The text with its hidden characters as numbers, for a terminal.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }
-    let mut told = String::with_capacity(text.len() + 8);
+    let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         if is_hidden(letter) {
-            let _ = write!(told, "<U+{:04X}>", u32::from(letter));
+            let _ = write!(escaped, "<U+{:04X}>", u32::from(letter));
         } else {
-            told.push(letter);
+            escaped.push(letter);
         }
     }
-    told.into()
+    escaped.into()
 }
 
 #[cfg(test)]
@@ -43,15 +43,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_told_by_its_number() {
+    fn hidden_characters_are_refused_and_shown_by_number() {
         for hidden in ['\u{202e}', '\u{200b}', '\u{feff}', '\u{ad}', '\u{2028}', '\n', '\u{1b}', '\u{9b}', '\u{2066}'] {
             assert!(is_hidden(hidden), "{hidden:?}");
             let text = format!("Acme{hidden} LLC");
             assert!(fault_of(&text).unwrap().contains(&format!("U+{:04X}", u32::from(hidden))), "{hidden:?}");
-            assert_eq!(told(&text), format!("Acme<U+{:04X}> LLC", u32::from(hidden)));
+            assert_eq!(escaped(&text), format!("Acme<U+{:04X}> LLC", u32::from(hidden)));
         }
         for plain in ["Café Ünïon — “Ł” & Söhne, 東京 LLC", "", "e\u{301}"] {
-            assert_eq!((fault_of(plain), told(plain)), (None, plain.into()));
+            assert_eq!((fault_of(plain), escaped(plain)), (None, plain.into()));
         }
     }
 }

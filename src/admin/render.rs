@@ -71,7 +71,7 @@ fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::Array(rows) if rows.is_empty() => "none".to_owned(),
-        Value::String(text) => hidden::told(text).into_owned(),
+        Value::String(text) => hidden::escaped(text).into_owned(),
         other => other.to_string(),
     }
 }
