@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, OrderId, PurchaseId};
-use crate::accounts::records::{AccountStatus, ActRecord, OrderStage, Payable, PurchaseStatus};
+use crate::accounts::records::{AccountStatus, ActRecord, OrderStage, Payable};
 use crate::client::{ClientError, Limits, Request, Server, send_once};
 use crate::clock::{Clock, Now, UnixMillis};
 use crate::hex;
@@ -66,12 +66,10 @@ impl Notice {
     pub fn of_all_that_waits(accounts: &Accounts, now: Now) -> Result<Vec<Self>, ChangeError> {
         let mut waiting: Vec<(UnixMillis, &'static str, String)> = Vec::new();
         // A purchase by card waits for its customer.
-        for purchase in accounts.purchases()?.into_iter().filter(|purchase| purchase.checkout.is_none()) {
-            if purchase.status == PurchaseStatus::Requested {
-                waiting.push((purchase.requested_at, PURCHASE_WAITING, purchase.id.to_string()));
-            }
+        for purchase in accounts.waiting_purchases()?.into_iter().filter(|purchase| purchase.checkout.is_none()) {
+            waiting.push((purchase.requested_at, PURCHASE_WAITING, purchase.id.to_string()));
         }
-        for checkout in accounts.checkouts()?.into_iter().filter(|checkout| checkout.problem.is_some()) {
+        for checkout in accounts.payment_problems()? {
             let paid_for = match checkout.pays {
                 Payable::Purchase(id) => id.to_string(),
                 Payable::Order(id) => id.to_string(),
@@ -79,7 +77,7 @@ impl Notice {
             waiting.push((checkout.opened_at, PAYMENT_PROBLEM, paid_for));
         }
         // The operator knows of an order that they have moved on.
-        for order in accounts.orders()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
+        for order in accounts.orders_under_way()?.into_iter().filter(|order| order.stage() <= OrderStage::Setup) {
             let since = order.stages.last().map_or(now.wall, |reached| reached.at);
             waiting.push((since, ORDER_WAITING, order.id.to_string()));
         }
@@ -270,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_notice_has_an_id_and_nothing_of_a_customer() {
-        let notice = Notice::of(&act("account create", "acct-7, Jane Roe")).unwrap();
+        let notice = Notice::of(&act("account create", "acct-7")).unwrap();
         assert_eq!(notice.body(), r#"{"at":"2026-05-14T12:00:00Z","id":"acct-7","kind":"account.waiting"}"#);
         let kind = |what, on| Notice::of(&act(what, on)).map(|notice| notice.kind);
         assert_eq!(kind("purchase request", "buy-3 of acct-1, pack pro"), Some("purchase.waiting"));

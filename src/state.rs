@@ -1,6 +1,6 @@
 //! The state file, `state.redb`, with accounts, keys, wallets, the ledger, orders and sessions.
 //!
-//! This layer has tables and checksummed records, and creates, opens, checks, copies and restores the file safely. It
+//! This layer has tables of checksummed records with indexes, and creates, opens, checks, copies and restores the file safely. It
 //! does not know what a credit is. Main types: [`State`] (an open file), [`Medium`] (where its bytes are), [`Table`],
 //! `Writing` and `Reading` (the two kinds of transaction).
 //!
@@ -12,6 +12,7 @@ pub(crate) mod codec;
 pub(crate) mod copy;
 mod error;
 mod files;
+mod index;
 mod lock;
 mod mark;
 mod medium;
@@ -25,6 +26,7 @@ mod transaction;
 pub(crate) use copy::restore;
 pub use error::{DamageKind, StateError};
 pub use files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory};
+pub(crate) use index::Index;
 pub use lock::{DataLock, exposure};
 pub use mark::{Mark, MarkFile};
 pub use medium::{FileMedium, Medium};

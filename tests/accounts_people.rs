@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::{EndSessions, LinkAnswer, LinkView, Proof, SESSIONS_MAX, SignUp};
+use hornbook::accounts::changes::{EndSessions, KeyWish, LinkAnswer, LinkView, Proof, SESSIONS_MAX, SignUp};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
 use hornbook::accounts::ids::{AccountId, Credits};
@@ -184,8 +184,20 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     assert!(place.who(&of_jane).is_none());
     place.accounts().approve_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none(), "what was signed out stays so");
+    let wish = KeyWish {
+        account: john.account(),
+        name: "key of john".to_owned(),
+        kind: KeyKind::Live,
+        scopes: ScopeSet::ALL,
+        expires_at: None,
+    };
+    let key = place.accounts().create_key(wish, &act, &mut SeededEntropy(77)).unwrap().record.id;
+    place.accounts().revoke_key(key, &act).unwrap();
     place.accounts().delete_account(john, &act).unwrap();
     for _ in 0..2 {
+        let acts = format!("{:?}", place.accounts().acts(1000).unwrap());
+        assert!(acts.contains(&john.account().to_string()) && !acts.contains("john"), "{acts}");
+        assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.name == "deleted"));
         assert!(place.who(&of_john).is_none() && place.accounts().prove("john", PASSWORD).is_none());
         assert!(place.accounts().person(john.account()).is_none());
         let record = place.accounts().account(john.account(), read(&place.clock)).unwrap().record;

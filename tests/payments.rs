@@ -192,7 +192,7 @@ fn money_that_does_not_fit_is_never_credited_and_waits_for_the_operator() {
         let result = shop.report(report.clone());
         assert!(matches!(result, ReportResult::Problem(_)), "{result:?}");
         assert_eq!(shop.report(report), ReportResult::Known, "told once");
-        assert!(accounts.checkout(checkout).unwrap().unwrap().problem.is_some());
+        assert!(accounts.checkout(checkout).unwrap().unwrap().problems.len() == 1);
         assert_eq!(shop.status(&bought), PurchaseStatus::Requested);
         accounts.cancel_purchase(bought.id, &act(shop.now)).unwrap();
     };
@@ -225,7 +225,7 @@ fn a_payment_counts_once_whoever_reports_it() {
     let payment = format!("pi_{}", bought.id);
     accounts.pay_purchase(bought.id, Some(payment.clone()), &act(shop.now)).unwrap();
     assert_eq!(shop.report(paid(&bought)), ReportResult::Known, "the same payment of the same purchase");
-    assert!(accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().problem.is_none());
+    assert!(accounts.checkout(bought.checkout.unwrap()).unwrap().unwrap().problems.is_empty());
     assert_eq!(shop.wallet(), 1000);
     // Its refund is that of the payment which was credited.
     assert_eq!(shop.report(refunded(&bought, 500)), ReportResult::Applied);

@@ -294,16 +294,9 @@ pub(crate) fn read_all(reading: &Reading) -> Result<Vec<(RecordKey, IdempotencyR
 /// Removes from the file up to `most` records from before `before`; true when more may be left.
 pub(crate) fn expire(writing: &mut Writing, before: UnixMillis, most: usize) -> Result<bool, StateError> {
     let limit = (before.0 as u64 ^ 1 << 63).to_be_bytes();
-    let mut expired: Vec<Vec<u8>> = Vec::new();
-    writing.scan(Table::IdempotencyAges, &[], &mut |key, _| {
-        let due = key.len() == 28 && key[..8] < limit[..] && expired.len() < most;
-        if due {
-            expired.push(key.to_vec());
-        }
-        Ok(due)
-    })?;
+    let expired = writing.keys_before(Table::IdempotencyAges, &limit, most)?;
     for age in &expired {
-        let record = &age[8..];
+        let record = age.get(8..).unwrap_or_default();
         // The key may have been used again since; then its record is younger than this age.
         let stored = writing.get(Table::Idempotency, record)?;
         let stored = stored.and_then(|bytes| IdempotencyRecord::from_bytes(&bytes).ok());

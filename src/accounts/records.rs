@@ -12,7 +12,7 @@ use super::sealing::Sealed;
 use super::tier::{PackName, Tier};
 use crate::clock::{Day, UnixMillis};
 use crate::state::codec::{Decoder, Encoder, Malformed};
-use crate::state::{Reading, StateError, Table, Writing};
+use crate::state::{Index, Reading, StateError, Table, Writing};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -120,8 +120,8 @@ pub struct CheckoutRecord {
     pub payment: Option<String>,
     pub refunded_cents: u32,
     pub disputes: Vec<DisputeRecord>,
-    /// What the operator has to look at.
-    pub problem: Option<String>,
+    /// What the operator has to look at, the oldest first.
+    pub problems: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -313,6 +313,23 @@ pub(crate) fn get_json<T: DeserializeOwned>(
     key: &[u8],
 ) -> Result<Option<T>, StateError> {
     writing.get(table, key)?.map(|payload| from_json(table, key, &payload)).transpose()
+}
+
+/// The records that an index finds for an owner.
+pub(crate) fn owned_json<T: DeserializeOwned>(
+    writing: &Writing,
+    index: Index,
+    owner: &impl std::fmt::Display,
+) -> Result<Vec<T>, StateError> {
+    all_from_json(index, &writing.owned_by(index, &owner.to_string())?)
+}
+
+/// What an index found, read.
+pub(crate) fn all_from_json<T: DeserializeOwned>(
+    index: Index,
+    found: &[(Vec<u8>, Vec<u8>)],
+) -> Result<Vec<T>, StateError> {
+    found.iter().map(|(key, payload)| from_json(index.table(), key, payload)).collect()
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(

@@ -1,6 +1,8 @@
 //! What of the state is sealed, whether or not its key is there: open drafts, and the intakes of orders.
 
+use super::ids::OrderId;
 use super::records::{DraftRecord, DraftState, OrderRecord, from_json};
+use crate::clock::UnixMillis;
 use crate::state::{Reading, StateError, Table};
 
 /// How much is sealed.
@@ -11,22 +13,39 @@ pub struct SealedCount {
 }
 
 impl SealedCount {
-    pub(crate) fn of(reading: &Reading) -> Result<Self, StateError> {
-        let mut count = Self::default();
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// The records that are sealed, or hold something sealed.
+#[derive(Default)]
+pub(crate) struct SealedRecords {
+    /// Key and time of expiry of each open draft.
+    pub(crate) drafts: Vec<(Vec<u8>, UnixMillis)>,
+    /// The orders with an intake.
+    pub(crate) intakes: Vec<OrderId>,
+}
+
+impl SealedRecords {
+    pub(crate) fn read(reading: &Reading) -> Result<Self, StateError> {
+        let mut sealed = Self::default();
         reading.scan(Table::Drafts, &[], &mut |key, payload| {
             let draft: DraftRecord = from_json(Table::Drafts, key, payload)?;
-            count.drafts += usize::from(matches!(draft.state, DraftState::Open(_)));
+            if matches!(draft.state, DraftState::Open(_)) {
+                sealed.drafts.push((key.to_vec(), draft.expires_at));
+            }
             Ok(true)
         })?;
         reading.scan(Table::Orders, &[], &mut |key, payload| {
             let order: OrderRecord = from_json(Table::Orders, key, payload)?;
-            count.intakes += usize::from(order.intake.is_some());
+            sealed.intakes.extend(order.intake.is_some().then_some(order.id));
             Ok(true)
         })?;
-        Ok(count)
+        Ok(sealed)
     }
 
-    pub(crate) fn is_none(self) -> bool {
-        self == Self::default()
+    pub(crate) fn count(&self) -> SealedCount {
+        SealedCount { drafts: self.drafts.len(), intakes: self.intakes.len() }
     }
 }

@@ -10,7 +10,7 @@ use super::error::ChangeError;
 use super::idempotency::Retries;
 use super::queue::Queue;
 use super::records::ActRecord;
-use super::sealed::SealedCount;
+use super::sealed::{SealedCount, SealedRecords};
 use super::sealing::SealKey;
 use super::settings::Settings;
 use crate::state::{Medium, Reading, SEAL_KEY_BYTES, State, StateError};
@@ -94,7 +94,7 @@ impl Shared {
     }
 
     fn refuse_if_anything_is_sealed(&self) -> Result<(), ChangeError> {
-        let count = self.with_reading(SealedCount::of)?;
+        let count = self.with_reading(SealedRecords::read)?.count();
         if count.is_none() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
 use super::Accounts;
@@ -11,9 +12,11 @@ use super::ledger::entry::{Entry, EntryKind};
 use super::ledger::load::{entries_from, newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
-use super::records::{AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, read_all_json, read_json};
+use super::records::{
+    AccountRecord, CheckoutRecord, KeyRecord, OrderRecord, PurchaseRecord, all_from_json, read_all_json, read_json,
+};
 use crate::clock::{Now, UnixMillis};
-use crate::state::{StateError, Table};
+use crate::state::{Index, StateError, Table};
 
 /// An account with what it can spend.
 #[derive(Clone, Debug)]
@@ -92,6 +95,39 @@ impl Accounts {
     pub fn key_record(&self, id: KeyId) -> Result<KeyRecord, ChangeError> {
         let directory = self.shared.directory();
         directory.key(id).map(|key| key.record()).ok_or_else(|| ChangeError::not_found("key", id))
+    }
+
+    /// An account's newest purchases, newest first.
+    pub fn newest_purchases(&self, account: AccountId, count: usize) -> Result<Vec<PurchaseRecord>, ChangeError> {
+        let (index, owner) = (Index::Purchases, account.to_string());
+        let found = self.shared.with_reading(|reading| reading.newest_owned_by(index, &owner, count))?;
+        Ok(all_from_json(index, &found)?)
+    }
+
+    /// The purchases that wait for their payment, in the order in which they were requested.
+    pub fn waiting_purchases(&self) -> Result<Vec<PurchaseRecord>, ChangeError> {
+        let mut found: Vec<PurchaseRecord> = self.indexed(Index::WaitingPurchases)?;
+        found.sort_by_key(|purchase| purchase.id);
+        Ok(found)
+    }
+
+    /// The checkouts with a problem that the operator has to look at, the oldest first.
+    pub fn payment_problems(&self) -> Result<Vec<CheckoutRecord>, ChangeError> {
+        let mut found: Vec<CheckoutRecord> = self.indexed(Index::PaymentProblems)?;
+        found.sort_by_key(|checkout| checkout.opened_at);
+        Ok(found)
+    }
+
+    /// The orders that are not completed; the one that waits for longest comes first.
+    pub fn orders_under_way(&self) -> Result<Vec<OrderRecord>, ChangeError> {
+        let mut found: Vec<OrderRecord> = self.indexed(Index::OrdersUnderWay)?;
+        found.sort_by_key(|order| order.stages.last().map(|reached| reached.at));
+        Ok(found)
+    }
+
+    fn indexed<T: DeserializeOwned>(&self, index: Index) -> Result<Vec<T>, ChangeError> {
+        let found = self.shared.with_reading(|reading| reading.indexed(index))?;
+        Ok(all_from_json(index, &found)?)
     }
 
     pub fn purchases(&self) -> Result<Vec<PurchaseRecord>, ChangeError> {

@@ -17,8 +17,7 @@ use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::verify::verify_state;
 use crate::accounts::people::{LINK_PATH, Role};
 use crate::accounts::records::{
-    AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, OrderStage, Payable, PurchaseRecord, PurchaseStatus,
-    StageReached,
+    AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, Payable, PurchaseRecord, PurchaseStatus, StageReached,
 };
 use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::{Now, UnixMillis};
@@ -55,7 +54,7 @@ impl Desk<'_> {
         match command {
             AdminCommand::Inbox { done } => {
                 if let Some(checkout) = done {
-                    self.accounts.close_payment_problem(checkout, &act)?;
+                    self.accounts.close_payment_problems(checkout, usize::MAX, &act)?;
                 }
                 inbox(self.accounts, self.now)
             }
@@ -297,7 +296,7 @@ fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
             "account": record.account,
             "paidFor": paid_for,
             "payment": record.payment,
-            "problem": record.problem,
+            "problem": record.problems.join("; "),
             "next": format!("hornbook inbox --done {}", record.id),
         })
     };
@@ -318,17 +317,11 @@ fn inbox(accounts: &Accounts, now: Now) -> Result<Value, AdminError> {
             "next": format!("hornbook account approve {}", view.record.id),
         })
     };
-    let mut payments = accounts.checkouts()?;
-    payments.retain(|record| record.problem.is_some());
-    payments.sort_by_key(|record| record.opened_at);
-    let mut orders = accounts.orders()?;
-    orders.retain(|record| record.stage() != OrderStage::Completed);
-    orders.sort_by_key(|record| record.stages.last().map(|reached| reached.at));
     let pending = |view: &&AccountView| view.record.status == AccountStatus::Pending;
     Ok(json!({
-        "purchases": accounts.purchases()?.iter().filter(by_arrangement).map(purchase).collect::<Value>(),
-        "payments": payments.iter().map(payment).collect::<Value>(),
-        "orders": orders.iter().map(order).collect::<Value>(),
+        "purchases": accounts.waiting_purchases()?.iter().filter(by_arrangement).map(purchase).collect::<Value>(),
+        "payments": accounts.payment_problems()?.iter().map(payment).collect::<Value>(),
+        "orders": accounts.orders_under_way()?.iter().map(order).collect::<Value>(),
         "accounts": accounts.accounts(now)?.iter().filter(pending).map(account).collect::<Value>(),
     }))
 }

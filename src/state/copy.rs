@@ -30,7 +30,8 @@ fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
     let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
     let mut writing = Writing::begin(&database)?;
-    for table in Table::ALL {
+    // The index is made anew from the records.
+    for table in Table::ALL.into_iter().filter(|table| *table != Table::Index) {
         let mut records = Vec::new();
         let mut start = Vec::new();
         loop {

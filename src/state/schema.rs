@@ -1,6 +1,7 @@
 //! The format number of the state file, and the steps from older formats to this one.
 
 use redb::{Database, ReadableDatabase};
+use serde_json::Value;
 
 use super::check;
 use super::error::{DamageKind, StateError};
@@ -8,14 +9,14 @@ use super::table::Table;
 use super::transaction::{Reading, Writing};
 
 /// Counts up with every change of what is stored.
-pub const SCHEMA_VERSION: u32 = 6;
+pub const SCHEMA_VERSION: u32 = 7;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Brings a file of the format at its index up to the next: step 0 leads from format 1 to 2. Format 1 is the first.
 pub(super) type Step = fn(&mut Writing) -> Result<(), StateError>;
 pub(super) const STEPS: [Step; SCHEMA_VERSION as usize - 1] =
-    [add_acts, add_checkouts, add_drafts, add_people, add_payments];
+    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes];
 
 /// Format 2 has an audit log. Idempotency records lost two fields: those there are would last for minutes only.
 fn add_acts(writing: &mut Writing) -> Result<(), StateError> {
@@ -52,8 +53,8 @@ fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
     {
         writing.scan(table, &[], &mut |key, payload| {
             let bad = |_| StateError::bad_record(table.name(), key);
-            let record: serde_json::Value = serde_json::from_slice(payload).map_err(bad)?;
-            if let Some(reference) = record.pointer(at).and_then(serde_json::Value::as_str) {
+            let record: Value = serde_json::from_slice(payload).map_err(bad)?;
+            if let Some(reference) = record.pointer(at).and_then(Value::as_str) {
                 paid.push((reference.to_owned(), serde_json::json!({ kind: record["id"] }).to_string()));
             }
             Ok(true)
@@ -65,6 +66,38 @@ fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
         }
     }
     Ok(())
+}
+
+/// Format 7 has indexes, a list of problems in each checkout, and acts that name accounts by their numbers alone.
+fn add_indexes(writing: &mut Writing) -> Result<(), StateError> {
+    rewrite(writing, Table::Checkouts, |checkout| {
+        let problem = checkout.remove("problem").filter(|problem| !problem.is_null());
+        checkout.insert("problems".to_owned(), problem.into_iter().collect());
+    })?;
+    rewrite(writing, Table::Acts, |act| {
+        let names_a_person = act.get("act").is_some_and(|name| name == "account create");
+        if let Some(Value::String(on)) = act.get_mut("on").filter(|_| names_a_person) {
+            on.truncate(on.find(',').unwrap_or(on.len()));
+        }
+    })?;
+    writing.make_indexes()
+}
+
+/// Changes every record of a table.
+fn rewrite(
+    writing: &mut Writing,
+    table: Table,
+    change: impl Fn(&mut serde_json::Map<String, Value>),
+) -> Result<(), StateError> {
+    let mut changed = Vec::new();
+    writing.scan(table, &[], &mut |key, payload| {
+        let bad = |_| StateError::bad_record(table.name(), key);
+        let mut record = serde_json::from_slice(payload).map_err(bad)?;
+        change(&mut record);
+        changed.push((key.to_vec(), Value::Object(record).to_string()));
+        Ok(true)
+    })?;
+    writing.put_all(table, changed)
 }
 
 /// Gives an empty database every table and its format number. Opening never does this: a database without a schema is
@@ -120,7 +153,7 @@ fn format(database: &Database) -> Result<Option<u32>, StateError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FileMedium, Medium, STATE_FILE, State};
+    use super::super::{FileMedium, Index, Medium, STATE_FILE, State};
     use super::*;
 
     fn open_database(data: &std::path::Path) -> Database {
@@ -136,7 +169,7 @@ mod tests {
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads up to 6"), "{message}");
+        assert!(message.contains("state format 9") && message.contains("reads up to 7"), "{message}");
     }
 
     const APPEND: Step = |writing| {
@@ -200,7 +233,7 @@ mod tests {
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
         writing.put(Table::Accounts, &[0, 0, 0, 1], b"an account of format 4").unwrap();
-        writing.put(Table::Sessions, &[7; 32], b"a session of format 4").unwrap();
+        writing.put(Table::Sessions, &[7; 32], br#"{"device":"a session of format 4"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
         for table in [Table::People, Table::Logins, Table::Links] {
@@ -243,6 +276,37 @@ mod tests {
         drop(reading);
         drop(state);
         assert_eq!(format(&open_database(data.path())).unwrap(), Some(SCHEMA_VERSION));
+    }
+
+    #[test]
+    fn a_file_of_format_6_gets_indexes_lists_of_problems_and_acts_without_names() {
+        let data = tempfile::tempdir().unwrap();
+        drop(State::open(data.path()).unwrap());
+        let database = open_database(data.path());
+        let mut writing = Writing::begin(&database).unwrap();
+        writing.put(Table::Sessions, &[7; 32], br#"{"account":"acct_1"}"#).unwrap();
+        writing
+            .put(Table::Checkouts, &[8; 16], br#"{"pays":{"order":"o"},"payment":"pi_1","problem":"paid twice"}"#)
+            .unwrap();
+        writing.put(Table::Checkouts, &[9; 16], br#"{"pays":{"purchase":"p"},"payment":null,"problem":null}"#).unwrap();
+        writing.put(Table::Acts, &[1], br#"{"act":"account create","on":"acct_1, ada@example.org"}"#).unwrap();
+        writing.put(Table::Acts, &[2], br#"{"act":"purchase paid","on":"pur_1 of acct_1, 5 credits"}"#).unwrap();
+        writing.put(Table::Meta, SCHEMA_KEY, &6u32.to_le_bytes()).unwrap();
+        writing.commit().unwrap();
+        let writing = database.begin_write().unwrap();
+        assert!(writing.delete_table(Table::Index.definition()).unwrap());
+        writing.commit().unwrap();
+        drop(database);
+        let state = State::open(data.path()).unwrap();
+        let reading = state.read().unwrap();
+        let json = |table, key: &[u8]| String::from_utf8(reading.get(table, key).unwrap().unwrap()).unwrap();
+        let found = |index, owner| reading.owned_by(index, owner).unwrap().len();
+        assert_eq!(found(Index::Sessions, "acct_1"), 1);
+        assert_eq!((found(Index::CheckoutsByPayment, "pi_1"), found(Index::CheckoutsByOrder, "o")), (1, 1));
+        assert!(json(Table::Checkouts, &[8; 16]).contains(r#""problems":["paid twice"]"#));
+        assert!(json(Table::Checkouts, &[9; 16]).contains(r#""problems":[]"#));
+        assert!(json(Table::Acts, &[1]).contains(r#""on":"acct_1""#));
+        assert!(json(Table::Acts, &[2]).contains(r#""on":"pur_1 of acct_1, 5 credits""#));
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {

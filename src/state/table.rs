@@ -51,10 +51,12 @@ pub enum Table {
     Logins,
     /// Token digest -> one-time link, JSON.
     Links,
+    /// Index, owner, key of a record -> nothing; see [`Index`](super::Index).
+    Index,
 }
 
 impl Table {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -78,6 +80,7 @@ impl Table {
         Self::People,
         Self::Logins,
         Self::Links,
+        Self::Index,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -105,6 +108,7 @@ impl Table {
             Self::People => "people",
             Self::Logins => "logins",
             Self::Links => "links",
+            Self::Index => "index",
         }
     }
 

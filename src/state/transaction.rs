@@ -7,6 +7,7 @@ use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMe
 
 use super::codec::{seal, unseal};
 use super::error::StateError;
+use super::index::{self, Index};
 use super::table::Table;
 
 const WRITING: &str = "write to the state file";
@@ -40,7 +41,18 @@ impl Writing {
     pub(crate) fn empty(&mut self, table: Table) -> Result<(), StateError> {
         self.changed = true;
         self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        for index in Index::of(table) {
+            let mut entries = self.open(Table::Index)?;
+            let (first, end) = ([index.number()], [index.number() + 1]);
+            entries
+                .retain_in::<&[u8], _>(&first[..]..&end[..], |_, _| false)
+                .map_err(|e| StateError::storage(WRITING, e.into()))?;
+        }
         self.create(table)
+    }
+
+    fn open(&self, table: Table) -> Result<OpenForWriting<'_>, StateError> {
+        self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))
     }
 
     pub(super) fn create(&mut self, table: Table) -> Result<(), StateError> {
@@ -49,10 +61,7 @@ impl Writing {
     }
 
     pub(crate) fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        let open =
-            self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
-        let found = open.get(key).map_err(|e| StateError::storage(WRITING, e.into()))?;
-        found.map(|sealed| opened(table, key, sealed.value())).transpose()
+        get(&self.open(table)?, table, key, WRITING)
     }
 
     pub(crate) fn put(&mut self, table: Table, key: &[u8], payload: &[u8]) -> Result<(), StateError> {
@@ -65,28 +74,72 @@ impl Writing {
         table: Table,
         records: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(), StateError> {
-        let mut open =
-            self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        let mut changed = false;
+        let mut open = self.open(table)?;
+        let mut entries = self.index_of(table)?;
         for (key, payload) in records {
-            self.changed = true;
-            let sealed = seal(table.name(), key.as_ref(), payload.as_ref());
-            open.insert(key.as_ref(), sealed.as_slice()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+            changed = true;
+            let (key, payload) = (key.as_ref(), payload.as_ref());
+            if let Some(entries) = &mut entries {
+                let before = entries_before(&open, table, key)?;
+                replace_entries(entries, &before, &index::entries_of(table, key, payload)?)?;
+            }
+            let sealed = seal(table.name(), key, payload);
+            open.insert(key, sealed.as_slice()).map_err(|e| StateError::storage(WRITING, e.into()))?;
         }
+        drop((open, entries));
+        self.changed |= changed;
         Ok(())
     }
 
     pub(crate) fn remove(&mut self, table: Table, key: &[u8]) -> Result<(), StateError> {
         self.changed = true;
-        let mut open =
-            self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        let mut open = self.open(table)?;
+        if let Some(entries) = &mut self.index_of(table)? {
+            replace_entries(entries, &entries_before(&open, table, key)?, &[])?;
+        }
         open.remove(key).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
+    }
+
+    /// Where the index entries of this table are, if it has any.
+    fn index_of(&self, table: Table) -> Result<Option<OpenForWriting<'_>>, StateError> {
+        Index::of(table).next().map(|_| self.open(Table::Index)).transpose()
+    }
+
+    /// Writes every record of the tables with indexes again, so that the indexes know them.
+    pub(super) fn make_indexes(&mut self) -> Result<(), StateError> {
+        self.empty(Table::Index)?;
+        for table in Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
+            let mut records = Vec::new();
+            self.scan(table, &[], &mut |key, _| {
+                records.push(key.to_vec());
+                Ok(true)
+            })?;
+            for key in records {
+                let payload = self.get(table, &key)?.ok_or_else(|| StateError::bad_record(table.name(), &key))?;
+                replace_entries(&mut self.open(Table::Index)?, &[], &index::entries_of(table, &key, &payload)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The records that an index finds for an owner, in the order of their keys.
+    pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
+        let (entries, records) = (self.open(Table::Index)?, self.open(index.table())?);
+        owned(&entries, &records, index, owner, usize::MAX, Order::Oldest, WRITING)
+    }
+
+    /// Up to `most` keys below `end`, the lowest first.
+    pub(crate) fn keys_before(&self, table: Table, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
+        let open = self.open(table)?;
+        let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
+        let range = open.range::<&[u8]>(..end).map_err(failed)?.take(most);
+        range.map(|record| record.map(|(key, _)| key.value().to_vec()).map_err(failed)).collect()
     }
 
     /// Visits records from `start` on, in key order, until the visitor has enough.
     pub(crate) fn scan(&self, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
-        let open =
-            self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
-        visit_all(&open, table, start, visit)
+        visit_all(&self.open(table)?, table, start, visit)
     }
 
     /// Costs two syncs, unless there is nothing to commit.
@@ -119,7 +172,40 @@ impl Reading {
     }
 
     pub(crate) fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        get(&self.open(table)?, table, key)
+        get(&self.open(table)?, table, key, READING)
+    }
+
+    /// The records that an index finds for an owner, in the order of their keys.
+    #[cfg(test)]
+    pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
+        owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, usize::MAX, Order::Oldest, READING)
+    }
+
+    /// All records that an index finds, whoever their owner is.
+    pub(crate) fn indexed(&self, index: Index) -> Result<Vec<StoredRecord>, StateError> {
+        let (first, end) = (vec![index.number()], vec![index.number() + 1]);
+        let owners = self.open(Table::Index)?;
+        let mut found = Vec::new();
+        for entry in
+            owners.range(first.as_slice()..end.as_slice()).map_err(|e| StateError::storage(READING, e.into()))?
+        {
+            let (entry, _) = entry.map_err(|e| StateError::storage(READING, e.into()))?;
+            let bad = || StateError::bad_record(Table::Index.name(), entry.value());
+            let key = index::key_in(entry.value()).ok_or_else(bad)?.to_vec();
+            let payload = self.get(index.table(), &key)?.ok_or_else(bad)?;
+            found.push((key, payload));
+        }
+        Ok(found)
+    }
+
+    /// Up to `count` records of an owner with the highest keys, the highest first.
+    pub(crate) fn newest_owned_by(
+        &self,
+        index: Index,
+        owner: &str,
+        count: usize,
+    ) -> Result<Vec<StoredRecord>, StateError> {
+        owned(&self.open(Table::Index)?, &self.open(index.table())?, index, owner, count, Order::Newest, READING)
     }
 
     /// Whether the file has this table; every file of the present format has all of them.
@@ -166,22 +252,77 @@ impl Reading {
 }
 
 type OpenTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
+type OpenForWriting<'w> = redb::Table<'w, &'static [u8], &'static [u8]>;
 
-fn get(open: &OpenTable, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-    let found = ReadableTable::get(open, key).map_err(|e| StateError::storage(READING, e.into()))?;
+/// Any open table.
+trait Open: ReadableTable<&'static [u8], &'static [u8]> {}
+impl<T: ReadableTable<&'static [u8], &'static [u8]>> Open for T {}
+
+fn get(open: &impl Open, table: Table, key: &[u8], what: &'static str) -> Result<Option<Vec<u8>>, StateError> {
+    let found = ReadableTable::get(open, key).map_err(|e| StateError::storage(what, e.into()))?;
     found.map(|sealed| opened(table, key, sealed.value())).transpose()
+}
+
+/// The index entries of the record that a change replaces or removes.
+fn entries_before(open: &impl Open, table: Table, key: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
+    let before = get(open, table, key, WRITING)?;
+    before.map_or(Ok(Vec::new()), |payload| index::entries_of(table, key, &payload))
+}
+
+fn replace_entries(entries: &mut OpenForWriting<'_>, before: &[Vec<u8>], after: &[Vec<u8>]) -> Result<(), StateError> {
+    let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
+    for entry in before.iter().filter(|entry| !after.contains(entry)) {
+        entries.remove(entry.as_slice()).map_err(failed)?;
+    }
+    for entry in after.iter().filter(|entry| !before.contains(entry)) {
+        let sealed = seal(Table::Index.name(), entry, &[]);
+        entries.insert(entry.as_slice(), sealed.as_slice()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    Oldest,
+    Newest,
+}
+
+fn owned(
+    entries: &impl Open,
+    records: &impl Open,
+    index: Index,
+    owner: &str,
+    count: usize,
+    order: Order,
+    what: &'static str,
+) -> Result<Vec<StoredRecord>, StateError> {
+    let failed = |e: redb::StorageError| StateError::storage(what, e.into());
+    let prefix = index.prefix(owner);
+    // Keys of records are shorter than this; a longer one of the same owner would be left out.
+    let end = [&prefix[..], &[0xff; 64]].concat();
+    let mut range = entries.range::<&[u8]>(prefix.as_slice()..end.as_slice()).map_err(failed)?;
+    let mut found = Vec::new();
+    while found.len() < count {
+        let next = match order {
+            Order::Oldest => range.next(),
+            Order::Newest => range.next_back(),
+        };
+        let Some(entry) = next else { break };
+        let (entry, sealed) = entry.map_err(failed)?;
+        opened(Table::Index, entry.value(), sealed.value())?;
+        let key = entry.value().get(prefix.len()..).unwrap_or_default().to_vec();
+        let payload = get(records, index.table(), &key, what)?;
+        let payload = payload.ok_or_else(|| StateError::bad_record(Table::Index.name(), entry.value()))?;
+        found.push((key, payload));
+    }
+    Ok(found)
 }
 
 fn opened(table: Table, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
     unseal(table.name(), key, sealed).map(<[u8]>::to_vec).map_err(|_| StateError::bad_record(table.name(), key))
 }
 
-fn visit_all(
-    open: &impl ReadableTable<&'static [u8], &'static [u8]>,
-    table: Table,
-    start: &[u8],
-    visit: &mut Visit<'_>,
-) -> Result<(), StateError> {
+fn visit_all(open: &impl Open, table: Table, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
     let range = open.range::<&[u8]>(start..).map_err(|e| StateError::storage(READING, e.into()))?;
     for record in range {
         let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;

@@ -163,6 +163,19 @@ fn accounts_know_no_corpus_and_search_knows_no_accounts() {
     }
 }
 
+/// The ledger waits while a change runs: records are found by their keys or an index. A roll-up reads a bounded number of
+/// the oldest blocks.
+#[test]
+fn no_change_of_accounts_scans_a_table() {
+    let scans = |source: &Source| text_of(&source.path).contains("writing.scan(") && source.path.starts_with("src/");
+    let scanning: Vec<String> = package("src")
+        .into_iter()
+        .filter(|source| source.room() == Some("accounts") && scans(source))
+        .map(|source| source.path)
+        .collect();
+    assert_eq!(scanning, ["src/accounts/ledger/rollup.rs"]);
+}
+
 #[test]
 fn modules_do_not_import_each_other_in_circles() {
     let circles_of =

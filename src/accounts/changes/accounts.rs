@@ -30,7 +30,7 @@ impl Accounts {
         let act = act.clone();
         self.change(move |poster| {
             let record = new_account(poster, name, act.at)?;
-            audit(poster, &act, "account create", format!("{}, {}", record.id, record.name))?;
+            audit(poster, &act, "account create", record.id.to_string())?;
             let added = record.clone();
             let after =
                 move |directory: &mut Directory| directory.add_account(AccountState::new(added, Purse::new(0, [])));

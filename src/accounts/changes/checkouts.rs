@@ -9,9 +9,9 @@ use crate::accounts::entropy::Entropy;
 use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, CheckoutId, OrderId};
 use crate::accounts::ledger::poster::Poster;
-use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, from_json, get_json, put_json};
+use crate::accounts::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, get_json, owned_json, put_json};
 use crate::clock::UnixMillis;
-use crate::state::Table;
+use crate::state::{Index, Table};
 
 /// A provider's page is open for a day; an older one is not handed out any more.
 const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
@@ -32,7 +32,8 @@ impl Accounts {
             if let Some(payment) = &ordered.payment {
                 return Err(ChangeError::Refused(format!("order {id} is paid already, since {}", payment.at)));
             }
-            let open = checkouts_of(poster, Payable::Order(id))?.into_iter().find(|known| {
+            let known: Vec<CheckoutRecord> = owned_json(&poster.writing, Index::CheckoutsByOrder, &id)?;
+            let open = known.into_iter().find(|known| {
                 let is_open = at < known.opened_at.plus_millis(PAGE_USED_MILLIS);
                 known.payment.is_none() && known.amount_cents == amount_cents && is_open
             });
@@ -55,12 +56,18 @@ impl Accounts {
         })
     }
 
-    /// The operator has seen to what was wrong with a payment.
-    pub fn close_payment_problem(&self, id: CheckoutId, act: &Act) -> Result<CheckoutRecord, ChangeError> {
+    /// The operator has seen to what was wrong with a payment: to the first `shown` problems, for others may have come since.
+    pub fn close_payment_problems(
+        &self,
+        id: CheckoutId,
+        shown: usize,
+        act: &Act,
+    ) -> Result<CheckoutRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = checkout(poster, id)?.ok_or_else(|| ChangeError::not_found("checkout", id))?;
-            if record.problem.take().is_none() {
+            let closed = record.problems.drain(..shown.min(record.problems.len())).count();
+            if closed == 0 {
                 return Err(ChangeError::Refused(format!(
                     "the checkout {id} has no problem; 'inbox' shows those that have"
                 )));
@@ -101,25 +108,10 @@ pub(super) fn open_checkout(
         payment: None,
         refunded_cents: 0,
         disputes: Vec::new(),
-        problem: None,
+        problems: Vec::new(),
     };
     put_checkout(poster, &record)?;
     Ok(record)
-}
-
-/// The checkouts for one thing.
-fn checkouts_of(poster: &Poster<'_>, pays: Payable) -> Result<Vec<CheckoutRecord>, ChangeError> {
-    let mark = named(pays);
-    let mark = memchr::memmem::Finder::new(&mark);
-    let mut found = Vec::new();
-    poster.writing.scan(Table::Checkouts, &[], &mut |key, payload| {
-        if mark.find(payload).is_some() {
-            let record: CheckoutRecord = from_json(Table::Checkouts, key, payload)?;
-            found.extend(Some(record).filter(|record| record.pays == pays));
-        }
-        Ok(true)
-    })?;
-    Ok(found)
 }
 
 pub(super) fn checkout(poster: &Poster<'_>, id: CheckoutId) -> Result<Option<CheckoutRecord>, ChangeError> {

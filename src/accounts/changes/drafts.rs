@@ -12,13 +12,13 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::{AccountId, DraftId, OrderId};
 use crate::accounts::key::{KeyDigest, LinkToken};
 use crate::accounts::records::{
-    DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, from_json, get_json, put_json, read_json,
+    DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json,
 };
 use crate::accounts::sealing::{Owner, SealKey};
 use crate::accounts::{Accounts, formation};
 use crate::clock::UnixMillis;
 use crate::hex;
-use crate::state::{Reading, StateError, Table, Writing};
+use crate::state::{Index, Reading, StateError, Table, Writing};
 
 /// Drafts that an account may have open: more than people review in two weeks.
 pub const OPEN_DRAFTS_MAX: usize = 100;
@@ -294,29 +294,13 @@ fn live_draft(reading: &Reading, digest: &KeyDigest, now: UnixMillis) -> Result<
 }
 
 fn open_drafts(writing: &Writing, owner: AccountId) -> Result<usize, StateError> {
-    let mut open = 0;
-    writing.scan(Table::DraftAges, &[], &mut |_, account| {
-        open += usize::from(account == owner.to_key());
-        Ok(true)
-    })?;
-    Ok(open)
+    Ok(writing.owned_by(Index::OpenDrafts, &owner.to_string())?.len())
 }
 
-/// Removes every draft that is not accepted.
-pub(super) fn remove_open(writing: &mut Writing) -> Result<(), StateError> {
-    let mut open = Vec::new();
-    writing.scan(Table::Drafts, &[], &mut |key, payload| {
-        let draft: DraftRecord = from_json(Table::Drafts, key, payload)?;
-        if matches!(draft.state, DraftState::Open(_)) {
-            open.push((key.to_vec(), draft.expires_at));
-        }
-        Ok(true)
-    })?;
-    for (digest, expires_at) in open {
-        writing.remove(Table::DraftAges, &[&age(expires_at)[..], &digest].concat())?;
-        writing.remove(Table::Drafts, &digest)?;
-    }
-    Ok(())
+/// Removes a draft and its place in the order of expiry.
+pub(super) fn remove_draft(writing: &mut Writing, digest: &[u8], expires_at: UnixMillis) -> Result<(), StateError> {
+    writing.remove(Table::DraftAges, &[&age(expires_at)[..], digest].concat())?;
+    writing.remove(Table::Drafts, digest)
 }
 
 const AGE_BYTES: usize = 8;
@@ -332,14 +316,8 @@ fn age(at: UnixMillis) -> [u8; AGE_BYTES] {
 
 /// Removes up to so many drafts that expired by `now`; true if there may be more.
 pub(in crate::accounts) fn expire(writing: &mut Writing, now: UnixMillis, most: usize) -> Result<bool, StateError> {
-    let mut expired: Vec<Vec<u8>> = Vec::new();
-    writing.scan(Table::DraftAges, &[], &mut |key, _| {
-        let is_expired = key.first_chunk() <= Some(&age(now));
-        if is_expired {
-            expired.push(key.to_vec());
-        }
-        Ok(is_expired && expired.len() < most)
-    })?;
+    let end = [&age(now)[..], &[0xff; 64]].concat();
+    let expired = writing.keys_before(Table::DraftAges, &end, most)?;
     for key in &expired {
         writing.remove(Table::DraftAges, key)?;
         writing.remove(Table::Drafts, key.get(AGE_BYTES..).unwrap_or_default())?;

@@ -18,7 +18,10 @@ use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRe
 use crate::accounts::purse::Purse;
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
 use crate::clock::UnixMillis;
-use crate::state::{StateError, Table, Writing};
+use crate::state::{Index, StateError, Table, Writing};
+
+/// The purpose of the first operator's link, as it is stored.
+const FIRST_OPERATOR: &str = "firstOperator";
 
 /// Three days.
 pub const LINK_MILLIS: i64 = 3 * 86_400_000;
@@ -59,7 +62,7 @@ impl Accounts {
                 return Err(ChangeError::Refused(format!("{id} is shut out; approve it first")));
             }
             let purpose = LinkPurpose::SignIn { account: id, role };
-            remove_links(&mut poster.writing, |link| link.purpose.account() == Some(id))?;
+            remove_links(&mut poster.writing, Index::Links, &id.to_string())?;
             put_link(poster, digest, purpose, act.at)?;
             audit(poster, &act, "account link", format!("{id}, {role:?}").to_lowercase())?;
             Ok(((), nothing_more()))
@@ -75,7 +78,7 @@ impl Accounts {
         let token = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
         let (digest, act) = (token.digest(), act.clone());
         self.change(move |poster| {
-            remove_links(&mut poster.writing, |link| link.purpose == LinkPurpose::FirstOperator)?;
+            remove_links(&mut poster.writing, Index::LinksByPurpose, FIRST_OPERATOR)?;
             put_link(poster, digest, LinkPurpose::FirstOperator, act.at)?;
             audit(poster, &act, "operator link", "the first operator")?;
             Ok(((), nothing_more()))
@@ -134,11 +137,21 @@ impl Accounts {
 impl Accounts {
     /// Links that nobody used in time leave the file.
     pub(in crate::accounts) fn expire_links(&self, now: UnixMillis) -> Result<(), ChangeError> {
-        if self.shared.with_reading(|reading| reading.count(Table::Links))? == 0 {
+        let mut expired: Vec<Vec<u8>> = Vec::new();
+        self.shared.with_reading(|reading| {
+            reading.scan(Table::Links, &[], &mut |key, payload| {
+                let link: LinkRecord = from_json(Table::Links, key, payload)?;
+                expired.extend((link.expires_at <= now).then(|| key.to_vec()));
+                Ok(true)
+            })
+        })?;
+        if expired.is_empty() {
             return Ok(());
         }
         self.change(move |poster| {
-            remove_links(&mut poster.writing, |link| link.expires_at <= now)?;
+            for key in &expired {
+                poster.writing.remove(Table::Links, key)?;
+            }
             Ok(((), nothing_more()))
         })
     }
@@ -196,15 +209,6 @@ fn give_sign_in(
     Ok((person, Box::new(move |directory| add_person(directory, added, key))))
 }
 
-impl LinkPurpose {
-    fn account(self) -> Option<AccountId> {
-        match self {
-            Self::FirstOperator => None,
-            Self::SignIn { account, .. } => Some(account),
-        }
-    }
-}
-
 fn put_link(
     poster: &mut Poster<'_>,
     digest: KeyDigest,
@@ -215,17 +219,8 @@ fn put_link(
     put_json(&mut poster.writing, Table::Links, digest.bytes(), &link)
 }
 
-/// Removes the links that are meant; true if there were any. There are never many.
-fn remove_links(writing: &mut Writing, is_meant: impl Fn(&LinkRecord) -> bool) -> Result<bool, StateError> {
-    let mut meant: Vec<Vec<u8>> = Vec::new();
-    writing.scan(Table::Links, &[], &mut |key, payload| {
-        if is_meant(&from_json(Table::Links, key, payload)?) {
-            meant.push(key.to_vec());
-        }
-        Ok(true)
-    })?;
-    for key in &meant {
-        writing.remove(Table::Links, key)?;
-    }
-    Ok(!meant.is_empty())
+/// Removes the links that an index finds for an owner.
+fn remove_links(writing: &mut Writing, index: Index, owner: &str) -> Result<(), StateError> {
+    let links = writing.owned_by(index, owner)?;
+    links.iter().try_for_each(|(key, _)| writing.remove(Table::Links, key))
 }

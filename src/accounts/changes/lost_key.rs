@@ -1,12 +1,12 @@
 //! What is left to do when `state.key` is lost for good: give up what is sealed with it.
 
 use super::act::{Act, audit};
-use super::drafts::remove_open;
-use super::orders::remove_intakes;
+use super::drafts::remove_draft;
+use super::orders::remove_intake;
 use super::run::nothing_more;
 use crate::accounts::Accounts;
 use crate::accounts::error::ChangeError;
-use crate::accounts::sealed::SealedCount;
+use crate::accounts::sealed::{SealedCount, SealedRecords};
 
 impl Accounts {
     /// Counts what is sealed with the key that is lost, and removes it if that is confirmed. Refused while the key is there.
@@ -14,14 +14,19 @@ impl Accounts {
         if self.shared.has_seal_key()? {
             return Err(ChangeError::Refused("state.key is there, so that nothing has to be given up".to_owned()));
         }
-        let count = self.shared.with_reading(SealedCount::of)?;
+        let sealed = self.shared.with_reading(SealedRecords::read)?;
+        let count = sealed.count();
         if !is_confirmed || count.is_none() {
             return Ok(count);
         }
         let act = act.clone();
         self.change(move |poster| {
-            remove_open(&mut poster.writing)?;
-            remove_intakes(poster)?;
+            for (digest, expires_at) in &sealed.drafts {
+                remove_draft(&mut poster.writing, digest, *expires_at)?;
+            }
+            for id in sealed.intakes {
+                remove_intake(poster, id)?;
+            }
             let SealedCount { drafts, intakes } = count;
             audit(poster, &act, "order give-up-sealed", format!("{drafts} drafts, {intakes} intakes"))?;
             Ok((count, nothing_more()))

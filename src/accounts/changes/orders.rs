@@ -13,10 +13,10 @@ use crate::accounts::ids::{AccountId, OrderId};
 use crate::accounts::key::{KeyDigest, KeyKind, PlainKey};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    OrderPayment, OrderRecord, OrderStage, Payable, StageReached, from_json, get_json, put_json,
+    OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json,
 };
 use crate::accounts::sealing::Owner;
-use crate::state::{StateError, Table};
+use crate::state::{Index, StateError, Table};
 
 /// What a formation order begins with when the operator opens it.
 #[derive(Clone, Debug)]
@@ -194,15 +194,10 @@ pub(super) fn put_order(poster: &mut Poster<'_>, record: &OrderRecord) -> Result
     Ok(put_json(&mut poster.writing, Table::Orders, record.id.0.as_bytes(), record)?)
 }
 
-/// Removes the intake of every order; the orders stay.
-pub(super) fn remove_intakes(poster: &mut Poster<'_>) -> Result<(), ChangeError> {
-    let mut orders = Vec::new();
-    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
-        let order: OrderRecord = from_json(Table::Orders, key, payload)?;
-        orders.extend(order.intake.is_some().then_some(OrderRecord { intake: None, ..order }));
-        Ok(true)
-    })?;
-    orders.iter().try_for_each(|order| put_order(poster, order))
+/// Removes the intake of an order; the order stays.
+pub(super) fn remove_intake(poster: &mut Poster<'_>, id: OrderId) -> Result<(), ChangeError> {
+    let record = order(poster, id)?;
+    put_order(poster, &OrderRecord { intake: None, ..record })
 }
 
 fn is_unpaid(record: &OrderRecord) -> bool {
@@ -210,11 +205,10 @@ fn is_unpaid(record: &OrderRecord) -> bool {
 }
 
 pub(super) fn unpaid_orders(poster: &Poster<'_>, account: AccountId) -> Result<usize, ChangeError> {
-    let mut unpaid = 0;
-    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
-        let record: OrderRecord = from_json(Table::Orders, key, payload)?;
-        unpaid += usize::from(record.account == account && is_unpaid(&record));
-        Ok(true)
-    })?;
-    Ok(unpaid)
+    Ok(orders_under_way(poster, account)?.iter().filter(|record| is_unpaid(record)).count())
+}
+
+/// The orders of an account that are not completed.
+pub(super) fn orders_under_way(poster: &Poster<'_>, account: AccountId) -> Result<Vec<OrderRecord>, StateError> {
+    owned_json(&poster.writing, Index::OrdersUnderWay, &account)
 }

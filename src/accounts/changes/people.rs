@@ -3,6 +3,7 @@
 use super::accounts::{approve, new_account};
 use super::act::{Act, audit};
 use super::keys::{KeyWish, new_key};
+use super::orders::orders_under_way;
 use super::proof::{Proof, person_of, proved};
 use super::run::{account, put_account};
 use super::sessions::end_sessions_of;
@@ -17,11 +18,9 @@ use crate::accounts::key::{KeyDigest, KeyKind};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
 use crate::accounts::purse::Purse;
-use crate::accounts::records::{
-    AccountStatus, CounterRecord, KeyRecord, OrderRecord, OrderStage, from_json, get_json, put_json,
-};
+use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, get_json, owned_json, put_json};
 use crate::accounts::scope::ScopeSet;
-use crate::state::{StateError, Table, Writing};
+use crate::state::{Index, StateError, Table, Writing};
 
 /// A person who wants an account.
 #[derive(Clone, Debug)]
@@ -91,7 +90,7 @@ impl Accounts {
             let mut owner = new_account(poster, login.to_string(), act.at)?;
             // The account speaks for itself.
             let act = Act { actor: owner.id.to_string(), ..act };
-            audit(poster, &act, "account create", format!("{}, {}", owner.id, owner.name))?;
+            audit(poster, &act, "account create", owner.id.to_string())?;
             let mut credits = 0;
             if at_once {
                 credits = approve(poster, &mut owner, grant, &act)?;
@@ -145,7 +144,7 @@ impl Accounts {
         self.change(move |poster| {
             let person = proved(poster, proof)?;
             let id = person.account;
-            let open = orders_under_way(poster, id)?;
+            let open = orders_under_way(poster, id)?.len();
             if open > 0 {
                 return Err(ChangeError::Refused(format!(
                     "{open} of your orders are under way; ask the operator to complete or discard them first"
@@ -249,31 +248,17 @@ pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), 
     writing.remove(Table::People, &id.to_key())
 }
 
+/// Revokes the keys of an account and forgets their names.
 fn revoke_keys(
     poster: &mut Poster<'_>,
     id: AccountId,
     at: crate::clock::UnixMillis,
 ) -> Result<Vec<KeyRecord>, StateError> {
-    let mut keys: Vec<KeyRecord> = Vec::new();
-    poster.writing.scan(Table::Keys, &[], &mut |key, payload| {
-        let record: KeyRecord = from_json(Table::Keys, key, payload)?;
-        if record.account == id && record.revoked_at.is_none() {
-            keys.push(KeyRecord { revoked_at: Some(at), ..record });
-        }
-        Ok(true)
-    })?;
-    for key in &keys {
+    let mut keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
+    for key in &mut keys {
+        key.revoked_at.get_or_insert(at);
+        key.name = DELETED_NAME.to_owned();
         put_json(&mut poster.writing, Table::Keys, &key.id.to_key(), key)?;
     }
     Ok(keys)
-}
-
-fn orders_under_way(poster: &Poster<'_>, id: AccountId) -> Result<usize, StateError> {
-    let mut open = 0;
-    poster.writing.scan(Table::Orders, &[], &mut |key, payload| {
-        let order: OrderRecord = from_json(Table::Orders, key, payload)?;
-        open += usize::from(order.account == id && order.stage() != OrderStage::Completed);
-        Ok(true)
-    })?;
-    Ok(open)
 }

@@ -14,11 +14,11 @@ use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    AccountRecord, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, from_json, get_json, put_json, read_json,
+    AccountRecord, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, get_json, owned_json, put_json, read_json,
 };
 use crate::accounts::tier::{Pack, PackName};
 use crate::hex;
-use crate::state::Table;
+use crate::state::{Index, Table};
 
 /// How many purchases of an account may wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
@@ -72,22 +72,25 @@ impl Accounts {
         let retry = wish.retry.map(|key| hex::encode(&Sha256::digest(format!("{}\0{key}", wish.account))));
         let act = act.clone();
         self.change(move |poster| {
+            if let Some(retry) = &retry
+                && let Some(known) =
+                    owned_json::<PurchaseRecord>(&poster.writing, Index::PurchasesByRetry, retry)?.pop()
+            {
+                let opened = match known.pack == wish.pack {
+                    true => OpenedPurchase::Known(Box::new(known)),
+                    false => OpenedPurchase::OtherPack,
+                };
+                return Ok((opened, nothing_more()));
+            }
             let mut open = 0;
-            for mut known in purchases_of(poster, wish.account)? {
-                if retry.is_some() && known.retry == retry {
-                    let opened = match known.pack == wish.pack {
-                        true => OpenedPurchase::Known(Box::new(known)),
-                        false => OpenedPurchase::OtherPack,
-                    };
-                    return Ok((opened, nothing_more()));
-                }
-                let is_open = known.status == PurchaseStatus::Requested;
-                if is_open && known.checkout.is_some() && known.requested_at.plus_millis(PAGE_MILLIS) < act.at {
+            let waiting: Vec<PurchaseRecord> = owned_json(&poster.writing, Index::WaitingPurchases, &wish.account)?;
+            for mut known in waiting {
+                if known.checkout.is_some() && known.requested_at.plus_millis(PAGE_MILLIS) < act.at {
                     // The provider's page is closed, and its notice of that may have been lost.
                     known.status = PurchaseStatus::Cancelled;
                     known.settled_at = Some(act.at);
                     put_purchase(poster, &known)?;
-                } else if is_open {
+                } else {
                     open += 1;
                 }
             }
@@ -232,21 +235,6 @@ pub(super) fn credit(
     account.tier = account.tier.max(record.pack.tier());
     put_account(poster, &account)?;
     Ok(account)
-}
-
-/// All purchases of an account. Records of others are passed over by their bytes, because the ledger waits meanwhile.
-fn purchases_of(poster: &Poster<'_>, owner: AccountId) -> Result<Vec<PurchaseRecord>, ChangeError> {
-    let mark = format!("\"account\":\"{owner}\"");
-    let mark = memchr::memmem::Finder::new(&mark);
-    let mut found = Vec::new();
-    poster.writing.scan(Table::Purchases, &[], &mut |key, payload| {
-        if mark.find(payload).is_some() {
-            let record: PurchaseRecord = from_json(Table::Purchases, key, payload)?;
-            found.push(record);
-        }
-        Ok(true)
-    })?;
-    Ok(found)
 }
 
 pub(super) fn purchase(poster: &Poster<'_>, id: PurchaseId) -> Result<PurchaseRecord, ChangeError> {

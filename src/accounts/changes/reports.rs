@@ -17,10 +17,10 @@ use crate::accounts::job::After;
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    AccountRecord, CheckoutRecord, DisputeRecord, DisputeState, OrderRecord, Payable, PurchaseStatus, from_json,
-    get_json,
+    AccountRecord, CheckoutRecord, DisputeRecord, DisputeState, OrderRecord, Payable, PurchaseStatus, get_json,
+    owned_json,
 };
-use crate::state::Table;
+use crate::state::{Index, Table};
 
 /// What a payment provider reports. Amounts are in the smallest unit of the currency.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -169,11 +169,11 @@ fn problem(
     act: &Act,
     text: String,
 ) -> Result<(ReportResult, Effect), ChangeError> {
-    if record.problem.as_ref() == Some(&text) {
+    if record.problems.contains(&text) {
         return Ok((ReportResult::Known, None));
     }
     audit(poster, act, "payment problem", format!("{} of {}: {text}", named(record.pays), record.account))?;
-    record.problem = Some(text.clone());
+    record.problems.push(text.clone());
     Ok((ReportResult::Problem(text), None))
 }
 
@@ -310,16 +310,7 @@ fn payment_of(record: &CheckoutRecord) -> &str {
     record.payment.as_deref().unwrap_or("an unknown payment")
 }
 
-/// The checkout behind a payment. Disputes are rare, so that looking through all is good enough.
+/// The checkout behind a payment.
 fn checkout_paid_by(poster: &Poster<'_>, payment: &str) -> Result<Option<CheckoutRecord>, ChangeError> {
-    let mark = memchr::memmem::Finder::new(payment);
-    let mut found = None;
-    poster.writing.scan(Table::Checkouts, &[], &mut |key, payload| {
-        if mark.find(payload).is_some() {
-            let record: CheckoutRecord = from_json(Table::Checkouts, key, payload)?;
-            found = Some(record).filter(|record| record.payment.as_deref() == Some(payment));
-        }
-        Ok(found.is_none())
-    })?;
-    Ok(found)
+    Ok(owned_json(&poster.writing, Index::CheckoutsByPayment, &payment)?.pop())
 }

@@ -15,7 +15,7 @@ use crate::accounts::people::{Login, Role, SessionRecord};
 use crate::accounts::records::{AccountStatus, from_json, put_json};
 use crate::clock::{Now, UnixMillis};
 use crate::hex;
-use crate::state::{StateError, Table, Writing};
+use crate::state::{Index, StateError, Table, Writing};
 
 /// Browsers of a person that are signed in at once; with another, the one that was not used for longest is signed out.
 pub const SESSIONS_MAX: usize = 20;
@@ -203,15 +203,10 @@ pub(super) fn sessions_of(
     writing: &Writing,
     account: AccountId,
 ) -> Result<Vec<(KeyDigest, SessionRecord)>, StateError> {
-    let mut found = Vec::new();
-    writing.scan(Table::Sessions, &[], &mut |key, payload| {
-        let record: SessionRecord = from_json(Table::Sessions, key, payload)?;
-        if record.account == account {
-            found.push((session_digest(key)?, record));
-        }
-        Ok(true)
-    })?;
-    Ok(found)
+    let found = writing.owned_by(Index::Sessions, &account.to_string())?;
+    let read =
+        |(key, payload): &(Vec<u8>, Vec<u8>)| Ok((session_digest(key)?, from_json(Table::Sessions, key, payload)?));
+    found.iter().map(read).collect()
 }
 
 /// Takes every session of an account out of the file; the caller takes them out of memory after the commit.

@@ -71,8 +71,9 @@ pub(super) async fn purchase(shared: &Shared, seen: &Seen<'_>, form: &Form) -> R
 
 pub(super) async fn problem(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     let id: CheckoutId = form.text("checkout").parse().map_err(Trouble::Refused)?;
+    let shown = form.text("shown").parse().map_err(|_| not_known())?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
-    shared.shell.desk.work(move || accounts.close_payment_problem(id, &act)).await?;
+    shared.shell.desk.work(move || accounts.close_payment_problems(id, shown, &act)).await?;
     Ok(redirect("/operator#purchases").into())
 }
 

@@ -7,9 +7,7 @@ use super::machinery::SnapshotRow;
 use super::plots;
 use super::shared::Shared;
 use crate::accounts::records::ActRecord;
-use crate::accounts::records::{
-    AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord, PurchaseStatus,
-};
+use crate::accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
 use crate::accounts::views::AccountView;
 use crate::door::DoorAnswer;
 use crate::metrics::Failed;
@@ -39,13 +37,9 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     let now = shared.shell.service.now();
     let office = shared.shell.desk.work(move || {
         let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.to_string());
-        let mut purchases = accounts.purchases()?;
-        purchases.retain(|purchase| purchase.status == PurchaseStatus::Requested && purchase.checkout.is_none());
-        let mut problems = accounts.checkouts()?;
-        problems.retain(|checkout| checkout.problem.is_some());
-        let mut orders = accounts.orders()?;
-        orders.retain(|order| order.stage() != OrderStage::Completed);
-        orders.sort_by_key(|order| order.stages.last().map(|reached| reached.at));
+        let mut purchases = accounts.waiting_purchases()?;
+        purchases.retain(|purchase| purchase.checkout.is_none());
+        let (problems, orders) = (accounts.payment_problems()?, accounts.orders_under_way()?);
         let mut views = accounts.accounts(now)?;
         // Who waits comes first, then the newest.
         views.sort_by_key(|view| (view.record.status != AccountStatus::Pending, std::cmp::Reverse(view.record.id)));
@@ -152,8 +146,8 @@ fn purchases(seen: &Seen<'_>, purchases: &[PurchaseRecord], problems: &[Checkout
                 ul.rows {
                     @for checkout in problems.iter().take(ROWS) {
                         li {
-                            span { strong { (checkout.account) } " " (checkout.problem.as_deref().unwrap_or_default()) }
-                            (button(seen, "/operator/problem", &[("checkout", &checkout.id.to_string())], "Done", "with this payment"))
+                            span { strong { (checkout.account) } " " (checkout.problems.join("; ")) }
+                            (button(seen, "/operator/problem", &[("checkout", &checkout.id.to_string()), ("shown", &checkout.problems.len().to_string())], "Done", "with this payment"))
                         }
                     }
                 }

@@ -26,6 +26,9 @@ use crate::web::visitor::Visitor;
 const CHARTED_MAX: usize = 20_000;
 const CHARTED_DAYS: usize = 30;
 
+/// The newest purchases are listed.
+const PURCHASES_SHOWN: usize = 20;
+
 struct Account {
     view: AccountView,
     keys: Vec<KeyView>,
@@ -41,14 +44,12 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
     };
     let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);
     let account = shared.shell.desk.work(move || {
-        let mut purchases = accounts.purchases()?;
-        purchases.retain(|purchase| purchase.account == id);
         let mut keys = accounts.keys(Some(id));
         keys.retain(|key| key.record.kind != KeyKind::Web);
         Ok(Account {
             view: accounts.account(id, now)?,
             keys,
-            purchases,
+            purchases: accounts.newest_purchases(id, PURCHASES_SHOWN)?,
             sessions: accounts.sessions(id, now.wall),
             entries: accounts.recent_entries(id, CHARTED_MAX)?,
         })
@@ -195,7 +196,7 @@ fn packs(seen: &Seen<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) -> Mark
                     table.stacked {
                         thead { tr { th scope="col" { "Purchase" } th scope="col" { "Pack" } th scope="col" { "Price" } th scope="col" { "Requested" } th scope="col" { "State" } } }
                         tbody {
-                            @for purchase in purchases.iter().rev().take(20) {
+                            @for purchase in purchases {
                                 tr {
                                     th scope="row" { code { (purchase.id) } }
                                     td data-name="Pack" { (purchase.pack.tier()) }
@@ -275,7 +276,7 @@ fn leaving(seen: &Seen<'_>) -> Markup {
             h2 #leaving { "Delete the account" }
             details {
                 summary { "What is deleted, and how to do it" }
-                p { "Your name, password, keys and sessions are deleted. Credits that are left are lost. Payments and usage stay in the ledger under a number, without your name." }
+                p { "Your name, password, keys and sessions are deleted. Credits that are left are lost. Payments, usage and what was done to the account stay on record under its number, without your name." }
                 form.entry method="post" action="/settings/delete" {
                     (seen.token_field())
                     (current_password_field("current-for-leaving"))

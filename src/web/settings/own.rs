@@ -176,7 +176,7 @@ pub(super) async fn delete(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
     proved(shared, seen, form, move |accounts, proof| accounts.delete_account(proof, &act)).await?;
     let main = html! {
         h1 { "Your account is deleted" }
-        p { "Your name, password and keys are deleted. Payments and usage stay in the ledger under a number, without your name." }
+        p { "Your name, password and keys are deleted. Payments, usage and what was done to the account stay on record under its number, without your name." }
     };
     let page = Page::new("Deleted", Section::Other, main).html(&Visitor::Anonymous);
     let mut answer: DoorAnswer = response::page(StatusCode::OK, page, Keep::Nowhere).into();
