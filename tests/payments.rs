@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hornbook::accounts::admission::Receipt;
 use hornbook::accounts::changes::{
-    OPEN_PURCHASES_MAX, OpenedPurchase, OrderWish, PaymentReport, PurchaseWish, ReportResult,
+    OPEN_PURCHASES_MAX, OpenedPurchase, OrderWish, PaymentReport, PurchaseWish, ReportResult, SignUp,
 };
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::Refusal;
 use hornbook::accounts::ids::{AccountId, CheckoutId, Credits};
-use hornbook::accounts::records::{CheckoutPage, DisputeState, PurchaseRecord, PurchaseStatus};
+use hornbook::accounts::people::Password;
+use hornbook::accounts::records::{CheckoutPage, DisputeState, PaymentEvent, PurchaseRecord, PurchaseStatus};
 use hornbook::accounts::tier::{PackName, Tariff};
 use hornbook::accounts::{Accounts, Durability, Settings};
 use hornbook::clock::Now;
@@ -104,12 +105,18 @@ fn paid(purchase: &PurchaseRecord) -> PaymentReport {
 
 fn refunded(purchase: &PurchaseRecord, amount: u64) -> PaymentReport {
     let (checkout, payment) = (purchase.checkout.unwrap(), format!("pi_{}", purchase.id));
-    PaymentReport::Refunded { checkout, payment, amount }
+    PaymentReport::Refunded { checkout, payment, amount, at_sec: 0 }
 }
 
 fn disputed(purchase: &PurchaseRecord, dispute: &str, amount: Option<u64>, state: DisputeState) -> PaymentReport {
     let payment = format!("pi_{}", purchase.id);
-    PaymentReport::Disputed { payment, dispute: dispute.to_owned(), amount, state }
+    PaymentReport::Event { payment, event: PaymentEvent::Disputed { dispute: dispute.to_owned(), amount, state } }
+}
+
+/// A refund that failed, after all sums that were reported at 0.
+fn refund_failed(purchase: &PurchaseRecord, refund: &str, amount: u64, at_sec: i64) -> PaymentReport {
+    let payment = format!("pi_{}", purchase.id);
+    PaymentReport::Event { payment, event: PaymentEvent::RefundFailed { refund: refund.to_owned(), amount, at_sec } }
 }
 
 #[test]
@@ -269,6 +276,93 @@ fn a_payment_counts_once_whoever_reports_it() {
     accounts.verify_ledger().unwrap();
 }
 
+/// Refunds that fail and others that do not, as a provider sends them, in any order and repeated: in the end what stayed
+/// with the payer is taken, and nothing else.
+#[test]
+fn refunds_that_fail_give_the_credits_back_in_whatever_order_it_is_told() {
+    let mut random = SeededEntropy(11);
+    for round in 0..300 {
+        let shop = Shop::open(Settings::default());
+        let bought = shop.buy(PackName::Starter, round);
+        // The provider's time line: each refund has a moment, and some fail at a later one.
+        let mut refunds: Vec<(i64, u64, Option<i64>)> = Vec::new();
+        let mut at_sec = 100;
+        let mut notices = vec![paid(&bought)];
+        for number in 0..1 + random.below(3) {
+            at_sec += 1 + random.below(3) as i64;
+            refunds.push((at_sec, 1 + random.below(160), None));
+            let went_back = |refunds: &[(i64, u64, Option<i64>)]| {
+                refunds.iter().filter(|(_, _, failed)| failed.is_none()).map(|(_, cents, _)| cents).sum::<u64>()
+            };
+            let PaymentReport::Refunded { checkout, payment, .. } = refunded(&bought, 0) else {
+                unreachable!("it is one")
+            };
+            notices.push(PaymentReport::Refunded { checkout, payment, amount: went_back(&refunds), at_sec });
+            if random.below(2) == 0 {
+                let failing = random.below(refunds.len() as u64) as usize;
+                if refunds[failing].2.is_none() {
+                    at_sec += random.below(2) as i64;
+                    refunds[failing].2 = Some(at_sec);
+                    notices.push(refund_failed(&bought, &format!("re_{number}"), refunds[failing].1, at_sec));
+                }
+            }
+        }
+        let stayed: u64 = refunds.iter().filter(|(_, _, failed)| failed.is_none()).map(|(_, cents, _)| cents).sum();
+        for _ in 0..2 {
+            let mut left = notices.clone();
+            while !left.is_empty() {
+                shop.report(left.swap_remove(random.below(left.len() as u64) as usize));
+            }
+        }
+        let expected = 1000 - 1000 * stayed / u64::from(bought.price_cents);
+        assert_eq!(shop.wallet(), expected as i64, "round {round}: {refunds:?}");
+        let failures = refunds.iter().filter(|(_, _, failed)| failed.is_some()).count();
+        assert_eq!(shop.accounts.payment_problems().unwrap().iter().flat_map(|one| &one.problems).count(), failures);
+        shop.accounts.verify_ledger().unwrap();
+    }
+}
+
+#[test]
+fn what_is_paid_for_a_deleted_account_is_not_credited_in_silence() {
+    let shop = Shop::open(Settings::default());
+    let (act, entropy) = (act(shop.now), &mut SeededEntropy(3));
+    let (login, password) = ("jane".parse().unwrap(), Password::new("correct horse").unwrap());
+    let proof = shop.accounts.sign_up(SignUp { login, password, approve: true }, &act, entropy).unwrap();
+    let account = proof.account();
+    let by_card = shop.buy_as(wish(account, PackName::Starter, None), 1);
+    let by_hand = shop.buy_as(wish(account, PackName::Starter, None), 2);
+    shop.accounts.delete_account(proof, &act).unwrap();
+    let ReportResult::Problem(why) = shop.report(paid(&by_card)) else { panic!("credited to nobody") };
+    assert!(why.contains("deleted"), "{why}");
+    let refused = shop.accounts.pay_purchase(by_hand.id, None, &act).unwrap_err().to_string();
+    assert!(refused.contains("deleted"), "{refused}");
+    assert_eq!(shop.accounts.account(account, shop.now).unwrap().remaining.wallet, 0);
+    shop.accounts.verify_ledger().unwrap();
+}
+
+/// All that is wrong with a payment is listed, and what came after the operator looked stays.
+#[test]
+fn a_later_problem_does_not_take_the_place_of_an_earlier_one() {
+    let shop = Shop::open(Settings::default());
+    let bought = shop.buy(PackName::Starter, 1);
+    shop.report(paid(&bought));
+    let again = |payment: &str| {
+        let PaymentReport::Paid { checkout, session, amount, currency, .. } = paid(&bought) else {
+            unreachable!("it is one")
+        };
+        PaymentReport::Paid { checkout, session, payment: payment.to_owned(), amount, currency }
+    };
+    shop.report(again("pi_twice"));
+    let shown = shop.accounts.payment_problems().unwrap()[0].problems.len();
+    shop.report(again("pi_thrice"));
+    let problems = shop.accounts.payment_problems().unwrap().remove(0).problems;
+    assert!(problems[0].contains("pi_twice") && problems[1].contains("pi_thrice"), "{problems:?}");
+    shop.accounts.close_payment_problems(bought.checkout.unwrap(), shown, &act(shop.now)).unwrap();
+    assert_eq!(shop.accounts.payment_problems().unwrap().remove(0).problems, problems[1..]);
+    shop.accounts.close_payment_problems(bought.checkout.unwrap(), usize::MAX, &act(shop.now)).unwrap();
+    assert!(shop.accounts.payment_problems().unwrap().is_empty());
+}
+
 /// What eight threads get that do the same at once.
 fn by_many<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
@@ -293,7 +387,8 @@ fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
     assert_ne!(shop.buy_as(with_key(other, PackName::Pro), 51).id, first.id);
     // Long after: it still is this purchase.
     let later = Now { wall: shop.now.wall.plus_millis(24 * 3_600_000), ..shop.now };
-    assert_eq!(shop.buy_at(with_key(owner, PackName::Pro), 52, later).id, first.id);
+    let known = shop.buy_at(with_key(owner, PackName::Pro), 52, later);
+    assert_eq!((known.id, known.status), (first.id, PurchaseStatus::Requested));
 
     for seed in 1..OPEN_PURCHASES_MAX as u64 {
         shop.buy(PackName::Starter, 100 + seed);
@@ -302,6 +397,8 @@ fn one_idempotency_key_buys_once_and_few_purchases_wait_at_once() {
     shop.buy_as(wish(other, PackName::Starter, None), 200);
     // The pages of these are closed after a day, whether or not that was reported.
     let much_later = Now { wall: shop.now.wall.plus_millis(26 * 3_600_000), ..shop.now };
+    let closed = shop.buy_at(with_key(other, PackName::Pro), 53, much_later);
+    assert_eq!(closed.status, PurchaseStatus::Cancelled, "a page that is closed is not handed out again");
     shop.buy_at(shop.wish(PackName::Starter), 201, much_later);
     assert_eq!(shop.status(&first), PurchaseStatus::Cancelled);
     // Paid all the same: the money is here.
@@ -345,8 +442,7 @@ fn deliver_through(fault: Fault) {
     let mut undelivered: Vec<PaymentReport> = reports.to_vec();
     for _ in 0..2000 {
         undelivered.retain(|report| match shop.accounts.report_payment(report.clone(), &act(shop.now)) {
-            // The dispute is not known before the payment is.
-            Ok(result) => result == ReportResult::Unknown,
+            Ok(_) => false,
             Err(_) => true,
         });
         if undelivered.is_empty() {
@@ -377,6 +473,8 @@ struct Truth {
     heard: bool,
     cancelled: bool,
     refunded: u64,
+    /// By name: cents of refunds that failed, all after the sums.
+    failed: BTreeMap<&'static str, u64>,
     /// By name: cents, and whether it was won or lost.
     disputes: BTreeMap<&'static str, (u64, Option<bool>)>,
 }
@@ -392,9 +490,8 @@ impl Truth {
             return credits as i64;
         }
         let disputed: u64 = self.disputes.values().filter(|(_, end)| *end != Some(true)).map(|(cents, _)| cents).sum();
-        let gone = (self.refunded + disputed).min(price);
-        // Once all was refunded a dispute that is won gives nothing back.
-        let gone = if self.refunded >= price { price } else { gone };
+        let went_back = self.refunded.saturating_sub(self.failed.values().sum());
+        let gone = (went_back + disputed).min(price);
         (credits - credits * gone / price) as i64
     }
 }
@@ -509,11 +606,10 @@ impl Model {
             return;
         }
         let at = self.random.below(self.purchases.len() as u64) as usize;
-        let (kind, amount) = (self.random.below(7), 1 + self.random.below(6000));
+        let (kind, amount) = (self.random.below(9), 1 + self.random.below(6000));
         let dispute = ["dp_1", "dp_2"][self.random.below(2) as usize];
         let (record, truth) = &mut self.purchases[at];
         let price = u64::from(record.price_cents);
-        let was_heard = truth.heard;
         let by_bank = |state| disputed(record, &format!("{dispute}_{}", record.id), Some(amount), state);
         let end = |won: bool, truth: &mut Truth| {
             let (_, ended) = truth.disputes.entry(dispute).or_insert((amount, None));
@@ -536,27 +632,31 @@ impl Model {
                 refunded(record, amount)
             }
             4 => {
-                if was_heard {
-                    truth.disputes.entry(dispute).or_insert((amount, None));
-                }
+                truth.disputes.entry(dispute).or_insert((amount, None));
                 by_bank(DisputeState::Open)
             }
             5 => {
-                if was_heard {
-                    end(true, truth);
-                }
+                end(true, truth);
                 by_bank(DisputeState::Won)
             }
-            _ => {
-                if was_heard {
-                    end(false, truth);
-                }
+            6 => {
+                end(false, truth);
                 by_bank(DisputeState::Lost)
             }
+            7 => {
+                truth.failed.entry(dispute).or_insert(amount);
+                refund_failed(record, &format!("{dispute}_{}", record.id), amount, 1)
+            }
+            _ => {
+                let event =
+                    PaymentEvent::Disputed { dispute: dispute.to_owned(), amount: None, state: DisputeState::Open };
+                PaymentReport::Event { payment: format!("pi_foreign_{amount}"), event }
+            }
         };
+        // What happens to a payment that is not known yet is kept until it is.
+        let is_kept = kind == 8 || (kind >= 4 && !truth.heard);
         let result = self.shop().report(report.clone());
-        // A dispute of a payment that is not known yet is left to be sent again.
-        assert_eq!(result == ReportResult::Unknown, kind >= 4 && !was_heard, "{report:?}");
+        assert_eq!(result == ReportResult::Kept, is_kept, "{report:?}");
         if self.random.below(2) == 0 {
             let again = self.shop().report(report);
             assert_ne!(again, ReportResult::Applied, "once is enough");

@@ -25,6 +25,7 @@ impl Accounts {
         while lock(&self.shared.retries).expire(retried_before, STEP / 10) {}
         self.maintain_sessions(now.wall)?;
         self.expire_links(now.wall)?;
+        self.expire_early_reports(now.wall)?;
         while self.step(move |writing| drafts::expire(writing, now.wall, STEP))? {}
         if let Some(days) = self.settings().rollup_after_days {
             let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);

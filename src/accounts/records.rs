@@ -91,6 +91,9 @@ pub struct PurchaseRecord {
     /// SHA-256 of account and idempotency key of the request: sent again, it finds this purchase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<String>,
+    /// It is refunded because the provider said so, and would not be if that refund failed.
+    #[serde(default)]
+    pub refunded_by_provider: bool,
     /// Where it is paid by card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
@@ -118,7 +121,13 @@ pub struct CheckoutRecord {
     pub page: Option<CheckoutPage>,
     /// The provider's id of the payment, once it arrived.
     pub payment: Option<String>,
+    /// What went back to the payer by the provider's latest sum.
     pub refunded_cents: u32,
+    /// When the provider wrote that sum, in its seconds.
+    #[serde(default)]
+    pub refunded_at_sec: i64,
+    #[serde(default)]
+    pub failed_refunds: Vec<FailedRefund>,
     pub disputes: Vec<DisputeRecord>,
     /// What the operator has to look at, the oldest first.
     pub problems: Vec<String>,
@@ -130,6 +139,35 @@ pub struct CheckoutPage {
     pub session: String,
     /// Where the customer pays.
     pub url: String,
+}
+
+/// A refund whose money came back to us.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedRefund {
+    /// The provider's id.
+    pub id: String,
+    pub cents: u32,
+    /// When it failed, in the provider's seconds.
+    pub at_sec: i64,
+}
+
+/// What a provider reported of a payment before the payment itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EarlyReports {
+    /// When the last of them came.
+    pub at: UnixMillis,
+    pub reports: Vec<PaymentEvent>,
+}
+
+/// Something that happened to a payment, which the provider reports by the payment's id alone.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PaymentEvent {
+    /// The payer claims the money back through the bank. Without an amount it is all of it.
+    Disputed { dispute: String, amount: Option<u64>, state: DisputeState },
+    /// A refund whose money came back to us.
+    RefundFailed { refund: String, amount: u64, at_sec: i64 },
 }
 
 /// A payer who claims the money back through the bank.
@@ -155,7 +193,13 @@ impl CheckoutRecord {
     pub fn reversed_cents(&self) -> u32 {
         let disputed = self.disputes.iter().filter(|dispute| dispute.state != DisputeState::Won);
         let disputed = disputed.fold(0, |sum: u32, dispute| sum.saturating_add(dispute.cents));
-        self.refunded_cents.saturating_add(disputed).min(self.amount_cents)
+        self.went_back_cents().saturating_add(disputed).min(self.amount_cents)
+    }
+
+    /// What went back to the payer and stayed there. A refund that failed before the provider's latest sum is not in that sum.
+    pub fn went_back_cents(&self) -> u32 {
+        let failed = self.failed_refunds.iter().filter(|refund| refund.at_sec >= self.refunded_at_sec);
+        failed.fold(self.refunded_cents, |left, refund| left.saturating_sub(refund.cents))
     }
 
     /// The part of the credits that goes back with it, rounded in the customer's favour.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::accounts::changes::PaymentReport;
 use crate::accounts::ids::CheckoutId;
-use crate::accounts::records::DisputeState;
+use crate::accounts::records::{DisputeState, PaymentEvent};
 
 /// The entry of Stripe's `metadata` by which we know our payments.
 pub(super) const MARK: &str = "hornbook_checkout";
@@ -16,8 +16,6 @@ pub(super) const MARK: &str = "hornbook_checkout";
 pub(super) struct Event {
     pub(super) id: String,
     pub(super) kind: String,
-    /// When it was made, in seconds.
-    pub(super) created: i64,
     pub(super) meaning: Meaning,
 }
 
@@ -70,6 +68,14 @@ struct Dispute {
     status: String,
 }
 
+#[derive(Deserialize)]
+struct Refund {
+    id: String,
+    payment_intent: Option<Named>,
+    amount: u64,
+    status: Option<String>,
+}
+
 /// An object by its id, or whole.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -92,11 +98,13 @@ pub(super) fn read(body: &[u8]) -> Option<Event> {
     let meaning = match kind.as_str() {
         "checkout.session.completed" | "checkout.session.async_payment_succeeded" => of_session(data.object, paid)?,
         "checkout.session.async_payment_failed" | "checkout.session.expired" => of_session(data.object, not_paid)?,
-        "charge.refunded" => refunded(typed(data.object)?)?,
+        "charge.refunded" => refunded(typed(data.object)?, created)?,
         "charge.dispute.created" | "charge.dispute.closed" => disputed(typed(data.object)?)?,
+        // The first is of accounts with older settings.
+        "charge.refund.updated" | "refund.updated" | "refund.failed" => refund_changed(typed(data.object)?, created)?,
         _ => Meaning::Nothing,
     };
-    Some(Event { id, kind, created, meaning })
+    Some(Event { id, kind, meaning })
 }
 
 fn typed<T: DeserializeOwned>(object: Value) -> Option<T> {
@@ -133,10 +141,22 @@ fn not_paid(session: Session, checkout: CheckoutId) -> Option<Meaning> {
     Some(Meaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
 }
 
-fn refunded(charge: Charge) -> Option<Meaning> {
+fn refunded(charge: Charge, at_sec: i64) -> Option<Meaning> {
     let Some(checkout) = checkout_of(&charge.metadata) else { return Some(Meaning::Nothing) };
     let payment = charge.payment_intent?.into_id();
-    Some(Meaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded }))
+    Some(Meaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded, at_sec }))
+}
+
+fn of_payment(payment: String, event: PaymentEvent) -> Meaning {
+    Meaning::Report(PaymentReport::Event { payment, event })
+}
+
+fn refund_changed(refund: Refund, at_sec: i64) -> Option<Meaning> {
+    if !matches!(refund.status.as_deref(), Some("failed" | "canceled")) {
+        return Some(Meaning::Nothing);
+    }
+    let payment = refund.payment_intent?.into_id();
+    Some(of_payment(payment, PaymentEvent::RefundFailed { refund: refund.id, amount: refund.amount, at_sec }))
 }
 
 fn disputed(dispute: Dispute) -> Option<Meaning> {
@@ -150,7 +170,7 @@ fn disputed(dispute: Dispute) -> Option<Meaning> {
     let payment = dispute.payment_intent?.into_id();
     // In another currency it cannot be compared with our price.
     let amount = (dispute.currency == "usd").then_some(dispute.amount);
-    Some(Meaning::Report(PaymentReport::Disputed { payment, dispute: dispute.id, amount, state }))
+    Some(of_payment(payment, PaymentEvent::Disputed { dispute: dispute.id, amount, state }))
 }
 
 #[cfg(test)]
@@ -221,7 +241,9 @@ mod tests {
                 "id": "dp_1", "payment_intent": "pi_1", "amount": 300, "currency": currency, "status": status, "metadata": {},
             });
             match report("charge.dispute.closed", &dispute).unwrap() {
-                Some(PaymentReport::Disputed { amount, state, .. }) => Some((amount, state)),
+                Some(PaymentReport::Event { event: PaymentEvent::Disputed { amount, state, .. }, .. }) => {
+                    Some((amount, state))
+                }
                 _ => None,
             }
         };
@@ -230,6 +252,19 @@ mod tests {
         assert_eq!(dispute("lost", "eur"), Some((None, DisputeState::Lost)));
         assert_eq!(dispute("warning_needs_response", "usd"), None);
         assert_eq!(dispute("warning_closed", "usd"), None);
+    }
+
+    #[test]
+    fn a_refund_counts_as_failed_only_when_it_says_so() {
+        let refund = |kind: &str, status: &str| {
+            report(kind, &json!({ "id": "re_1", "amount": 300, "payment_intent": "pi_1", "status": status })).unwrap()
+        };
+        let event = PaymentEvent::RefundFailed { refund: "re_1".to_owned(), amount: 300, at_sec: 1 };
+        let failed = Some(PaymentReport::Event { payment: "pi_1".to_owned(), event });
+        for kind in ["charge.refund.updated", "refund.updated", "refund.failed"] {
+            assert_eq!((refund(kind, "failed"), refund(kind, "canceled")), (failed.clone(), failed.clone()), "{kind}");
+            assert_eq!((refund(kind, "succeeded"), refund(kind, "pending")), (None, None), "{kind}");
+        }
     }
 
     #[test]

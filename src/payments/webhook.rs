@@ -14,7 +14,7 @@ use super::event::{Meaning, read};
 use super::signature::{Verdict, verify};
 use crate::accounts::Accounts;
 use crate::accounts::blocking;
-use crate::accounts::changes::{Act, PaymentReport, ReportResult};
+use crate::accounts::changes::{Act, ReportResult};
 use crate::accounts::error::ChangeError;
 use crate::clock::Clock;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
@@ -24,9 +24,6 @@ pub const WEBHOOK_PATH: &str = "/api/v1/billing/webhook";
 
 /// Notices whose changes wait for the ledger at once. Stripe sends the others again.
 const WAITING_MAX: usize = 8;
-
-/// A dispute may be reported before the payment it is about, whose notice is still being repeated.
-const REPEATED_FOR_SEC: i64 = 3 * 86_400;
 
 pub struct Webhook {
     accounts: Arc<Accounts>,
@@ -93,16 +90,14 @@ impl Webhook {
             return Outcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
         };
         let (accounts, act) = (Arc::clone(&self.accounts), Act { actor: "stripe".to_owned(), at: now.wall });
-        let is_dispute = matches!(report, PaymentReport::Disputed { .. });
         let reported =
             tokio::task::spawn_blocking(move || blocking::allowed(|| accounts.report_payment(report, &act))).await;
         let about = format!("{} {}", event.kind, event.id);
         match reported {
             Ok(Ok(ReportResult::Applied | ReportResult::Known)) => Outcome::received(),
             Ok(Ok(ReportResult::Problem(why))) => Outcome::received().noting(format!("{about}: {why}")),
-            Ok(Ok(ReportResult::Unknown)) if is_dispute && now_sec - event.created < REPEATED_FOR_SEC => {
-                let why = "the payment is not known here; send it again";
-                Outcome::refused(StatusCode::CONFLICT, "conflict", why).noting(format!("{about}: {why}"))
+            Ok(Ok(ReportResult::Kept)) => {
+                Outcome::received().noting(format!("{about}: its payment is not known here; kept until it is reported"))
             }
             Ok(Ok(ReportResult::Unknown)) => {
                 Outcome::received().noting(format!("{about}: its checkout is not one of this service"))

@@ -68,8 +68,9 @@ fn add_payments(writing: &mut Writing) -> Result<(), StateError> {
     Ok(())
 }
 
-/// Format 7 has indexes, a list of problems in each checkout, and acts that name accounts by their numbers alone.
+/// Format 7 has indexes, reports of payments that are not known yet, a list of problems in each checkout, and acts that name accounts by their numbers alone.
 fn add_indexes(writing: &mut Writing) -> Result<(), StateError> {
+    writing.create(Table::EarlyReports)?;
     rewrite(writing, Table::Checkouts, |checkout| {
         let problem = checkout.remove("problem").filter(|problem| !problem.is_null());
         checkout.insert("problems".to_owned(), problem.into_iter().collect());
@@ -295,6 +296,7 @@ mod tests {
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
         assert!(writing.delete_table(Table::Index.definition()).unwrap());
+        assert!(writing.delete_table(Table::EarlyReports.definition()).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();

@@ -41,6 +41,8 @@ pub enum Table {
     Checkouts,
     /// Reference of a payment -> the purchase or order that it paid, JSON.
     Payments,
+    /// Reference of a payment that is not known yet -> what its provider reported of it, JSON.
+    EarlyReports,
     /// Token digest -> draft of a formation order, JSON with the intake sealed.
     Drafts,
     /// Time of expiry, token digest -> account number while the draft is open; the order in which drafts expire.
@@ -56,7 +58,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -75,6 +77,7 @@ impl Table {
         Self::Acts,
         Self::Checkouts,
         Self::Payments,
+        Self::EarlyReports,
         Self::Drafts,
         Self::DraftAges,
         Self::People,
@@ -103,6 +106,7 @@ impl Table {
             Self::Acts => "acts",
             Self::Checkouts => "checkouts",
             Self::Payments => "payments",
+            Self::EarlyReports => "early_reports",
             Self::Drafts => "drafts",
             Self::DraftAges => "draft_ages",
             Self::People => "people",

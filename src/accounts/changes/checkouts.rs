@@ -107,6 +107,8 @@ pub(super) fn open_checkout(
         page: None,
         payment: None,
         refunded_cents: 0,
+        refunded_at_sec: 0,
+        failed_refunds: Vec::new(),
         disputes: Vec::new(),
         problems: Vec::new(),
     };

@@ -14,17 +14,19 @@ use crate::accounts::ids::{AccountId, Credits, EntryNumber, PurchaseId};
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    AccountRecord, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, get_json, owned_json, put_json, read_json,
+    AccountRecord, AccountStatus, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, get_json, owned_json,
+    put_json, read_json,
 };
 use crate::accounts::tier::{Pack, PackName};
+use crate::clock::UnixMillis;
 use crate::hex;
 use crate::state::{Index, Table};
 
 /// How many purchases of an account may wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
 
-/// A provider's page is open for a day; a little more, so that ours is never the first to close.
-const PAGE_MILLIS: i64 = 25 * 3_600_000;
+/// A provider's page is open for a day. What is paid there at its last moment counts all the same.
+const PAGE_MILLIS: i64 = 24 * 3_600_000;
 
 /// What a customer wants to buy.
 #[derive(Clone, Debug)]
@@ -73,9 +75,10 @@ impl Accounts {
         let act = act.clone();
         self.change(move |poster| {
             if let Some(retry) = &retry
-                && let Some(known) =
+                && let Some(mut known) =
                     owned_json::<PurchaseRecord>(&poster.writing, Index::PurchasesByRetry, retry)?.pop()
             {
+                cancel_if_page_is_closed(poster, &mut known, act.at)?;
                 let opened = match known.pack == wish.pack {
                     true => OpenedPurchase::Known(Box::new(known)),
                     false => OpenedPurchase::OtherPack,
@@ -85,14 +88,8 @@ impl Accounts {
             let mut open = 0;
             let waiting: Vec<PurchaseRecord> = owned_json(&poster.writing, Index::WaitingPurchases, &wish.account)?;
             for mut known in waiting {
-                if known.checkout.is_some() && known.requested_at.plus_millis(PAGE_MILLIS) < act.at {
-                    // The provider's page is closed, and its notice of that may have been lost.
-                    known.status = PurchaseStatus::Cancelled;
-                    known.settled_at = Some(act.at);
-                    put_purchase(poster, &known)?;
-                } else {
-                    open += 1;
-                }
+                cancel_if_page_is_closed(poster, &mut known, act.at)?;
+                open += usize::from(known.status == PurchaseStatus::Requested);
             }
             if open >= OPEN_PURCHASES_MAX {
                 return Ok((OpenedPurchase::TooManyOpen, nothing_more()));
@@ -136,6 +133,12 @@ impl Accounts {
                     return Ok((record, nothing_more()));
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
+            }
+            if account(poster, record.account)?.status == AccountStatus::Deleted {
+                return Err(ChangeError::Refused(format!(
+                    "{} was deleted by its owner, so that credits would be lost; pay the money back",
+                    record.account
+                )));
             }
             let account = credit(poster, &mut record, payment_reference, &act)?;
             let credits = record.credits;
@@ -209,10 +212,26 @@ fn new_purchase(
         payment_reference: None,
         reversed: Credits(0),
         retry: None,
+        refunded_by_provider: false,
         checkout: None,
     };
     audit(poster, act, "purchase request", format!("{} of {owner}, pack {}", record.id, pack.tier()))?;
     Ok(record)
+}
+
+/// The provider's notice that its page is closed may have been lost.
+fn cancel_if_page_is_closed(
+    poster: &mut Poster<'_>,
+    known: &mut PurchaseRecord,
+    at: UnixMillis,
+) -> Result<(), ChangeError> {
+    let is_closed = known.checkout.is_some() && known.requested_at.plus_millis(PAGE_MILLIS) < at;
+    if known.status == PurchaseStatus::Requested && is_closed {
+        known.status = PurchaseStatus::Cancelled;
+        known.settled_at = Some(at);
+        put_purchase(poster, known)?;
+    }
+    Ok(())
 }
 
 /// Gives the credits of a purchase, and the tier of its pack.

@@ -17,9 +17,10 @@ use crate::accounts::job::After;
 use crate::accounts::ledger::entry::{EntryKind, Reference};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{
-    AccountRecord, CheckoutRecord, DisputeRecord, DisputeState, OrderRecord, Payable, PurchaseStatus, get_json,
-    owned_json,
+    AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
+    Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
 };
+use crate::clock::UnixMillis;
 use crate::state::{Index, Table};
 
 /// What a payment provider reports. Amounts are in the smallest unit of the currency.
@@ -36,10 +37,10 @@ pub enum PaymentReport {
     },
     /// The page was closed, or the money did not arrive.
     NotPaid { checkout: CheckoutId, session: String },
-    /// So much went back to the payer, over all refunds.
-    Refunded { checkout: CheckoutId, payment: String, amount: u64 },
-    /// The payer claims the money back through the bank. Without an amount it is all of it.
-    Disputed { payment: String, dispute: String, amount: Option<u64>, state: DisputeState },
+    /// This went back to the payer, over all refunds that had not failed when the provider wrote it.
+    Refunded { checkout: CheckoutId, payment: String, amount: u64, at_sec: i64 },
+    /// Something else happened to a payment.
+    Event { payment: String, event: PaymentEvent },
 }
 
 /// What came of a report.
@@ -50,9 +51,17 @@ pub enum ReportResult {
     Known,
     /// It is kept, and the operator has to look at it: the text says why.
     Problem(String),
+    /// It is of a payment that is not known, and kept for when that is reported.
+    Kept,
     /// It names no checkout of ours.
     Unknown,
 }
+
+/// What is kept of a payment that is not known; a payment of ours has one or two.
+const EARLY_REPORTS_MAX: usize = 32;
+
+/// Providers repeat a notice for some days; what is known by then of no payment is of none of ours.
+const EARLY_MILLIS: i64 = 30 * 86_400_000;
 
 /// Prices are in this currency.
 const CURRENCY: &str = "usd";
@@ -69,9 +78,15 @@ impl Accounts {
                 PaymentReport::Paid { checkout: id, .. }
                 | PaymentReport::NotPaid { checkout: id, .. }
                 | PaymentReport::Refunded { checkout: id, .. } => checkout(poster, *id)?,
-                PaymentReport::Disputed { payment, .. } => checkout_paid_by(poster, payment)?,
+                PaymentReport::Event { payment, .. } => checkout_paid_by(poster, payment)?,
             };
-            let Some(mut record) = found else { return Ok((ReportResult::Unknown, nothing_more())) };
+            let Some(mut record) = found else {
+                let PaymentReport::Event { payment, event } = report else {
+                    return Ok((ReportResult::Unknown, nothing_more()));
+                };
+                keep_early(poster, &payment, event, act.at)?;
+                return Ok((ReportResult::Kept, nothing_more()));
+            };
             let before = record.clone();
             let (result, effect) = apply(poster, &mut record, report, &act)?;
             if record != before {
@@ -79,6 +94,29 @@ impl Accounts {
             }
             let after: After = effect.map_or_else(nothing_more, |(account, credits)| updated(account, credits));
             Ok((result, after))
+        })
+    }
+}
+
+impl Accounts {
+    /// Reports of payments that never came are forgotten.
+    pub(in crate::accounts) fn expire_early_reports(&self, now: UnixMillis) -> Result<(), ChangeError> {
+        let mut expired: Vec<Vec<u8>> = Vec::new();
+        self.shared.with_reading(|reading| {
+            reading.scan(Table::EarlyReports, &[], &mut |key, payload| {
+                let early: EarlyReports = from_json(Table::EarlyReports, key, payload)?;
+                expired.extend((early.at.plus_millis(EARLY_MILLIS) <= now).then(|| key.to_vec()));
+                Ok(true)
+            })
+        })?;
+        if expired.is_empty() {
+            return Ok(());
+        }
+        self.change(move |poster| {
+            for key in &expired {
+                poster.writing.remove(Table::EarlyReports, key)?;
+            }
+            Ok(((), nothing_more()))
         })
     }
 }
@@ -107,6 +145,11 @@ fn apply(
                 return problem(poster, record, act, text);
             }
             check_text("payment reference", &payment)?;
+            for event in take_early(poster, &payment)? {
+                if let Some(failure) = merge(record, event)?.and_then(Merged::failure) {
+                    problem(poster, record, act, failure)?;
+                }
+            }
             record.payment = Some(payment);
             if amount != u64::from(record.amount_cents) || currency != CURRENCY {
                 let (due, of) = (record.amount_cents, CURRENCY);
@@ -125,37 +168,107 @@ fn apply(
             }
             not_paid(poster, record, act)
         }
-        PaymentReport::Refunded { payment, amount, .. } => {
+        PaymentReport::Refunded { payment, amount, at_sec, .. } => {
             if record.payment.as_ref().is_some_and(|paid| *paid != payment) {
                 // Of a second payment, which was reported as a problem when it came.
                 return Ok((ReportResult::Known, None));
             }
             let cents = u32::try_from(amount).unwrap_or(u32::MAX).min(record.amount_cents);
-            if cents <= record.refunded_cents {
+            if (at_sec, cents) <= (record.refunded_at_sec, record.refunded_cents) {
                 return Ok((ReportResult::Known, None));
             }
-            record.refunded_cents = cents;
+            (record.refunded_at_sec, record.refunded_cents) = (at_sec, cents);
             reversed(poster, record, act, &format!("{cents} of {} cents were refunded", record.amount_cents))
         }
-        PaymentReport::Disputed { dispute, amount, state, .. } => {
-            let cents = amount.map_or(record.amount_cents, |amount| u32::try_from(amount).unwrap_or(u32::MAX));
-            check_text("dispute", &dispute)?;
-            match record.disputes.iter_mut().find(|known| known.id == dispute) {
-                // A dispute that has ended stays so: its beginning may be reported after its end.
-                Some(known) if known.state != DisputeState::Open || state == DisputeState::Open => {
-                    return Ok((ReportResult::Known, None));
-                }
-                Some(known) => known.state = state,
-                None => record.disputes.push(DisputeRecord { id: dispute.clone(), cents, state }),
+        PaymentReport::Event { event, .. } => match merge(record, event)? {
+            None => Ok((ReportResult::Known, None)),
+            Some(Merged::Dispute(what)) => reversed(poster, record, act, &what),
+            Some(Merged::FailedRefund(what)) => {
+                let effect = match record.pays {
+                    Payable::Purchase(_) => reversed(poster, record, act, &what)?.1,
+                    Payable::Order(_) => None,
+                };
+                let (result, _) = problem(poster, record, act, to_be_paid_back(&what))?;
+                Ok((result, effect))
             }
-            let state = match state {
+        },
+    }
+}
+
+/// What was new, in words.
+enum Merged {
+    Dispute(String),
+    FailedRefund(String),
+}
+
+impl Merged {
+    /// What the operator has to see to, if anything.
+    fn failure(self) -> Option<String> {
+        match self {
+            Self::Dispute(_) => None,
+            Self::FailedRefund(what) => Some(to_be_paid_back(&what)),
+        }
+    }
+}
+
+fn to_be_paid_back(what: &str) -> String {
+    format!("{what}, so that what was paid for is the customer's again; pay the money back another way")
+}
+
+/// Notes what happened to the payment of a checkout; nothing if it was known.
+fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merged>, ChangeError> {
+    let cents = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
+    match event {
+        PaymentEvent::RefundFailed { refund, amount, at_sec } => {
+            check_text("refund", &refund)?;
+            if record.failed_refunds.iter().any(|known| known.id == refund) {
+                return Ok(None);
+            }
+            let what = format!("refund {refund} of {amount} cents failed");
+            record.failed_refunds.push(FailedRefund { id: refund, cents: cents(amount), at_sec });
+            Ok(Some(Merged::FailedRefund(what)))
+        }
+        PaymentEvent::Disputed { dispute, amount, state } => {
+            check_text("dispute", &dispute)?;
+            let state_name = match state {
                 DisputeState::Open => "open",
                 DisputeState::Won => "won",
                 DisputeState::Lost => "lost",
             };
-            reversed(poster, record, act, &format!("dispute {dispute} is {state}"))
+            let what = format!("dispute {dispute} is {state_name}");
+            match record.disputes.iter_mut().find(|known| known.id == dispute) {
+                // A dispute that has ended stays so: its beginning may be reported after its end.
+                Some(known) if known.state != DisputeState::Open || state == DisputeState::Open => return Ok(None),
+                Some(known) => known.state = state,
+                None => {
+                    let cents = amount.map_or(record.amount_cents, cents);
+                    record.disputes.push(DisputeRecord { id: dispute, cents, state });
+                }
+            }
+            Ok(Some(Merged::Dispute(what)))
         }
     }
+}
+
+/// Keeps what happened to a payment that is not known yet, or is none of ours: its provider sends other services' notices
+/// to everybody who listens.
+fn keep_early(poster: &mut Poster<'_>, payment: &str, event: PaymentEvent, at: UnixMillis) -> Result<(), ChangeError> {
+    check_text("payment reference", payment)?;
+    let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
+    let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
+    if early.reports.contains(&event) || early.reports.len() >= EARLY_REPORTS_MAX {
+        return Ok(());
+    }
+    early.at = at;
+    early.reports.push(event);
+    Ok(put_json(&mut poster.writing, Table::EarlyReports, payment.as_bytes(), &early)?)
+}
+
+fn take_early(poster: &mut Poster<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
+    let known: Option<EarlyReports> = get_json(&poster.writing, Table::EarlyReports, payment.as_bytes())?;
+    let Some(early) = known else { return Ok(Vec::new()) };
+    poster.writing.remove(Table::EarlyReports, payment.as_bytes())?;
+    Ok(early.reports)
 }
 
 /// The provider made one page for a checkout. A report may come before we have noted which.
@@ -190,6 +303,10 @@ fn paid(
         Payable::Order(id) => return order_paid(poster, record, id, act),
     };
     let mut bought = purchase(poster, id)?;
+    if account(poster, bought.account)?.status == AccountStatus::Deleted {
+        let text = format!("it was paid by {}, though the account was deleted; refund it", payment_of(record));
+        return problem(poster, record, act, text);
+    }
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
         let text = format!("it was paid by {}, though it was marked as paid before; refund it", payment_of(record));
         return problem(poster, record, act, text);
@@ -285,7 +402,8 @@ fn reverse(
     let mut bought = purchase(poster, id)?;
     let is_paid_by_this = record.payment.is_some() && bought.payment_reference == record.payment;
     // A purchase that the operator refunded has no credits left to take.
-    if !is_paid_by_this || bought.status == PurchaseStatus::Refunded {
+    let by_operator = bought.status == PurchaseStatus::Refunded && !bought.refunded_by_provider;
+    if !is_paid_by_this || by_operator {
         return Ok(0);
     }
     let target = record.reversed_credits(bought.credits);
@@ -299,9 +417,8 @@ fn reverse(
         audit(poster, act, what, format!("{id} of {}, {credits} credits: {why}", bought.account))?;
     }
     bought.reversed = target;
-    if record.refunded_cents >= record.amount_cents {
-        bought.status = PurchaseStatus::Refunded;
-    }
+    bought.refunded_by_provider = record.went_back_cents() >= record.amount_cents;
+    bought.status = if bought.refunded_by_provider { PurchaseStatus::Refunded } else { PurchaseStatus::Paid };
     put_purchase(poster, &bought)?;
     Ok(credits)
 }
