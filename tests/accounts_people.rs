@@ -5,7 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use hornbook::accounts::admission::Reserved;
-use hornbook::accounts::changes::{EndSessions, KeyWish, LinkAnswer, LinkView, Proof, SESSIONS_MAX, SignUp};
+use hornbook::accounts::changes::{
+    EndSessions, KeyWish, LinkAnswer, LinkView, PENDING_MILLIS, PENDING_SIGN_UPS_MAX, Proof, SESSIONS_MAX, SignUp,
+};
 use hornbook::accounts::entropy::SeededEntropy;
 use hornbook::accounts::error::{BadKey, ChangeError, Refusal};
 use hornbook::accounts::ids::{AccountId, Credits};
@@ -208,6 +210,46 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     }
     assert!(place.accounts().prove("jane", PASSWORD).is_some());
     assert_ne!(place.signed_up("john").account(), john.account(), "the name is free again");
+}
+
+/// Accounts that nobody approves are bounded in number and time, and leave nothing but their number.
+#[test]
+fn sign_ups_that_nobody_approves_end() {
+    let mut place = Place::new();
+    let at = |place: &Place| act(read(&place.clock));
+    let sign_up = |place: &mut Place, name: &str| {
+        let wish = SignUp { login: login(name), password: password(PASSWORD), approve: false };
+        let act = at(place);
+        place.accounts.as_ref().unwrap().sign_up(wish, &act, &mut place.entropy)
+    };
+    let (jane, john) = (sign_up(&mut place, "jane").unwrap(), sign_up(&mut place, "john").unwrap());
+    let granted = sign_up(&mut place, "granted").unwrap().account();
+    place.accounts().grant(granted, Credits(5), "a gift".to_owned(), &at(&place)).unwrap();
+    let made_by_operator = place.accounts().create_account("Acme".to_owned(), &at(&place)).unwrap().id;
+    let of_john = place.open(john).unwrap();
+    for number in 3..PENDING_SIGN_UPS_MAX {
+        sign_up(&mut place, &format!("name{number}")).unwrap();
+    }
+    let refused = sign_up(&mut place, "late").unwrap_err().to_string();
+    assert!(refused.contains("too many new accounts"), "{refused}");
+    place.accounts().approve_account(jane.account(), &at(&place)).unwrap();
+    sign_up(&mut place, "late").unwrap();
+
+    place.clock.advance_millis(PENDING_MILLIS as u64 - 1);
+    place.accounts().maintain(read(&place.clock)).unwrap();
+    assert!(place.accounts().person(john.account()).is_some());
+    place.clock.advance_millis(1);
+    place.accounts().maintain(read(&place.clock)).unwrap();
+    for _ in 0..2 {
+        let left: Vec<AccountId> =
+            place.accounts().accounts(read(&place.clock)).unwrap().iter().map(|view| view.record.id).collect();
+        assert_eq!(left, [jane.account(), granted, made_by_operator]);
+        assert!(place.accounts().person(john.account()).is_none() && place.who(&of_john).is_none());
+        assert!(place.accounts().keys(Some(john.account())).is_empty());
+        place.accounts().verify_ledger().unwrap();
+        place.restart();
+    }
+    assert_ne!(sign_up(&mut place, "john").unwrap().account(), john.account(), "the name is free, the number is not");
 }
 
 #[test]

@@ -441,10 +441,7 @@ fn deliver_through(fault: Fault) {
     let reports = [paid(&bought), refunded(&bought, 100), disputed(&bought, "dp_1", Some(400), DisputeState::Open)];
     let mut undelivered: Vec<PaymentReport> = reports.to_vec();
     for _ in 0..2000 {
-        undelivered.retain(|report| match shop.accounts.report_payment(report.clone(), &act(shop.now)) {
-            Ok(_) => false,
-            Err(_) => true,
-        });
+        undelivered.retain(|report| shop.accounts.report_payment(report.clone(), &act(shop.now)).is_err());
         if undelivered.is_empty() {
             break;
         }

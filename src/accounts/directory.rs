@@ -197,6 +197,16 @@ impl Directory {
         self.keys.insert(state.id, state);
     }
 
+    /// Takes an account and its keys out, as if they had never been.
+    pub(crate) fn forget_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
+        for key in keys {
+            if let Some(state) = self.keys.remove(&key.id) {
+                self.by_digest.remove(&state.digest.bucket());
+            }
+        }
+        self.accounts.remove(&id);
+    }
+
     pub(crate) fn find(&self, key: &PlainKey) -> Option<&Arc<KeyState>> {
         let digest = key.digest();
         self.by_digest.get(&digest.bucket()).filter(|state| state.digest.matches(&digest))

@@ -60,7 +60,7 @@ impl AccountId {
 }
 
 /// The place of an entry in the ledger; the first is 1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, Default)]
 #[serde(transparent)]
 pub struct EntryNumber(pub u64);
 

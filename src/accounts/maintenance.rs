@@ -26,6 +26,7 @@ impl Accounts {
         self.maintain_sessions(now.wall)?;
         self.expire_links(now.wall)?;
         self.expire_early_reports(now.wall)?;
+        self.expire_sign_ups(now.wall)?;
         while self.step(move |writing| drafts::expire(writing, now.wall, STEP))? {}
         if let Some(days) = self.settings().rollup_after_days {
             let before = now.wall.plus_millis(-i64::from(days) * 24 * 60 * MINUTE_MILLIS);

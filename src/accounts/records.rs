@@ -41,6 +41,9 @@ pub struct AccountRecord {
     pub tier: Tier,
     pub company_formed: bool,
     pub created_at: UnixMillis,
+    /// Its person made it on the pages, and nobody else asked for it.
+    #[serde(default)]
+    pub signed_up: bool,
     /// Set once: the approval grant is given with it and never again.
     pub approved_at: Option<UnixMillis>,
 }

@@ -1,5 +1,6 @@
 //! What operators and account owners see.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -8,8 +9,8 @@ use serde::{Serialize, Serializer};
 use super::Accounts;
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
-use super::ledger::entry::{Entry, EntryKind};
-use super::ledger::load::{entries_from, newest_entries, read_operations};
+use super::ledger::entry::{Entry, EntryKind, OperationCode};
+use super::ledger::load::{entries_after, entries_from, newest_entries, read_operations};
 use super::pace::PaceLimits;
 use super::purse::{MonthlyUnits, Remaining};
 use super::records::{
@@ -174,6 +175,23 @@ impl Accounts {
             };
             Ok((entries, read_operations(reading)?))
         })?;
+        Ok(self.views_of(entries, &operations))
+    }
+
+    /// The newest of the entries that came after one of them, newest first.
+    pub fn entries_after(
+        &self,
+        account: AccountId,
+        after: EntryNumber,
+        count: usize,
+    ) -> Result<Vec<EntryView>, ChangeError> {
+        let (entries, operations) = self
+            .shared
+            .with_reading(|reading| Ok((entries_after(reading, account, after, count)?, read_operations(reading)?)))?;
+        Ok(self.views_of(entries, &operations))
+    }
+
+    fn views_of(&self, entries: Vec<Entry>, operations: &BTreeMap<OperationCode, String>) -> Vec<EntryView> {
         let view = |entry: Entry| {
             let draft = entry.draft;
             let (actor, note) = draft.note.map(|note| (note.actor, note.reason)).unzip();
@@ -191,7 +209,7 @@ impl Accounts {
                 previous: entry.previous,
             }
         };
-        Ok(entries.into_iter().map(view).collect())
+        entries.into_iter().map(view).collect()
     }
 }
 

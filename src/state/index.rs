@@ -9,6 +9,8 @@ use super::table::Table;
 /// One index: an owner, in the words of the records, and the records that have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
+    /// "pending" -> the accounts that people made themselves and that wait for approval.
+    PendingSignUps,
     /// Account -> its keys, also the revoked ones.
     Keys,
     /// Account -> its purchases.
@@ -38,7 +40,8 @@ pub(crate) enum Index {
 }
 
 impl Index {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
+        Self::PendingSignUps,
         Self::Keys,
         Self::Purchases,
         Self::WaitingPurchases,
@@ -57,6 +60,7 @@ impl Index {
     /// The table whose records it finds.
     pub(crate) const fn table(self) -> Table {
         match self {
+            Self::PendingSignUps => Table::Accounts,
             Self::Keys => Table::Keys,
             Self::Purchases | Self::WaitingPurchases | Self::PurchasesByRetry => Table::Purchases,
             Self::Orders | Self::OrdersUnderWay => Table::Orders,
@@ -83,6 +87,7 @@ impl Index {
             Self::CheckoutsByOrder => 11,
             Self::CheckoutsByPayment => 12,
             Self::PaymentProblems => 13,
+            Self::PendingSignUps => 14,
         }
     }
 
@@ -94,6 +99,9 @@ impl Index {
         let text = |path: &str| record.pointer(path).and_then(Value::as_str);
         let last_stage = || record.pointer("/stages").and_then(Value::as_array).and_then(|stages| stages.last());
         match self {
+            Self::PendingSignUps => {
+                text("/status").filter(|status| *status == "pending" && record["signedUp"] == Value::Bool(true))
+            }
             Self::Keys | Self::Purchases | Self::Orders | Self::Sessions => text("/account"),
             Self::WaitingPurchases => text("/account").filter(|_| text("/status") == Some("requested")),
             Self::PurchasesByRetry => text("/retry"),
@@ -111,11 +119,20 @@ impl Index {
 
     /// What the keys of all entries of this owner begin with. The length keeps one owner from being the beginning of
     /// another.
-    pub(super) fn prefix(self, owner: &str) -> Vec<u8> {
+    fn prefix(self, owner: &str) -> Vec<u8> {
         let mut key = vec![self.number()];
         key.extend_from_slice(&(owner.len() as u32).to_be_bytes());
         key.extend_from_slice(owner.as_bytes());
         key
+    }
+}
+
+impl Index {
+    /// Where the entries of an owner begin, and what comes after them. Keys of records have at most 63 bytes.
+    pub(super) fn entries(self, owner: &str) -> (Vec<u8>, Vec<u8>) {
+        let prefix = self.prefix(owner);
+        let end = [&prefix[..], &[0xff; 64]].concat();
+        (prefix, end)
     }
 }
 
@@ -149,9 +166,11 @@ mod tests {
     fn record(random: &mut SplitMix64) -> Value {
         let account = format!("acct-{}", random.below(12));
         let some = |text: &str, random: &mut SplitMix64| (random.below(2) == 0).then(|| text.to_owned());
+        let status = ["requested", "pending", "paid"][random.index(3)];
         serde_json::json!({
             "account": some(&account, random),
-            "status": some("requested", random),
+            "status": status,
+            "signedUp": random.below(2) == 0,
             "retry": some("r", random),
             "stages": [{"stage": "details"}, {"stage": some("completed", random)}],
             "state": if random.below(2) == 0 { serde_json::json!({"open": "sealed"}) } else { serde_json::json!({"accepted": {}}) },
@@ -168,7 +187,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
         let tables: Vec<Table> = Table::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()).collect();
-        assert_eq!(tables.len(), 7);
+        assert_eq!(tables.len(), 8);
         let mut random = SplitMix64(7);
         let mut model: BTreeMap<(&str, Vec<u8>), Value> = BTreeMap::new();
         for round in 0..30 {
@@ -213,8 +232,9 @@ mod tests {
                 let of_table = model.iter().filter(|((name, _), _)| *name == index.table().name());
                 let all = of_table.filter(|(_, record)| index.owner(record).is_some()).count();
                 assert_eq!(reading.indexed(index).unwrap().len(), all, "{index:?}");
-                for owner in
-                    (0..12).map(|number| format!("acct-{number}")).chain(["r", "firstOperator"].map(str::to_owned))
+                for owner in (0..12)
+                    .map(|number| format!("acct-{number}"))
+                    .chain(["r", "firstOperator", "pending"].map(str::to_owned))
                 {
                     let of_table = model.iter().filter(|((name, _), _)| *name == index.table().name());
                     let expected: Vec<Vec<u8>> = of_table

@@ -233,7 +233,7 @@ mod tests {
         let database = open_database(data.path());
         let mut writing = Writing::begin(&database).unwrap();
         writing.put(Table::Meta, SCHEMA_KEY, &4u32.to_le_bytes()).unwrap();
-        writing.put(Table::Accounts, &[0, 0, 0, 1], b"an account of format 4").unwrap();
+        writing.put(Table::Accounts, &[0, 0, 0, 1], br#"{"name":"an account of format 4"}"#).unwrap();
         writing.put(Table::Sessions, &[7; 32], br#"{"device":"a session of format 4"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();

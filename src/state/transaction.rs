@@ -129,6 +129,14 @@ impl Writing {
         owned(&entries, &records, index, owner, usize::MAX, Order::Oldest, WRITING)
     }
 
+    /// How many records an index finds for an owner, counted up to `most`.
+    pub(crate) fn count_owned_by(&self, index: Index, owner: &str, most: usize) -> Result<usize, StateError> {
+        let entries = self.open(Table::Index)?;
+        let (first, end) = index.entries(owner);
+        let range = entries.range(first.as_slice()..end.as_slice());
+        Ok(range.map_err(|e| StateError::storage(WRITING, e.into()))?.take(most).count())
+    }
+
     /// Up to `most` keys below `end`, the lowest first.
     pub(crate) fn keys_before(&self, table: Table, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
         let open = self.open(table)?;
@@ -297,9 +305,7 @@ fn owned(
     what: &'static str,
 ) -> Result<Vec<StoredRecord>, StateError> {
     let failed = |e: redb::StorageError| StateError::storage(what, e.into());
-    let prefix = index.prefix(owner);
-    // Keys of records are shorter than this; a longer one of the same owner would be left out.
-    let end = [&prefix[..], &[0xff; 64]].concat();
+    let (prefix, end) = index.entries(owner);
     let mut range = entries.range::<&[u8]>(prefix.as_slice()..end.as_slice()).map_err(failed)?;
     let mut found = Vec::new();
     while found.len() < count {

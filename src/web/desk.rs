@@ -1,98 +1,263 @@
-//! Work of pages that reads or writes the state, on threads that may wait. Passwords have a turn of their own: one is
-//! checked at a time and few wait, so that sign-ins cannot starve searches.
+//! Work of pages that reads or writes the state, on threads that may wait. Each kind has a queue of its own, so that a
+//! flood of one keeps nobody from another: searches have theirs, and signing in and running the service must work while
+//! searches are refused. Passwords are checked one at a time.
 
+use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
 use super::trouble::Trouble;
 use crate::accounts::blocking;
 use crate::accounts::error::ChangeError;
+use crate::accounts::ids::AccountId;
 use crate::accounts::key::KeyDigest;
-use crate::api::error::ApiError;
 use crate::api::service::Service;
 use crate::network::ClientNetwork;
 use crate::rate::Buckets;
-
-/// Sign-ins that wait for the one under way, about 20 ms each.
-const WAITING_MAX: usize = 32;
 
 /// Attempts a minute from one address, and for one name whether anybody has it or not.
 const ATTEMPTS_PER_ADDRESS: u32 = 20;
 const ATTEMPTS_PER_NAME: u32 = 6;
 
+/// Forms a minute of one signed-in person, and files of a ledger.
+const CHANGES_PER_ACCOUNT: u32 = 30;
+const EXPORTS_PER_ACCOUNT: u32 = 4;
+
+/// New accounts a minute from one address, and from one site.
+const SIGN_UPS_PER_ADDRESS: u32 = 6;
+
 pub(super) struct Desk {
     service: Arc<Service>,
-    turn: Arc<Semaphore>,
+    people: Queue,
+    visitors: Queue,
+    operators: Queue,
+    /// For ledgers, which are long.
+    statements: Queue,
     /// For work that reads a whole snapshot.
-    long: Arc<Semaphore>,
-    waiting: Semaphore,
-    by_address: Buckets<ClientNetwork>,
-    by_name: Buckets<u128>,
+    long: Queue,
+    passwords: Passwords,
+    changes: Buckets<AccountId>,
+    exports: Buckets<AccountId>,
+    sign_ups: Buckets<ClientNetwork>,
+}
+
+/// Whose password is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Attempt<'a> {
+    /// Of somebody who is signed in.
+    SignedIn(AccountId),
+    /// Of whoever has this name.
+    Named(&'a str),
 }
 
 impl Desk {
     pub(super) fn new(service: Arc<Service>) -> Self {
         Self {
             service,
-            turn: Arc::new(Semaphore::new(1)),
-            long: Arc::new(Semaphore::new(1)),
-            waiting: Semaphore::new(WAITING_MAX),
-            by_address: Buckets::new(ATTEMPTS_PER_ADDRESS),
-            by_name: Buckets::new(ATTEMPTS_PER_NAME),
+            people: Queue::new(2, 64),
+            visitors: Queue::new(1, 32),
+            operators: Queue::new(1, 16),
+            statements: Queue::new(2, 32),
+            long: Queue::new(1, 0),
+            passwords: Passwords::new(),
+            changes: Buckets::new(CHANGES_PER_ACCOUNT),
+            exports: Buckets::new(EXPORTS_PER_ACCOUNT),
+            sign_ups: Buckets::new(SIGN_UPS_PER_ADDRESS),
         }
     }
 
-    /// Work on the state, in the queue in which calls wait.
+    /// Work for somebody who is signed in, or just proved who they are.
     pub(super) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        match self.service.heavy(move || Ok(work())).await {
-            Ok(done) => done.map_err(Trouble::from),
-            Err(ApiError { internal: Some(why), .. }) => Err(Trouble::Failed(why)),
-            Err(_) => Err(Trouble::Busy),
-        }
+        self.people.run(work).await
     }
 
-    /// Work that takes minutes, one at a time. It takes no thread away from calls.
+    /// Work for anybody.
+    pub(super) async fn visitor_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        self.visitors.run(work).await
+    }
+
+    /// Work for whoever runs the service.
+    pub(super) async fn operator_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        self.operators.run(work).await
+    }
+
+    /// Work that reads many entries of a ledger.
+    pub(super) async fn statement_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        self.statements.run(work).await
+    }
+
+    /// Work that takes minutes, one at a time; nobody waits for it.
     pub(super) async fn long_work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let only = Arc::clone(&self.long).try_acquire_owned().map_err(|_| Trouble::Busy)?;
-        on_thread(only, work).await
+        self.long.run(work).await
     }
 
-    /// Work that hashes a password, at the request of this address, for this name.
+    /// Counts a form that a signed-in person sent.
+    pub(super) fn count_change(&self, account: AccountId) -> Result<(), Trouble> {
+        counted(self.changes.take(account, self.service.now().steady))
+    }
+
+    /// Counts a file of a ledger.
+    pub(super) fn count_export(&self, account: AccountId) -> Result<(), Trouble> {
+        counted(self.exports.take(account, self.service.now().steady))
+    }
+
+    /// Counts a new account: each leaves records until somebody looks at them.
+    pub(super) fn count_sign_up(&self, client: IpAddr) -> Result<(), Trouble> {
+        let (now, network) = (self.service.now().steady, ClientNetwork::of(client));
+        let site = network.site();
+        let of_site = if site == network { Ok(()) } else { self.sign_ups.take(site, now) };
+        counted(self.sign_ups.take(network, now).and(of_site))
+    }
+
+    /// Work that hashes a password, at the request of this address.
     pub(super) async fn password_work<T: Send + 'static>(
         &self,
         client: IpAddr,
-        name: &str,
+        attempt: Attempt<'_>,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let now = self.service.now().steady;
-        let name = KeyDigest::of_secret(&name.trim().to_ascii_lowercase()).bucket();
-        let counted = self.by_address.take(ClientNetwork::of(client), now).and_then(|()| self.by_name.take(name, now));
-        counted.map_err(|seconds| Trouble::TooFast { seconds })?;
-        let _place = self.waiting.try_acquire().map_err(|_| Trouble::Busy)?;
-        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| Trouble::Busy)?;
-        on_thread(turn, work).await
+        self.passwords.run(&self.service, ClientNetwork::of(client), attempt, work).await
+    }
+
+    /// Somebody signed in with this name from there: guesses from elsewhere do not keep them out.
+    pub(super) fn remember(&self, client: IpAddr, name: &str) {
+        self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
     }
 }
 
-async fn on_thread<T: Send + 'static>(
-    permit: tokio::sync::OwnedSemaphorePermit,
-    work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, Trouble> {
-    let thread = tokio::task::spawn_blocking(move || {
-        // Given back when the work ends, not when the browser disconnects.
-        let _permit = permit;
-        blocking::allowed(work)
-    });
-    thread
-        .await
-        .unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work ended: {error}"))))
-        .map_err(Trouble::from)
+fn counted(taken: Result<(), u64>) -> Result<(), Trouble> {
+    taken.map_err(|seconds| Trouble::TooFast { seconds })
+}
+
+/// Work of one kind: so much at once, and so much that waits.
+struct Queue {
+    turns: Arc<Semaphore>,
+    room: Semaphore,
+}
+
+impl Queue {
+    fn new(at_once: usize, waiting: usize) -> Self {
+        Self { turns: Arc::new(Semaphore::new(at_once)), room: Semaphore::new(at_once + waiting) }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let _place = self.room.try_acquire().map_err(|_| Trouble::Busy)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Trouble::Busy)?;
+        let thread = tokio::task::spawn_blocking(move || {
+            // Given back when the work ends, not when the browser disconnects.
+            let _turn = turn;
+            blocking::allowed(work)
+        });
+        let done = thread.await;
+        done.unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work ended: {error}"))))
+            .map_err(Trouble::from)
+    }
+}
+
+/// Who guesses passwords fills their own buckets and their own queue: people who are signed in, or sign in from where they
+/// did before, have others.
+struct Passwords {
+    strangers: Queue,
+    known: Queue,
+    by_address: Buckets<ClientNetwork>,
+    by_name: Buckets<u128>,
+    by_place: Buckets<Place>,
+    by_account: Buckets<AccountId>,
+    familiar: Familiar,
+}
+
+/// A name, hashed, and from where it was used.
+type Place = (u128, ClientNetwork);
+
+impl Passwords {
+    fn new() -> Self {
+        // One password at a time, about 20 ms each, whoever gives it.
+        let strangers = Queue::new(1, 32);
+        let known = Queue { turns: Arc::clone(&strangers.turns), room: Semaphore::new(16) };
+        Self {
+            strangers,
+            known,
+            by_address: Buckets::new(ATTEMPTS_PER_ADDRESS),
+            by_name: Buckets::new(ATTEMPTS_PER_NAME),
+            by_place: Buckets::new(ATTEMPTS_PER_NAME),
+            by_account: Buckets::new(ATTEMPTS_PER_NAME),
+            familiar: Familiar::default(),
+        }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        service: &Service,
+        network: ClientNetwork,
+        attempt: Attempt<'_>,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let now = service.now().steady;
+        match attempt {
+            Attempt::SignedIn(account) => {
+                counted(self.by_account.take(account, now))?;
+                self.known.run(work).await
+            }
+            Attempt::Named(name) => {
+                let name = of_name(name);
+                if self.familiar.has((name, network)) {
+                    counted(self.by_place.take((name, network), now))?;
+                    return self.known.run(work).await;
+                }
+                counted(self.by_address.take(network, now).and_then(|()| self.by_name.take(name, now)))?;
+                self.strangers.run(work).await
+            }
+        }
+    }
+}
+
+fn of_name(name: &str) -> u128 {
+    KeyDigest::of_secret(&name.trim().to_ascii_lowercase()).bucket()
+}
+
+/// From where names were signed in with. In memory alone: a restart forgets it, and nobody's whereabouts are stored.
+#[derive(Default)]
+struct Familiar {
+    places: Mutex<(HashSet<Place>, VecDeque<Place>)>,
+}
+
+const FAMILIAR_MAX: usize = 16_384;
+
+impl Familiar {
+    fn has(&self, place: Place) -> bool {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&place)
+    }
+
+    fn add(&self, place: Place) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, order) = &mut *places;
+        if known.insert(place) {
+            order.push_back(place);
+        }
+        if order.len() > FAMILIAR_MAX
+            && let Some(oldest) = order.pop_front()
+        {
+            known.remove(&oldest);
+        }
+    }
 }

@@ -43,7 +43,7 @@ impl TrackingPage {
         let form = Form::read(visit.headers, visit.body).map_err(|why| Trouble::Refused(why.to_owned()))?;
         let Ok(id) = form.text("order").trim().parse::<OrderId>() else { return Ok(None) };
         let (accounts, token) = (Arc::clone(self.shell.service.accounts()), form.text("tracking").trim().to_owned());
-        self.shell.desk.work(move || accounts.track_order(id, &token)).await
+        self.shell.desk.visitor_work(move || accounts.track_order(id, &token)).await
     }
 }
 

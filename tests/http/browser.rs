@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hornbook::accounts::people::SignUpPolicy;
 use hornbook::api::service::Service;
-use hornbook::http::Doors;
+use hornbook::http::{Doors, Proxies};
 use hornbook::web::settings::door::Settings;
 use hornbook::web::shell::{PageSettings, Shell};
 use hornbook::web::site::Site;
@@ -37,16 +37,30 @@ pub(crate) fn open_pages() -> House {
     House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |_| ())
 }
 
+/// The same behind a proxy that names its clients.
+pub(crate) fn open_pages_behind_a_proxy() -> House {
+    House::open_as(Opening { doors: pages, ..Opening::usual(generous()) }, |http| {
+        http.proxies = Proxies { networks: vec!["127.0.0.0/8".parse().unwrap()], announce: false };
+    })
+}
+
 pub(crate) struct Browser<'h> {
     house: &'h House,
     pub(crate) cookies: BTreeMap<String, String>,
     /// Of the forms of the last page.
     pub(crate) token: String,
+    /// Where it is, as a proxy says that the service trusts.
+    address: Option<&'static str>,
 }
 
 impl<'h> Browser<'h> {
     pub(crate) fn new(house: &'h House) -> Self {
-        Self { house, cookies: BTreeMap::new(), token: String::new() }
+        Self { house, cookies: BTreeMap::new(), token: String::new(), address: None }
+    }
+
+    /// At this address, as a trusted proxy says.
+    pub(crate) fn at(house: &'h House, address: &'static str) -> Self {
+        Self { address: Some(address), ..Self::new(house) }
     }
 
     /// With an account that waits for approval.
@@ -103,6 +117,9 @@ impl<'h> Browser<'h> {
         }
         for (name, value) in headers {
             let _ = write!(text, "{name}: {value}\r\n");
+        }
+        if let Some(address) = self.address {
+            let _ = write!(text, "X-Forwarded-For: {address}\r\n");
         }
         if let Some(body) = body {
             let length = body.len();

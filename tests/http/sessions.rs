@@ -1,6 +1,6 @@
 //! Signing in over real connections: what other sites, thieves of cookies and the curious get.
 
-use crate::browser::{Browser, OURS, PASSWORD, SESSION, between, open_pages};
+use crate::browser::{Browser, OURS, PASSWORD, SESSION, between, open_pages, open_pages_behind_a_proxy};
 
 #[test]
 fn a_person_signs_up_in_and_out_and_readers_get_no_cookie() {
@@ -167,6 +167,73 @@ fn guesses_are_limited_by_name_and_by_address() {
         })
         .collect();
     assert!(many.ends_with(&[429]), "an address may not try many names: {many:?}");
+}
+
+/// Whoever guesses a password from elsewhere, all the time, keeps its owner neither from signing in where they did before
+/// nor from changing it.
+#[test]
+fn guesses_from_elsewhere_keep_nobody_out() {
+    let house = open_pages_behind_a_proxy();
+    let mut owner = Browser::signed_up(&house, "jane");
+    let mut at_home = Browser::at(&house, "2001:db8:1::5");
+    assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303);
+    for attacker in ["203.0.113.9", "203.0.113.10"] {
+        let mut attacker = Browser::at(&house, attacker);
+        let guesses: Vec<u16> = (0..8).map(|_| attacker.sign_in("jane", "guess number x").status).collect();
+        assert!(guesses.ends_with(&[429]), "{guesses:?}");
+    }
+    let mut elsewhere = Browser::at(&house, "198.51.100.1");
+    assert_eq!(elsewhere.sign_in("jane", PASSWORD).status, 429, "from a place that is not known");
+    let mut at_home = Browser::at(&house, "2001:db8:1::77");
+    assert_eq!(at_home.sign_in("jane", PASSWORD).status, 303, "from the same network as before");
+    owner.get("/settings");
+    let changed = owner.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
+    assert_eq!(changed.status, 303, "{}", changed.text());
+    // Guesses from there are limited too, also of somebody who is signed in.
+    let guesses: Vec<u16> =
+        (0..8).map(|_| Browser::at(&house, "2001:db8:1::6").sign_in("jane", "guess number x").status).collect();
+    assert!(guesses.ends_with(&[429]), "{guesses:?}");
+    owner.get("/settings");
+    let guesses: Vec<u16> = (0..8)
+        .map(|_| {
+            owner.post("/settings/password", &[("current", "guess number x"), ("password", "battery staple")]).status
+        })
+        .collect();
+    assert!(guesses.ends_with(&[429]), "{guesses:?}");
+}
+
+#[test]
+fn new_accounts_and_changes_are_paced_and_who_waits_has_no_keys() {
+    let house = open_pages_behind_a_proxy();
+    let mut browser = Browser::signed_up(&house, "jane");
+    let refused = browser.post("/settings/keys", &[("name", "x"), ("scopes", "search")]);
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("waits for approval"), "{}", refused.text());
+    assert!(house.accounts.keys(Some(browser.account())).iter().all(|key| key.record.prefix == "web pages"));
+    let changes: Vec<u16> =
+        (0..40).map(|_| browser.post("/settings/sessions", &[("session", "others")]).status).collect();
+    assert!(changes.starts_with(&[303]) && changes.ends_with(&[429]), "{changes:?}");
+    let sign_up = |number: usize, address| {
+        let mut browser = Browser::at(&house, address);
+        browser.get("/settings/sign-up");
+        browser
+            .post(
+                "/settings/sign-up",
+                &[("login", &format!("{}-{number}", address.replace(':', "-"))), ("password", PASSWORD)],
+            )
+            .status
+    };
+    let made: Vec<u16> = (0..9).map(|number| sign_up(number, "203.0.113.9")).collect();
+    assert!(made.starts_with(&[303]) && made.ends_with(&[429]), "{made:?}");
+    // One site of many networks is no way around it.
+    let made: Vec<u16> = ["2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:3::1"]
+        .iter()
+        .cycle()
+        .take(9)
+        .enumerate()
+        .map(|(number, address)| sign_up(number, address))
+        .collect();
+    assert!(made.ends_with(&[429]), "{made:?}");
 }
 
 #[test]

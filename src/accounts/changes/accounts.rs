@@ -123,6 +123,7 @@ pub(super) fn new_account(poster: &mut Poster<'_>, name: String, at: UnixMillis)
         tier: Tier::Free,
         company_formed: false,
         created_at: at,
+        signed_up: false,
         approved_at: None,
     };
     put_json(&mut poster.writing, Table::Meta, LAST_IDS_KEY, &ids)?;

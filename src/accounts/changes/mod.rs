@@ -20,6 +20,7 @@ mod purchases;
 mod reports;
 mod run;
 pub(super) mod sessions;
+mod sign_ups;
 
 pub(super) use act::audit;
 pub use act::{Act, CREDITS_MAX};
@@ -27,10 +28,11 @@ pub use drafts::{Acceptance, DraftContent, DraftView, OPEN_DRAFTS_MAX, OpenedDra
 pub use keys::{IssuedKey, KeyWish};
 pub use links::{LINK_MILLIS, LinkAnswer, LinkView};
 pub use orders::OrderWish;
-pub(crate) use people::forget_person;
 pub use people::{DELETED_NAME, SignUp};
 pub use proof::Proof;
 pub use purchases::{OPEN_PURCHASES_MAX, OpenedPurchase, PurchaseWish};
 pub use reports::{PaymentReport, ReportResult};
+pub(crate) use run::forget_person;
 pub(super) use run::nothing_more;
 pub use sessions::{EndSessions, SESSIONS_MAX, SessionId, SessionView, SignedIn};
+pub use sign_ups::{PENDING_MILLIS, PENDING_SIGN_UPS_MAX};

@@ -5,8 +5,9 @@ use super::act::{Act, audit};
 use super::keys::{KeyWish, new_key};
 use super::orders::orders_under_way;
 use super::proof::{Proof, person_of, proved};
-use super::run::{account, put_account};
+use super::run::{account, forget_person, put_account};
 use super::sessions::end_sessions_of;
+use super::sign_ups;
 use crate::accounts::Accounts;
 use crate::accounts::blocking;
 use crate::accounts::directory::{AccountState, Directory};
@@ -18,9 +19,10 @@ use crate::accounts::key::{KeyDigest, KeyKind};
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::{Login, Password, PersonRecord, Role, StoredPassword};
 use crate::accounts::purse::Purse;
-use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, get_json, owned_json, put_json};
+use crate::accounts::records::{AccountStatus, CounterRecord, KeyRecord, owned_json, put_json};
 use crate::accounts::scope::ScopeSet;
-use crate::state::{Index, StateError, Table, Writing};
+use crate::clock::UnixMillis;
+use crate::state::{Index, StateError, Table};
 
 /// A person who wants an account.
 #[derive(Clone, Debug)]
@@ -87,7 +89,12 @@ impl Accounts {
         let (grant, act) = (self.grant_on_approval()?, act.clone());
         let no_key = KeyDigest::random(entropy).map_err(ChangeError::Entropy)?;
         self.change(move |poster| {
+            if !at_once {
+                sign_ups::check_room(poster)?;
+            }
             let mut owner = new_account(poster, login.to_string(), act.at)?;
+            owner.signed_up = true;
+            put_account(poster, &owner)?;
             // The account speaks for itself.
             let act = Act { actor: owner.id.to_string(), ..act };
             audit(poster, &act, "account create", owner.id.to_string())?;
@@ -240,20 +247,8 @@ pub(super) fn replace_password(
     Ok((person, Box::new(after)))
 }
 
-/// Removes name and password of an account, if it has a person.
-pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), StateError> {
-    let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
-    let Some(person) = person else { return Ok(()) };
-    writing.remove(Table::Logins, person.login.as_str().as_bytes())?;
-    writing.remove(Table::People, &id.to_key())
-}
-
 /// Revokes the keys of an account and forgets their names.
-fn revoke_keys(
-    poster: &mut Poster<'_>,
-    id: AccountId,
-    at: crate::clock::UnixMillis,
-) -> Result<Vec<KeyRecord>, StateError> {
+fn revoke_keys(poster: &mut Poster<'_>, id: AccountId, at: UnixMillis) -> Result<Vec<KeyRecord>, StateError> {
     let mut keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
     for key in &mut keys {
         key.revoked_at.get_or_insert(at);

@@ -7,11 +7,12 @@ use crate::accounts::error::{ChangeError, LedgerError};
 use crate::accounts::ids::AccountId;
 use crate::accounts::job::{After, Change};
 use crate::accounts::ledger::poster::Poster;
+use crate::accounts::people::PersonRecord;
 use crate::accounts::records::{AccountRecord, LAST_IDS_KEY, LastIds, get_json, put_json};
 use crate::accounts::shared::Shared;
 use crate::accounts::ticket::ticket;
 use crate::accounts::{Accounts, blocking};
-use crate::state::Table;
+use crate::state::{StateError, Table, Writing};
 
 impl Accounts {
     pub(crate) fn change<T: Send + Sync + 'static>(
@@ -69,4 +70,12 @@ pub(super) fn updated(record: AccountRecord, credits: i64) -> After {
 
 pub(in crate::accounts) fn nothing_more() -> After {
     Box::new(|_| {})
+}
+
+/// Removes name and password of an account, if it has a person.
+pub(crate) fn forget_person(writing: &mut Writing, id: AccountId) -> Result<(), StateError> {
+    let person: Option<PersonRecord> = get_json(writing, Table::People, &id.to_key())?;
+    let Some(person) = person else { return Ok(()) };
+    writing.remove(Table::Logins, person.login.as_str().as_bytes())?;
+    writing.remove(Table::People, &id.to_key())
 }

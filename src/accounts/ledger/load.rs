@@ -183,11 +183,21 @@ pub(crate) fn parse_block<'b>(key: &[u8], payload: &'b [u8]) -> Result<Block<'b>
 
 /// An account's newest entries, newest first.
 pub(crate) fn newest_entries(reading: &Reading, account: AccountId, count: usize) -> Result<Vec<Entry>, StateError> {
+    entries_after(reading, account, EntryNumber(0), count)
+}
+
+/// The newest of an account's entries with higher numbers than `after`, newest first.
+pub(crate) fn entries_after(
+    reading: &Reading,
+    account: AccountId,
+    after: EntryNumber,
+    count: usize,
+) -> Result<Vec<Entry>, StateError> {
     let bytes = reading.get(Table::Wallets, &account.to_key())?;
     let wallet = bytes.as_deref().map(Wallet::from_bytes).transpose();
     let wallet = wallet.map_err(|_| StateError::bad_record(Table::Wallets.name(), &account.to_key()))?;
     match wallet.and_then(|wallet| wallet.newest) {
-        Some(newest) => entries_from(reading, account, newest, count),
+        Some(newest) => follow(reading, account, newest, after, count),
         None => Ok(Vec::new()),
     }
 }
@@ -200,10 +210,20 @@ pub(crate) fn entries_from(
     from: EntryNumber,
     count: usize,
 ) -> Result<Vec<Entry>, StateError> {
+    follow(reading, account, from, EntryNumber(0), count)
+}
+
+fn follow(
+    reading: &Reading,
+    account: AccountId,
+    from: EntryNumber,
+    after: EntryNumber,
+    count: usize,
+) -> Result<Vec<Entry>, StateError> {
     let mut found = Vec::new();
     let mut next = Some(from);
     let mut block: Vec<Entry> = Vec::new();
-    while let Some(number) = next.filter(|_| found.len() < count) {
+    while let Some(number) = next.filter(|number| *number > after && found.len() < count) {
         if block.first().is_none_or(|first| first.number > number) {
             let Some((key, payload)) = reading.at_or_before(Table::Ledger, &number.to_key())? else { break };
             block = block_entries(&key, &payload)?;

@@ -20,13 +20,16 @@ pub(super) async fn account(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     let id: AccountId = form.text("account").parse().map_err(Trouble::Refused)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     match form.text("do") {
-        "approve" => shared.shell.desk.work(move || accounts.approve_account(id, &act)).await.map(drop)?,
+        "approve" => shared.shell.desk.operator_work(move || accounts.approve_account(id, &act)).await.map(drop)?,
         "disable" if id == seen.person()?.account => {
             return Err(Trouble::Refused("this is your own account; nobody else could enable it again".to_owned()));
         }
-        "disable" => shared.shell.desk.work(move || accounts.disable_account(id, &act)).await.map(drop)?,
+        "disable" => shared.shell.desk.operator_work(move || accounts.disable_account(id, &act)).await.map(drop)?,
         "link" => {
-            let made = shared.shell.desk.work(move || accounts.make_link(id, Role::Customer, &act, &mut SystemEntropy));
+            let made = shared
+                .shell
+                .desk
+                .operator_work(move || accounts.make_link(id, Role::Customer, &act, &mut SystemEntropy));
             return Ok(link_shown(shared, seen, &made.await?));
         }
         _ => return Err(not_known()),
@@ -38,7 +41,7 @@ pub(super) async fn invite(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Res
     let name = form.text("name").trim().to_owned();
     let role = if form.text("operator") == "yes" { Role::Operator } else { Role::Customer };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
-    let made = shared.shell.desk.work(move || {
+    let made = shared.shell.desk.operator_work(move || {
         let id = accounts.create_account(name, &act)?.id;
         accounts.approve_account(id, &act)?;
         accounts.make_link(id, role, &act, &mut SystemEntropy)
@@ -62,8 +65,10 @@ pub(super) async fn purchase(shared: &Shared, seen: &Seen<'_>, form: &Form) -> R
     let id: PurchaseId = form.text("purchase").parse().map_err(Trouble::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
-        "confirm" => shared.shell.desk.work(move || accounts.pay_purchase(id, reference, &act)).await.map(drop)?,
-        "cancel" => shared.shell.desk.work(move || accounts.cancel_purchase(id, &act)).await.map(drop)?,
+        "confirm" => {
+            shared.shell.desk.operator_work(move || accounts.pay_purchase(id, reference, &act)).await.map(drop)?;
+        }
+        "cancel" => shared.shell.desk.operator_work(move || accounts.cancel_purchase(id, &act)).await.map(drop)?,
         _ => return Err(not_known()),
     }
     Ok(redirect("/operator#purchases").into())
@@ -73,7 +78,7 @@ pub(super) async fn problem(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     let id: CheckoutId = form.text("checkout").parse().map_err(Trouble::Refused)?;
     let shown = form.text("shown").parse().map_err(|_| not_known())?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
-    shared.shell.desk.work(move || accounts.close_payment_problems(id, shown, &act)).await?;
+    shared.shell.desk.operator_work(move || accounts.close_payment_problems(id, shown, &act)).await?;
     Ok(redirect("/operator#purchases").into())
 }
 
@@ -81,14 +86,17 @@ pub(super) async fn order(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Resu
     let id: OrderId = form.text("order").parse().map_err(Trouble::Refused)?;
     let (reference, accounts, act) = (reference(form), shared.accounts(), seen.act.clone());
     match form.text("do") {
-        "confirm" => shared.shell.desk.work(move || accounts.pay_order(id, reference, &act)).await.map(drop)?,
-        "discard" => shared.shell.desk.work(move || accounts.discard_order(id, &act)).await.map(drop)?,
+        "confirm" => {
+            shared.shell.desk.operator_work(move || accounts.pay_order(id, reference, &act)).await.map(drop)?;
+        }
+        "discard" => shared.shell.desk.operator_work(move || accounts.discard_order(id, &act)).await.map(drop)?,
         "advance" => {
             let stage = OrderStage::parse(form.text("stage")).map_err(Trouble::Refused)?;
-            shared.shell.desk.work(move || accounts.advance_order(id, stage, &act)).await.map(drop)?;
+            shared.shell.desk.operator_work(move || accounts.advance_order(id, stage, &act)).await.map(drop)?;
         }
         "intake" => {
-            let intake = shared.shell.desk.work(move || accounts.order_intake(id, &act, &mut SystemEntropy)).await?;
+            let intake =
+                shared.shell.desk.operator_work(move || accounts.order_intake(id, &act, &mut SystemEntropy)).await?;
             let text = intake.and_then(|intake| serde_json::to_string_pretty(&intake).ok());
             let main = html! {
                 h1 { "Intake of order " (id) }

@@ -35,7 +35,7 @@ struct Office {
 pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let now = shared.shell.service.now();
-    let office = shared.shell.desk.work(move || {
+    let office = shared.shell.desk.operator_work(move || {
         let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.to_string());
         let mut purchases = accounts.waiting_purchases()?;
         purchases.retain(|purchase| purchase.checkout.is_none());

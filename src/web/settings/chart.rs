@@ -1,12 +1,19 @@
 //! Usage by day and operation, as an SVG of stacked columns and as the table of the same numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use maud::{Markup, html};
 
+use crate::accounts::Accounts;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::{AccountId, EntryNumber};
 use crate::accounts::ledger::entry::EntryKind;
 use crate::accounts::views::EntryView;
 use crate::clock::Day;
+
+/// Entries that are read at the first look, the newest.
+pub(super) const ENTRIES_MAX: usize = 20_000;
 
 /// Operations with a colour of their own; the others share the last.
 const COLOURS: usize = 6;
@@ -23,17 +30,15 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    pub(super) fn of(entries: &[EntryView], today: Day, days: usize) -> Self {
-        let first = Day(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1));
-        let mut by_operation: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-        for entry in entries.iter().filter(|entry| is_use(entry)) {
-            let place = entry.at.day().0.checked_sub(first.0).and_then(|place| usize::try_from(place).ok());
+    pub(super) fn of(sums: &Sums, today: Day, days: usize) -> Self {
+        let first = first_of(today, days);
+        let mut by_operation: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+        for ((day, name), used) in &sums.by_day {
+            let place = day.0.checked_sub(first.0).and_then(|place| usize::try_from(place).ok());
             let Some(place) = place.filter(|place| *place < days) else { continue };
-            let name = entry.operation.clone().unwrap_or_else(|| "other".to_owned());
-            // A refund gives back what its call took.
-            by_operation.entry(name).or_insert_with(|| vec![0; days])[place] -= entry.credits;
+            by_operation.entry(name).or_insert_with(|| vec![0; days])[place] += used;
         }
-        let mut operations: Vec<_> = by_operation.into_iter().collect();
+        let mut operations: Vec<_> = by_operation.into_iter().map(|(name, days)| (name.to_owned(), days)).collect();
         operations.sort_by_key(|(_, days)| std::cmp::Reverse(days.iter().sum::<i64>()));
         Self { first, days, operations }
     }
@@ -44,6 +49,66 @@ impl Usage {
 
     fn day(&self, place: usize) -> Day {
         Day(self.first.0 + i32::try_from(place).unwrap_or(0))
+    }
+}
+
+fn first_of(today: Day, days: usize) -> Day {
+    Day(today.0.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX) - 1))
+}
+
+/// What was used by day and operation, through the newest entry that was read.
+#[derive(Clone, Default)]
+pub(super) struct Sums {
+    newest: EntryNumber,
+    by_day: BTreeMap<(Day, String), i64>,
+    /// Older entries were left out.
+    pub(super) is_cut: bool,
+}
+
+impl Sums {
+    /// Adds what came since, and forgets days that are not shown any more.
+    fn read_on(&mut self, accounts: &Accounts, account: AccountId, today: Day, days: usize) -> Result<(), ChangeError> {
+        let entries = accounts.entries_after(account, self.newest, ENTRIES_MAX)?;
+        self.is_cut |= entries.len() == ENTRIES_MAX;
+        self.add(&entries);
+        self.by_day = self.by_day.split_off(&(first_of(today, days), String::new()));
+        Ok(())
+    }
+
+    fn add(&mut self, entries: &[EntryView]) {
+        for entry in entries.iter().filter(|entry| is_use(entry)) {
+            let name = entry.operation.clone().unwrap_or_else(|| "other".to_owned());
+            // A refund gives back what its call took.
+            *self.by_day.entry((entry.at.day(), name)).or_default() -= entry.credits;
+        }
+        self.newest = entries.first().map_or(self.newest, |entry| entry.id);
+    }
+}
+
+/// The sums of accounts whose owners looked at them, so that an entry is read once and not with every look.
+#[derive(Default)]
+pub(super) struct KeptSums(Mutex<HashMap<AccountId, Sums>>);
+
+/// A few kilobytes each.
+const KEPT_MAX: usize = 1024;
+
+impl KeptSums {
+    pub(super) fn of(
+        &self,
+        accounts: &Accounts,
+        account: AccountId,
+        today: Day,
+        days: usize,
+    ) -> Result<Sums, ChangeError> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sums = kept().get(&account).cloned().unwrap_or_default();
+        sums.read_on(accounts, account, today, days)?;
+        let mut kept = kept();
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(account, sums.clone());
+        Ok(sums)
     }
 }
 
@@ -118,7 +183,6 @@ fn round(pixels: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::ids::EntryNumber;
 
     fn entry(day: i32, kind: EntryKind, operation: Option<&str>, credits: i64) -> EntryView {
         EntryView {
@@ -146,13 +210,17 @@ mod tests {
             entry(10, EntryKind::Purchase, None, 1000),
             entry(3, EntryKind::Usage, Some("node"), -7),
         ];
-        let usage = Usage::of(&entries, Day(10), 5);
+        // The newest first, read in two parts.
+        let mut sums = Sums::default();
+        sums.add(&entries[3..]);
+        sums.add(&entries[..3]);
+        let usage = Usage::of(&sums, Day(10), 5);
         assert_eq!(
             usage.operations,
             [("search".to_owned(), vec![0, 0, 0, 0, 5]), ("node".to_owned(), vec![0, 0, 0, 1, 0])]
         );
         let text = by_day(&usage).into_string();
         assert_eq!(text.matches("<rect").count(), 2);
-        assert!(by_day(&Usage::of(&[], Day(10), 5)).into_string().contains("Nothing was used"));
+        assert!(by_day(&Usage::of(&Sums::default(), Day(10), 5)).into_string().contains("Nothing was used"));
     }
 }

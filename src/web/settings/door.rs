@@ -12,6 +12,7 @@ use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit};
 use crate::web::seen::Seen;
 use crate::web::shell::Shell;
 use crate::web::trouble::Trouble;
+use crate::web::visitor::Visitor;
 
 pub struct Settings {
     shared: Shared,
@@ -47,6 +48,9 @@ impl Settings {
     async fn posted(&self, seen: Seen<'_>) -> Result<DoorAnswer, Trouble> {
         let shared = &self.shared;
         let form = seen.form(&self.shared.shell)?;
+        if let Visitor::Person(person) = &seen.visitor {
+            shared.shell.desk.count_change(person.account)?;
+        }
         match seen.visit.path {
             "/settings/sign-in" => entry::sign_in(shared, &seen, &form).await,
             "/settings/sign-up" => entry::sign_up(shared, &seen, &form).await,

@@ -11,6 +11,7 @@ use crate::accounts::key::LinkToken;
 use crate::accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
 use crate::door::DoorAnswer;
 use crate::web::browser::{end_session, set_session};
+use crate::web::desk::Attempt;
 use crate::web::errors::sentence;
 use crate::web::form::Form;
 use crate::web::response::redirect;
@@ -59,7 +60,7 @@ pub(super) async fn sign_in(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
     let proved = shared
         .shell
         .desk
-        .password_work(seen.visit.client, &name, move || Ok(accounts.prove(&login, &password)))
+        .password_work(seen.visit.client, Attempt::Named(&name), move || Ok(accounts.prove(&login, &password)))
         .await?;
     match proved {
         Some(proof) => signed_in(shared, seen, proof).await,
@@ -70,6 +71,9 @@ pub(super) async fn sign_in(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
 /// Opens a session with a token that is always new, and ends the one that the browser had.
 pub(super) async fn signed_in(shared: &Shared, seen: &Seen<'_>, proof: Proof) -> Result<DoorAnswer, Trouble> {
     let (accounts, act) = (shared.accounts(), Act { actor: proof.account().to_string(), ..seen.act.clone() });
+    if let Some(person) = accounts.person(proof.account()) {
+        shared.shell.desk.remember(seen.visit.client, person.login.as_str());
+    }
     let device = device(seen);
     let before =
         if let Visitor::Person(person) = &seen.visitor { Some((person.account, person.session)) } else { None };
@@ -140,10 +144,10 @@ pub(super) async fn sign_up(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Re
         Err(why) => return sign_up_page(shared, seen, &why, Some(name)),
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
-    let made = shared
-        .shell
-        .desk
-        .password_work(seen.visit.client, name, move || refusable(accounts.sign_up(wish, &act, &mut SystemEntropy)));
+    shared.shell.desk.count_sign_up(seen.visit.client)?;
+    let made = shared.shell.desk.password_work(seen.visit.client, Attempt::Named(name), move || {
+        refusable(accounts.sign_up(wish, &act, &mut SystemEntropy))
+    });
     match made.await? {
         Ok(proof) => signed_in(shared, seen, proof).await,
         Err(why) => sign_up_page(shared, seen, &why, Some(name)),
@@ -170,7 +174,7 @@ pub(super) async fn sign_out(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAns
 
 async fn link_view(shared: &Shared, seen: &Seen<'_>, link: LinkToken) -> Result<LinkView, Trouble> {
     let (accounts, now) = (shared.accounts(), seen.act.at);
-    let view = shared.shell.desk.work(move || accounts.link(&link, now)).await?;
+    let view = shared.shell.desk.visitor_work(move || accounts.link(&link, now)).await?;
     view.ok_or(Trouble::Nothing)
 }
 
@@ -226,7 +230,7 @@ pub(super) async fn use_link(
     };
     let (accounts, act, used) = (shared.accounts(), seen.act.clone(), link.clone());
     let name = link.digest().to_hex();
-    let made = shared.shell.desk.password_work(seen.visit.client, &name, move || {
+    let made = shared.shell.desk.password_work(seen.visit.client, Attempt::Named(&name), move || {
         refusable(accounts.use_link(&used, answer, &act, &mut SystemEntropy))
     });
     match made.await? {

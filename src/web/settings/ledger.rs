@@ -30,7 +30,7 @@ async fn entries(
     let from = seen.visit.parameters.iter().find(|(name, _)| name == "from").map(|(_, number)| number.parse());
     let from = from.transpose().map_err(|_| Trouble::Nothing)?.map(EntryNumber);
     let (accounts, account) = (shared.accounts(), person.account);
-    let entries = shared.shell.desk.work(move || accounts.entries_from(account, from, count)).await?;
+    let entries = shared.shell.desk.statement_work(move || accounts.entries_from(account, from, count)).await?;
     let next = entries.last().and_then(|entry| entry.previous).filter(|_| entries.len() == count);
     Ok((entries, next))
 }
@@ -72,6 +72,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
 }
 
 pub(super) async fn exported(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
+    shared.shell.desk.count_export(seen.person()?.account)?;
     let (entries, next) = entries(shared, seen, IN_A_FILE).await?;
     let mut response =
         response::text(StatusCode::OK, "text/csv; charset=utf-8", as_csv(&entries).into(), Keep::Nowhere);

@@ -1,9 +1,11 @@
 //! `/settings`: everything about an account on one page.
 
+use std::sync::Arc;
+
 use ::http::StatusCode;
 use maud::{Markup, html};
 
-use super::chart::{self, Usage};
+use super::chart::{self, Sums, Usage};
 use super::entry::new_password_field;
 use super::shared::Shared;
 use crate::accounts::changes::{SessionView, SignedIn};
@@ -11,7 +13,7 @@ use crate::accounts::key::KeyKind;
 use crate::accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
 use crate::accounts::scope::Scope;
 use crate::accounts::tier::{PackName, Tariff};
-use crate::accounts::views::{AccountView, EntryView, KeyView};
+use crate::accounts::views::{AccountView, KeyView};
 use crate::clock::UnixMillis;
 use crate::door::DoorAnswer;
 use crate::web::figures::{credits, day, day_and_time, dollars, signed};
@@ -22,8 +24,6 @@ use crate::web::seen::Seen;
 use crate::web::trouble::Trouble;
 use crate::web::visitor::Visitor;
 
-/// Entries of the ledger that the charts look at, the newest.
-const CHARTED_MAX: usize = 20_000;
 const CHARTED_DAYS: usize = 30;
 
 /// The newest purchases are listed.
@@ -34,7 +34,7 @@ struct Account {
     keys: Vec<KeyView>,
     purchases: Vec<PurchaseRecord>,
     sessions: Vec<SessionView>,
-    entries: Vec<EntryView>,
+    sums: Sums,
 }
 
 pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer, Trouble> {
@@ -43,7 +43,8 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         return Ok(redirect(if lost { "/settings/sign-in?again" } else { "/settings/sign-in" }).into());
     };
     let (accounts, now, id) = (shared.accounts(), shared.shell.service.now(), person.account);
-    let account = shared.shell.desk.work(move || {
+    let sums = Arc::clone(&shared.sums);
+    let account = shared.shell.desk.statement_work(move || {
         let mut keys = accounts.keys(Some(id));
         keys.retain(|key| key.record.kind != KeyKind::Web);
         Ok(Account {
@@ -51,12 +52,12 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
             keys,
             purchases: accounts.newest_purchases(id, PURCHASES_SHOWN)?,
             sessions: accounts.sessions(id, now.wall),
-            entries: accounts.recent_entries(id, CHARTED_MAX)?,
+            sums: sums.of(&accounts, id, now.wall.day(), CHARTED_DAYS)?,
         })
     });
     let account = account.await?;
     let tariff = shared.accounts().settings().tariff;
-    let usage = Usage::of(&account.entries, now.wall.day(), CHARTED_DAYS);
+    let usage = Usage::of(&account.sums, now.wall.day(), CHARTED_DAYS);
     let main = html! {
         h1 { "Your account" }
         (standing(person, &account.view))
@@ -64,7 +65,7 @@ pub(super) async fn shown(shared: &Shared, seen: &Seen<'_>) -> Result<DoorAnswer
         section aria-labelledby="usage" {
             h2 #usage { "Usage in the last " (CHARTED_DAYS) " days" }
             (chart::by_day(&usage))
-            @if account.entries.len() == CHARTED_MAX { p.count { "Of the newest " (CHARTED_MAX) " entries." } }
+            @if account.sums.is_cut { p.count { "Of the newest " (chart::ENTRIES_MAX) " entries at each look." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
         }
         (keys(seen, &account.keys, now.wall))

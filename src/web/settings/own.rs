@@ -12,12 +12,13 @@ use crate::accounts::error::ChangeError;
 use crate::accounts::ids::KeyId;
 use crate::accounts::key::KeyKind;
 use crate::accounts::people::Password;
-use crate::accounts::records::KeyRecord;
+use crate::accounts::records::{AccountStatus, KeyRecord};
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
 use crate::door::DoorAnswer;
 use crate::web::assets::SETTINGS;
 use crate::web::browser::end_session;
+use crate::web::desk::Attempt;
 use crate::web::figures::dollars;
 use crate::web::form::Form;
 use crate::web::frame::{Page, Section};
@@ -37,7 +38,7 @@ const MILLIS_PER_DAY: i64 = 86_400_000;
 
 pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     let account = seen.person()?.account;
-    check_room(shared, seen)?;
+    check_may_have_keys(shared, seen)?;
     let scopes = form.all("scopes").collect::<Vec<_>>().join(",");
     let scopes = if scopes.is_empty() {
         return Err(Trouble::Refused("choose what the key may be used for".to_owned()));
@@ -66,7 +67,7 @@ pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) ->
 
 pub(super) async fn rotate_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     let key = own_key(shared, seen, form)?;
-    check_room(shared, seen)?;
+    check_may_have_keys(shared, seen)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     let issued =
         shared.shell.desk.work(move || accounts.rotate_key(key, OVERLAP_MILLIS, &act, &mut SystemEntropy)).await?;
@@ -80,8 +81,14 @@ pub(super) async fn revoke_key(shared: &Shared, seen: &Seen<'_>, form: &Form) ->
     Ok(redirect("/settings#keys").into())
 }
 
-fn check_room(shared: &Shared, seen: &Seen<'_>) -> Result<(), Trouble> {
-    let keys = shared.accounts().keys(Some(seen.person()?.account)).len();
+fn check_may_have_keys(shared: &Shared, seen: &Seen<'_>) -> Result<(), Trouble> {
+    let person = seen.person()?;
+    if person.status != AccountStatus::Approved {
+        return Err(Trouble::Refused(
+            "your account waits for approval; it can have keys once it is approved".to_owned(),
+        ));
+    }
+    let keys = shared.accounts().keys(Some(person.account)).len();
     if keys < KEYS_MAX {
         return Ok(());
     }
@@ -193,7 +200,7 @@ async fn proved<T: Send + 'static>(
 ) -> Result<T, Trouble> {
     let person = seen.person()?;
     let (accounts, account, current) = (shared.accounts(), person.account, form.text("current").to_owned());
-    let done = shared.shell.desk.password_work(seen.visit.client, person.login.as_str(), move || {
+    let done = shared.shell.desk.password_work(seen.visit.client, Attempt::SignedIn(account), move || {
         let wrong = || ChangeError::Refused("the current password is wrong; nothing was changed".to_owned());
         let proof = accounts.prove_again(account, &current).ok_or_else(wrong)?;
         then(&accounts, proof)

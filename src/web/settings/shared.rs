@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::http::StatusCode;
 use maud::{Markup, html};
 
+use super::chart::KeptSums;
 use crate::accounts::Accounts;
 use crate::accounts::entropy::SystemEntropy;
 use crate::accounts::key::LinkToken;
@@ -18,11 +19,12 @@ use crate::web::trouble::Trouble;
 pub(super) struct Shared {
     pub(super) shell: Arc<Shell>,
     pub(super) sign_up: SignUpPolicy,
+    pub(super) sums: Arc<KeptSums>,
 }
 
 impl Shared {
-    pub(super) const fn new(shell: Arc<Shell>, sign_up: SignUpPolicy) -> Self {
-        Self { shell, sign_up }
+    pub(super) fn new(shell: Arc<Shell>, sign_up: SignUpPolicy) -> Self {
+        Self { shell, sign_up, sums: Arc::default() }
     }
 
     pub(super) fn accounts(&self) -> Arc<Accounts> {

@@ -1,0 +1,79 @@
+//! Accounts that people made on the pages and that wait for the operator: how many there may be, and for how long.
+
+use super::act::{Act, audit};
+use super::run::{account, forget_person, nothing_more};
+use super::sessions::end_sessions_of;
+use crate::accounts::Accounts;
+use crate::accounts::directory::Directory;
+use crate::accounts::error::ChangeError;
+use crate::accounts::ids::AccountId;
+use crate::accounts::key::KeyKind;
+use crate::accounts::ledger::poster::Poster;
+use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, all_from_json, owned_json};
+use crate::clock::UnixMillis;
+use crate::state::{Index, StateError, Table};
+
+/// So many may wait; nobody looks through more.
+pub const PENDING_SIGN_UPS_MAX: usize = 1000;
+
+/// So long one may wait.
+pub const PENDING_MILLIS: i64 = 30 * 86_400_000;
+
+/// How the index calls them.
+const PENDING: &str = "pending";
+
+pub(super) fn check_room(poster: &Poster<'_>) -> Result<(), ChangeError> {
+    let pending = poster.writing.count_owned_by(Index::PendingSignUps, PENDING, PENDING_SIGN_UPS_MAX)?;
+    if pending < PENDING_SIGN_UPS_MAX {
+        return Ok(());
+    }
+    let why = "too many new accounts wait for the operator's approval; try again in some days, or ask the operator";
+    Err(ChangeError::Refused(why.to_owned()))
+}
+
+impl Accounts {
+    /// Accounts that nobody approved in time are removed, as if they had never been.
+    pub(in crate::accounts) fn expire_sign_ups(&self, now: UnixMillis) -> Result<(), ChangeError> {
+        let found = self.shared.with_reading(|reading| reading.indexed(Index::PendingSignUps))?;
+        let pending: Vec<AccountRecord> = all_from_json(Index::PendingSignUps, &found)?;
+        for record in pending.into_iter().filter(|record| record.created_at.plus_millis(PENDING_MILLIS) <= now) {
+            self.remove_sign_up(record.id, now)?;
+        }
+        Ok(())
+    }
+
+    fn remove_sign_up(&self, id: AccountId, now: UnixMillis) -> Result<(), ChangeError> {
+        let act = Act { actor: "system".to_owned(), at: now };
+        self.change(move |poster| {
+            let record = account(poster, id)?;
+            let keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
+            let waits = record.status == AccountStatus::Pending && record.signed_up;
+            if !waits || is_used(poster, id, &keys)? {
+                return Ok(((), nothing_more()));
+            }
+            let sessions = end_sessions_of(poster, id)?;
+            forget_person(&mut poster.writing, id)?;
+            for key in &keys {
+                poster.writing.remove(Table::Keys, &key.id.to_key())?;
+                poster.writing.remove(Table::Counters, &key.id.to_key())?;
+            }
+            poster.writing.remove(Table::Accounts, &id.to_key())?;
+            audit(poster, &act, "account expire", id.to_string())?;
+            let after = move |directory: &mut Directory| {
+                directory.register.end_sessions(&sessions);
+                directory.register.remove_person(id);
+                directory.forget_account(id, &keys);
+            };
+            Ok(((), Box::new(after)))
+        })
+    }
+}
+
+/// Whether somebody had something to do with the account since it was made.
+fn is_used(poster: &Poster<'_>, id: AccountId, keys: &[KeyRecord]) -> Result<bool, StateError> {
+    let (writing, owner) = (&poster.writing, id.to_string());
+    Ok(writing.get(Table::Wallets, &id.to_key())?.is_some()
+        || keys.iter().any(|key| key.kind != KeyKind::Web)
+        || writing.count_owned_by(Index::Purchases, &owner, 1)? > 0
+        || writing.count_owned_by(Index::Orders, &owner, 1)? > 0)
+}
