@@ -386,6 +386,14 @@ impl Receipt {
         self.entry
     }
 
+    /// Of two calls that are answered together: what both cost, and what is left after the later.
+    #[must_use]
+    pub fn and(&self, later: &Self) -> Self {
+        let cost = |receipt: &Self| if receipt.replayed { 0 } else { receipt.charged.0 };
+        let charged = Credits(cost(self).saturating_add(cost(later)));
+        Self { charged, replayed: self.replayed && later.replayed, ..*later }
+    }
+
     /// Whether an earlier call with the same idempotency key paid.
     pub fn is_replay(&self) -> bool {
         self.replayed

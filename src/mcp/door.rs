@@ -9,13 +9,15 @@ use serde_json::{Value, json};
 
 use super::headers::{Carrier, version_by_header, version_of};
 use super::jsonrpc::{self, INVALID_REQUEST, Incoming, Message, Refused, Request, RpcError};
-use super::limit::FreeLimit;
+use super::limit::{Counted, FreeLimit};
 use super::origin::Allowed;
 use super::results::{Answered, Bill, as_rpc_error};
 use super::server::{Mcp, Sender};
 use super::tools::Names;
+use crate::accounts::key::KeyDigest;
 use crate::api::call::Progress;
-use crate::api::error::{ApiError, ErrorCode, ErrorObject};
+use crate::api::error::{ApiError, ErrorCode, ErrorObject, Violation};
+use crate::api::idempotency_key::IdempotencyKey;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit, bearer, idempotency_key};
 
 pub const MCP_PATH: &str = "/api/mcp";
@@ -67,6 +69,12 @@ impl Door for McpDoor {
 
 impl McpDoor {
     async fn receive(&self, visit: &Visit<'_>) -> DoorAnswer {
+        let key = bearer(visit.headers);
+        let now = self.mcp.service.now();
+        let counted = Counted::of(self.mcp.service.accounts(), key, visit.client, now);
+        if let Err(error) = self.limit.as_ref().map_or(Ok(()), |limit| limit.take_request(counted, now)) {
+            return too_fast(None, error);
+        }
         if let Err(why) = self.allowed.check(visit.headers) {
             return refuse(None, &RpcError { status: 403, ..RpcError::new(INVALID_REQUEST, why) });
         }
@@ -77,11 +85,10 @@ impl McpDoor {
         if let Err(error) = is_json(visit) {
             return refuse(None, &error);
         }
-        let key = bearer(visit.headers);
         let incoming = match jsonrpc::read(visit.body) {
             Ok(incoming) => incoming,
             Err(Refused { id, error }) => {
-                return match self.count(visit, key) {
+                return match self.count(counted, true) {
                     Ok(()) => refuse(id.as_ref(), &error),
                     Err(error) => too_fast(id.as_ref(), error),
                 };
@@ -89,19 +96,20 @@ impl McpDoor {
         };
         let idempotency_key = idempotency_key(visit.headers);
         let progress = visit.progress;
-        let sender = Sender { key, idempotency_key: &idempotency_key, names, request_id: visit.id, progress };
+        let sender =
+            Sender { key, idempotency_key: &idempotency_key, names, request_id: visit.id, progress, is_listed: false };
         match incoming {
-            Incoming::One(message) => self.one(visit, message, sender).await,
-            Incoming::Several(messages) => self.several(visit, messages, sender).await,
+            Incoming::One(message) => self.one(visit, message, sender, counted).await,
+            Incoming::Several(messages) => self.several(visit, messages, sender, counted).await,
         }
     }
 
-    async fn one(&self, visit: &Visit<'_>, message: Message, sender: Sender<'_>) -> DoorAnswer {
+    async fn one(&self, visit: &Visit<'_>, message: Message, sender: Sender<'_>, counted: Counted) -> DoorAnswer {
         let request = match message {
             Message::Request(request) => request,
             // Nothing that clients notify of matters over HTTP: they end a call by closing its connection.
             Message::Notification(_) | Message::Response => {
-                return match self.count(visit, sender.key) {
+                return match self.count(counted, true) {
                     Err(error) => too_fast(None, error),
                     Ok(()) => match version_by_header(Carrier::Http(visit.headers)) {
                         Ok(_) => accepted(),
@@ -110,7 +118,7 @@ impl McpDoor {
                 };
             }
         };
-        match self.request(visit, &request, sender).await {
+        match self.request(visit, &request, sender, (counted, true)).await {
             Ok(answered) => respond(&request.id, answered),
             Err(too_many) => too_fast(Some(&request.id), too_many),
         }
@@ -122,6 +130,7 @@ impl McpDoor {
         visit: &Visit<'_>,
         messages: Vec<Result<Message, Refused>>,
         sender: Sender<'_>,
+        counted: Counted,
     ) -> DoorAnswer {
         match version_by_header(Carrier::Http(visit.headers)) {
             Ok(version) if version.has_batches() => {}
@@ -132,21 +141,33 @@ impl McpDoor {
         }
         let mut responses: Vec<String> = Vec::new();
         let mut bill = Bill::default();
-        for message in messages {
+        for (place, message) in messages.into_iter().enumerate() {
+            let counted = (counted, place == 0);
             let request = match message {
                 Ok(Message::Request(request)) => request,
-                Ok(Message::Notification(_) | Message::Response) => continue,
+                Ok(Message::Notification(_) | Message::Response) => {
+                    if let Err(too_many) = self.count(counted.0, counted.1) {
+                        return too_fast(None, too_many);
+                    }
+                    continue;
+                }
                 Err(Refused { id, error }) => {
+                    let error = self.count(counted.0, counted.1).map_or_else(RpcError::from, |()| error);
                     responses.push(error.response(id.as_ref()));
                     continue;
                 }
             };
             let progress = Progress::default();
-            // One key is for one call; those of a list bring their own.
-            let sender = Sender { progress: &progress, idempotency_key: &Ok(None), ..sender };
+            // One key is for one call: each call of a list has one that follows from the list's and its place.
+            let key = of_place(sender.idempotency_key, place);
+            let key = key
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|key| IdempotencyKey::read(key.iter().map(|key| key.as_bytes())));
+            let sender = Sender { progress: &progress, idempotency_key: &key, is_listed: true, ..sender };
             let answered = match request.method.as_str() {
                 "initialize" => Err(RpcError::new(INVALID_REQUEST, "initialize cannot be part of a list")).into(),
-                _ => match self.request(visit, &request, sender).await {
+                _ => match self.request(visit, &request, sender, counted).await {
                     Ok(answered) => answered,
                     Err(too_many) => Err(RpcError::from(too_many)).into(),
                 },
@@ -156,9 +177,7 @@ impl McpDoor {
                 Ok(result) => jsonrpc::response(&request.id, result),
                 Err(error) => error.response(Some(&request.id)),
             });
-            if answered.bill.receipt.is_some() || bill.receipt.is_none() {
-                bill = answered.bill;
-            }
+            bill = bill.and(answered.bill);
         }
         match responses.is_empty() {
             true => accepted(),
@@ -167,26 +186,43 @@ impl McpDoor {
     }
 
     /// Answers a request, unless its sender is too fast for what costs nothing.
-    async fn request(&self, visit: &Visit<'_>, request: &Request, sender: Sender<'_>) -> Result<Answered, ApiError> {
+    async fn request(
+        &self,
+        visit: &Visit<'_>,
+        request: &Request,
+        sender: Sender<'_>,
+        (counted, is_first): (Counted, bool),
+    ) -> Result<Answered, ApiError> {
         // What is paid for has the limits of its key.
-        let is_metered = sender.key.is_some() && matches!(request.method.as_str(), "tools/call" | "resources/read");
+        let is_metered =
+            matches!(counted, Counted::Key(_)) && matches!(request.method.as_str(), "tools/call" | "resources/read");
         if !is_metered {
-            self.count(visit, sender.key)?;
+            self.count(counted, is_first)?;
         }
         let answered = match version_of(request, Carrier::Http(visit.headers)) {
             Ok(version) => self.mcp.answer(request, version, sender).await,
             Err(error) => Err(error).into(),
         };
         if is_metered && answered.bill.receipt.is_none() && answered.bill.left.is_none() {
-            self.count(visit, None)?;
+            self.count(counted, is_first)?;
         }
         Ok(answered)
     }
 
-    fn count(&self, visit: &Visit<'_>, key: Option<&str>) -> Result<(), ApiError> {
+    /// Counts a message that costs nothing.
+    fn count(&self, sender: Counted, is_first: bool) -> Result<(), ApiError> {
         let Some(limit) = &self.limit else { return Ok(()) };
-        limit.take(self.mcp.service.accounts(), key, visit.client, self.mcp.service.now())
+        limit.take_message(sender, is_first, self.mcp.service.now())
     }
+}
+
+/// The idempotency key of a call in a list that has one: as long as keys may be, whatever that of the list is.
+fn of_place(
+    of_list: &Result<Option<IdempotencyKey<'_>>, Violation>,
+    place: usize,
+) -> Result<Option<String>, Violation> {
+    let of_list = of_list.clone()?;
+    Ok(of_list.map(|key| format!("list {} {place}", KeyDigest::of_secret(key.as_str()).to_hex())))
 }
 
 /// `?names=snake` for clients that take no dots.

@@ -1,4 +1,5 @@
-//! How often a client may send what costs nothing: handshakes, lists, what is wrong.
+//! How often a client may send: every request is counted before it is read, and what costs nothing (handshakes, lists, what
+//! is wrong) once more.
 //!
 //! Loose, for agents open many connections at once; counted for each key that is good, else for each address.
 
@@ -13,31 +14,53 @@ use crate::rate::Buckets;
 
 pub(super) struct FreeLimit {
     per_minute: u32,
-    buckets: Buckets<Sender>,
+    free: Buckets<Counted>,
+    /// Requests with a good key, whatever is in them: what is paid for has the limits of its key.
+    keyed: Buckets<Counted>,
 }
 
+/// Requests with a good key for each that costs nothing.
+const KEYED_SHARE: u32 = 10;
+
+/// Whose messages are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Sender {
+pub(super) enum Counted {
     Key(KeyId),
     Address(ClientNetwork),
 }
 
+impl Counted {
+    pub(super) fn of(accounts: &Accounts, key: Option<&str>, address: IpAddr, now: Now) -> Self {
+        let good = key.and_then(|key| accounts.authenticate(Some(key), now).ok());
+        good.map_or(Self::Address(ClientNetwork::of(address)), |caller| Self::Key(caller.key()))
+    }
+}
+
 impl FreeLimit {
     pub(super) fn new(per_minute: u32) -> Self {
-        Self { per_minute, buckets: Buckets::new(per_minute) }
+        let keyed = Buckets::new(per_minute.saturating_mul(KEYED_SHARE));
+        Self { per_minute, free: Buckets::new(per_minute), keyed }
     }
 
-    /// Counts a message, or says how long to wait.
-    pub(super) fn take(
-        &self,
-        accounts: &Accounts,
-        key: Option<&str>,
-        address: IpAddr,
-        now: Now,
-    ) -> Result<(), ApiError> {
-        let good = key.and_then(|key| accounts.authenticate(Some(key), now).ok());
-        let sender = good.map_or(Sender::Address(ClientNetwork::of(address)), |caller| Sender::Key(caller.key()));
-        self.buckets.take(sender, now.steady).map_err(|seconds| {
+    /// Counts a request before anybody reads it, or says how long to wait.
+    pub(super) fn take_request(&self, sender: Counted, now: Now) -> Result<(), ApiError> {
+        match sender {
+            Counted::Key(_) => self.told(self.keyed.take(sender, now.steady)),
+            // Without a good key nothing is paid for.
+            Counted::Address(_) => self.told(self.free.take(sender, now.steady)),
+        }
+    }
+
+    /// Counts a message that costs nothing. The first of a request without a good key was counted with it.
+    pub(super) fn take_message(&self, sender: Counted, is_first: bool, now: Now) -> Result<(), ApiError> {
+        if is_first && matches!(sender, Counted::Address(_)) {
+            return Ok(());
+        }
+        self.told(self.free.take(sender, now.steady))
+    }
+
+    fn told(&self, taken: Result<(), u64>) -> Result<(), ApiError> {
+        taken.map_err(|seconds| {
             let message = format!(
                 "more than {} messages a minute that cost nothing; try again in {seconds} seconds, and keep lists: they \
                  change only with the program",

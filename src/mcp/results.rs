@@ -50,6 +50,25 @@ pub(super) struct Bill {
     pub(super) stages: Vec<(&'static str, u32)>,
 }
 
+impl Bill {
+    /// Of two calls that are answered together.
+    pub(super) fn and(self, later: Self) -> Self {
+        let receipt = match (self.receipt, later.receipt) {
+            (Some(earlier), Some(later)) => Some(earlier.and(&later)),
+            (earlier, later) => later.or(earlier),
+        };
+        Self {
+            receipt,
+            left: later.left.or(self.left),
+            unread: later.unread.or(self.unread),
+            error: self.error.or(later.error),
+            retry_after_sec: self.retry_after_sec.max(later.retry_after_sec),
+            internal: self.internal.or(later.internal),
+            stages: if later.stages.is_empty() { self.stages } else { later.stages },
+        }
+    }
+}
+
 impl From<Result<String, RpcError>> for Answered {
     fn from(result: Result<String, RpcError>) -> Self {
         Self { result, bill: Bill::default() }

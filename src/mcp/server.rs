@@ -8,7 +8,7 @@ use super::jsonrpc::RpcError;
 use super::tools::Names;
 use crate::api::call::{Asker, Call, Outcome, Progress};
 use crate::api::error::Violation;
-use crate::api::idempotency_key::IdempotencyKey;
+use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::parameters::Arguments;
@@ -49,6 +49,8 @@ pub(super) struct Sender<'c> {
     pub(super) names: Names,
     pub(super) request_id: &'c str,
     pub(super) progress: &'c Progress,
+    /// The request is one of a list, whose idempotency key a call may leave for one of its own.
+    pub(super) is_listed: bool,
 }
 
 impl Mcp {
@@ -75,7 +77,7 @@ impl Mcp {
             asker: Asker::Key(sender.key),
             arguments,
             format: Some(format),
-            idempotency_key: idempotency_key(params, sender.idempotency_key),
+            idempotency_key: idempotency_key(params, &sender),
             known_versions: None,
             progress: sender.progress,
         };
@@ -83,14 +85,15 @@ impl Mcp {
     }
 }
 
-/// The key of the request itself, or else the one that came with it.
-fn idempotency_key<'c>(
-    params: &'c JsonObject,
-    beside: &Result<Option<IdempotencyKey<'c>>, Violation>,
-) -> Result<Option<IdempotencyKey<'c>>, Violation> {
-    match params.get("_meta").and_then(|meta| meta.get(META_IDEMPOTENCY_KEY)) {
-        None => beside.clone(),
-        // Anything but text is no key, and is refused as an empty one is.
-        Some(key) => IdempotencyKey::read(std::iter::once(key.as_str().unwrap_or_default().as_bytes())),
+/// The key of the request itself, or else the one that came with it. Two different ones say two different things.
+fn idempotency_key<'c>(params: &'c JsonObject, sender: &Sender<'c>) -> Result<Option<IdempotencyKey<'c>>, Violation> {
+    let beside = sender.idempotency_key.clone()?;
+    let Some(own) = params.get("_meta").and_then(|meta| meta.get(META_IDEMPOTENCY_KEY)) else { return Ok(beside) };
+    // Anything but text is no key, and is refused as an empty one is.
+    let own = IdempotencyKey::read(std::iter::once(own.as_str().unwrap_or_default().as_bytes()))?;
+    if !sender.is_listed && beside.is_some() && beside != own {
+        let message = format!("{IDEMPOTENCY_KEY} differs from _meta[\"{META_IDEMPOTENCY_KEY}\"]; send one of them");
+        return Err(Violation::new(IDEMPOTENCY_KEY, message));
     }
+    Ok(own)
 }

@@ -204,6 +204,7 @@ impl Local {
             names: self.names,
             request_id: "stdio",
             progress: &progress,
+            is_listed: false,
         };
         let result = match version_of(request, Carrier::Stdio(agreed)) {
             Ok(version) => self.mcp.answer(request, version, sender).await.result,

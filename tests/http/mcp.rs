@@ -290,6 +290,71 @@ fn handshakes_and_lists_have_a_loose_limit_for_each_key_and_address() {
     tool_result(&house, "law.search", json!({ "q": "deposit" }), &one);
 }
 
+/// Whatever is posted without a good key counts, and each member of a list.
+#[test]
+fn nothing_is_read_without_being_counted() {
+    let notified = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"law.search","arguments":{"q":"a"}}}"#;
+    let listed = |member: &str, count: usize| format!("[{}]", vec![member; count].join(","));
+    let kinds: &[(&str, String, &[(&str, &str)])] = &[
+        ("a notification", notified.to_owned(), &[]),
+        ("a list where lists are not", listed(notified, 3), &[("MCP-Protocol-Version", "2025-06-18")]),
+        ("no version", notified.to_owned(), &[("MCP-Protocol-Version", "1999-01-01")]),
+        ("another origin", notified.to_owned(), &[("Origin", "https://evil.example")]),
+        ("a call with a bad key", call.to_owned(), &[("Authorization", "Bearer hb_live_x")]),
+        ("no message", "7".to_owned(), &[]),
+    ];
+    for (what, body, headers) in kinds {
+        let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+        let statuses: Vec<u16> = (0..6).map(|_| post(&house, body, headers).status).collect();
+        assert!(!statuses[..5].contains(&429) && statuses[5] == 429, "{what}: {statuses:?}");
+    }
+    // Five a minute: a list of six is one too long, whatever its members are.
+    for member in [notified, call, "7", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#] {
+        let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+        let text = post(&house, &listed(member, 6), &[]).text();
+        assert!(text.contains("try again in"), "{member}: {text}");
+        assert_eq!(post(&house, notified, &[]).status, 429, "{member}");
+    }
+    // With a good key there are ten requests for each message that costs nothing.
+    let house = House::open_as(Opening { doors: with_limited_mcp, ..Opening::usual(generous()) }, |_| ());
+    let bearer = format!("Bearer {}", house.any_key());
+    let statuses: Vec<u16> = (0..52).map(|_| post(&house, call, &[("Authorization", &bearer)]).status).collect();
+    assert!(!statuses[..50].contains(&429) && statuses[51] == 429, "{statuses:?}");
+}
+
+#[test]
+fn a_list_of_calls_may_be_sent_again_and_two_keys_for_one_call_are_refused() {
+    let house = open();
+    let key = house.any_key();
+    let bearer = format!("Bearer {key}");
+    let search = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "search_law", "arguments": { "q": "deposit" } } });
+    let list = json!([search(1), search(2)]).to_string();
+    let headers = [("Authorization", bearer.as_str()), ("Idempotency-Key", "once")];
+    let (first, again) = (post(&house, &list, &headers), post(&house, &list, &headers));
+    assert_eq!(
+        (first.status, first.json().as_array().unwrap().len(), again.json().as_array().unwrap().len()),
+        (200, 2, 2)
+    );
+    assert_eq!((first.number("x-credits-cost"), again.number("x-credits-cost")), (2, 0));
+    assert_eq!(again.number("x-research-allotment-remaining"), 49_998, "nothing is charged twice");
+    // A call's own key goes before that of the list.
+    let with_own = |id: u32, own: &str| {
+        let mut search = search(id);
+        search["params"]["_meta"] = json!({ "hornbook/idempotencyKey": own });
+        search
+    };
+    let list = json!([search(1), with_own(2, "own")]).to_string();
+    assert_eq!(post(&house, &list, &headers).number("x-credits-cost"), 1);
+    let alike = post(&house, &with_own(3, "once").to_string(), &headers);
+    assert_eq!(alike.json()["error"], Value::Null, "{}", alike.text());
+    let entries = || house.accounts.recent_entries(house.accounts.keys(None)[0].record.account, 100).unwrap().len();
+    let before = entries();
+    let differing = post(&house, &with_own(4, "other").to_string(), &headers).text();
+    assert!(differing.contains("differs from _meta"), "{differing}");
+    assert_eq!(entries(), before, "nothing is charged");
+}
+
 #[test]
 fn long_provisions_come_in_parts_that_together_are_the_whole() {
     let house = open();
@@ -399,6 +464,7 @@ fn lists_of_messages_are_answered_in_the_one_version_that_has_them() {
         responses.as_array().unwrap().iter().map(|response| response["error"]["code"].as_i64()).collect();
     assert_eq!(codes, [None, None, Some(-32601), Some(-32600), Some(-32600)]);
     assert_eq!(answered.number("x-research-allotment-remaining"), 49_998, "each call is charged");
+    assert_eq!(answered.number("x-credits-cost"), 2, "and the header says what all cost");
     let log = house.log();
     assert!(log.lines().any(|line| line.contains("\"cost\":2")), "{log}");
     for version in ["2025-06-18", STATELESS] {
