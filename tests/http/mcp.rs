@@ -296,7 +296,8 @@ fn nothing_is_read_without_being_counted() {
     let notified = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"law.search","arguments":{"q":"a"}}}"#;
     let listed = |member: &str, count: usize| format!("[{}]", vec![member; count].join(","));
-    let kinds: &[(&str, String, &[(&str, &str)])] = &[
+    type Kind<'k> = (&'k str, String, &'k [(&'k str, &'k str)]);
+    let kinds: &[Kind] = &[
         ("a notification", notified.to_owned(), &[]),
         ("a list where lists are not", listed(notified, 3), &[("MCP-Protocol-Version", "2025-06-18")]),
         ("no version", notified.to_owned(), &[("MCP-Protocol-Version", "1999-01-01")]),
