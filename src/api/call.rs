@@ -224,6 +224,13 @@ impl Service {
         Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version, unread: Some(unread) }))
     }
 
+    /// Why this key does not do for an operation that needs one.
+    pub fn refusal_of_key(&self, operation: &Operation, key: Option<&str>) -> Option<ApiError> {
+        operation.metering()?;
+        let refusal = self.accounts.authenticate(key, self.now()).err()?;
+        Some((&refusal).into())
+    }
+
     fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<Paced, Failure> {
         let caller = match &call.asker {
             Asker::Person(person) => self.accounts.admit(person, now),

@@ -52,10 +52,10 @@ error_codes! {
     MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists those it does.";
     NotAcceptable, 406, "not_acceptable", "The resource is not available in any format that `Accept` names.";
     RequestTimeout, 408, "request_timeout", "The request took too long to arrive.";
-    LengthRequired, 411, "length_required", "The body has no `Content-Length`.";
     BodyTooLarge, 413, "request_too_large", "The body is longer than 64 KB, or the call takes none.";
     UriTooLong, 414, "request_too_large", "The address is longer than 8 KB.";
-    ExpectationFailed, 417, "expectation_failed", "Send the body without asking with `Expect` first.";
+    UnsupportedMediaType, 415, "unsupported_media_type", "The body has a `Content-Encoding`; send it as it is.";
+    ExpectationFailed, 417, "expectation_failed", "`Expect` may be `100-continue` and nothing else.";
     ValidationError, 422, "validation_error", "Parameters are missing or invalid; `details` lists them.";
     RateLimited, 429, "rate_limited", "Too many calls; wait `retryAfterSec` seconds.";
     HeadersTooLarge, 431, "request_too_large", "The headers are longer than 16 KB.";

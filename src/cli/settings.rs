@@ -82,6 +82,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         unread_bytes_per_address_max: server.unread_bytes_per_address_max.get() as usize,
         proxies: Proxies { networks: server.proxies.clone(), announce: server.proxy_protocol == Switch::On },
         tls: files.map(Tls::load).transpose()?.map(Arc::new),
+        https_only_days: config.tls.https_only_days,
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.iter().map(|origin| origin.0.clone()).collect(),
         kept_path: WEBHOOK_PATH,

@@ -79,6 +79,8 @@ settings! {
     tls: TlsSection {
         certificate: Option<PathBuf> = Preset::None, "PEM file of the certificate and its issuers; none: no TLS";
         private_key: Option<PathBuf> = Preset::None, "PEM file of the certificate's private key";
+        https_only_days: u32 = Preset::Text("365"),
+            "days for which browsers that came over TLS come over TLS alone (Strict-Transport-Security); 0: not told";
     }
     metrics: MetricsSection {
         listen: Option<SocketAddr> = Preset::None, "address and port of the Prometheus metrics; none: no metrics";

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::{HOST, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Version};
 use tokio::net::{TcpListener, TcpStream};
@@ -181,7 +182,7 @@ struct Connection {
 
 impl Connection {
     /// Answers a request within the limits of its client, and counts the response until it is read.
-    async fn answer(&self, request: Request<Incoming>) -> Reply {
+    async fn answer(&self, mut request: Request<Incoming>) -> Reply {
         let Self { acceptor, peer, unread, state } = self;
         let Acceptor { settings, limit, app, .. } = &**acceptor;
         let forwarded = peer.is_proxy.then(|| settings.proxies.forwarded_for(request.headers())).flatten();
@@ -192,6 +193,7 @@ impl Connection {
         let mut stream = None;
         if request.version() == Version::HTTP_2 {
             refused = check_http2(&request).err().or(refused);
+            name_host(&mut request);
             let stream = stream.insert(state.streams().begin());
             if refused.is_none() {
                 stream.wait_for_room().await;
@@ -204,6 +206,14 @@ impl Connection {
         let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
         let reply = app.handle(request, client, refused).await;
         Shares { network, account: None, stream }.keep(reply, &settings.timeouts)
+    }
+}
+
+/// HTTP/2 names the host beside the headers; whoever looks at it later finds it where HTTP/1 has it.
+fn name_host(request: &mut Request<Incoming>) {
+    let host = request.uri().authority().and_then(|authority| HeaderValue::from_str(authority.as_str()).ok());
+    if let Some(host) = host {
+        request.headers_mut().insert(HOST, host);
     }
 }
 

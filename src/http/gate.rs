@@ -27,6 +27,15 @@ pub(super) fn check(head: &Parts) -> Result<CheckedRequest<'_>, ApiError> {
     if head.method == Method::TRACE {
         return Err(ApiError::new(ErrorCode::MethodNotAllowed, "TRACE is not answered; use GET"));
     }
+    let coding = text(headers, "content-encoding").unwrap_or(if headers.contains_key("content-encoding") {
+        "?"
+    } else {
+        "identity"
+    });
+    if head.method == Method::POST && !coding.trim().eq_ignore_ascii_case("identity") {
+        let message = "the body has a Content-Encoding, and none is read here; send it as it is";
+        return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+    }
     let path = head.uri.path();
     let segments = path.split('/').skip(1).map(|segment| decoded(segment, Plus::Stays));
     let segments = segments.collect::<Option<_>>().ok_or_else(|| not_well_formed("path"))?;

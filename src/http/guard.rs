@@ -4,7 +4,7 @@
 //! Between two requests the guard alone has the connection: [`Guard::poll_request`] waits for the next one without a
 //! buffer. Then hyper reads the head, and [`ConnectionState::is_answered`] says when the response is sent. Until then the
 //! stream is read only for errors and for pipelined bytes, which are held back. A client that closes its sending side
-//! after a request still gets the response.
+//! after a request still gets the response. A body in chunks is handed on with its length, so that hyper reads none.
 //!
 //! A refused head never reaches hyper. `conversation` gets [`Arrived::Refused`] with the reason, and responds itself.
 
@@ -23,8 +23,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 use super::body::{BodyRoom, BodyShare};
+use super::chunks::Chunks;
 use super::frames::FrameWatch;
-use super::head::{Head, WholeHead, method_of};
+use super::head::{BodyLength, Head, WholeHead, method_of};
 use super::proxies::{FORWARDED_FOR, Proxies};
 use super::streams::{Streams, Use};
 use super::timeouts::{TimedStream, Timeouts};
@@ -76,9 +77,13 @@ pub(super) struct Guard<S> {
     /// The client has closed its sending side.
     is_half_closed: bool,
     head: Head,
-    /// How many bytes head and body of the current request have, once the head is complete.
+    /// How many bytes head and body of the current request have, once that is known.
     whole: Option<usize>,
+    /// What of the body was read, if it comes in chunks.
+    chunks: Option<Chunks>,
     head_bytes: usize,
+    /// What is left to send of the word for which the client waits.
+    asking: &'static [u8],
     /// The room of its body, until it is answered.
     body: Option<BodyShare>,
     bodies: Bodies,
@@ -123,6 +128,25 @@ fn forwarded(head: &[u8]) -> HeaderMap {
     }
     headers
 }
+
+/// Puts `line` in the place of a header that the head has once. Returns how long the head is now.
+fn replace_header(held: &mut Vec<u8>, head_bytes: usize, name: &[u8], line: &str) -> usize {
+    let mut at = 0;
+    for old in held[..head_bytes].split_inclusive(|byte| *byte == b'\n') {
+        let is_it = old.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+            && old.get(name.len()) == Some(&b':');
+        if is_it {
+            let end = at + old.len();
+            held.splice(at..end, line.bytes());
+            return head_bytes + line.len() - (end - at);
+        }
+        at += old.len();
+    }
+    head_bytes
+}
+
+/// The word for which some clients wait before they send a body.
+const ASKING: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// What a client sent.
 #[derive(Debug)]
@@ -171,7 +195,9 @@ impl<S> Guard<S> {
             is_half_closed: false,
             head: Head::default(),
             whole: None,
+            chunks: None,
             head_bytes: 0,
+            asking: &[],
             body: None,
             bodies,
             is_head_timed: true,
@@ -200,28 +226,62 @@ impl<S> Guard<S> {
                 return Ok(None);
             }
         }
-        if self.whole.is_none() {
+        if self.whole.is_none() && self.chunks.is_none() {
             match self.head.read(&self.held) {
-                Ok(Some(WholeHead { bytes, body_bytes })) => {
-                    self.head = Head::default();
-                    self.body = (body_bytes > 0).then(|| self.bodies.share(&self.held[..bytes]));
-                    (self.head_bytes, self.whole) = (bytes, Some(bytes + body_bytes));
-                }
+                Ok(Some(head)) => self.begin_body(head),
                 Ok(None) => return Ok(None),
                 Err(error) => return Ok(Some(self.refuse(error))),
             }
         }
-        if let (Some(whole), Some(body)) = (self.whole, &mut self.body)
-            && let Err(error) = body.grow_to(self.held.len().min(whole) - self.head_bytes)
-        {
+        if let Err(error) = self.read_body() {
             return Ok(Some(self.refuse(error)));
         }
         // hyper gets the head when the body is here too, and never waits for a client.
         Ok(self.whole.take_if(|whole| *whole <= self.held.len()).map(|whole| {
             self.passed = whole;
+            self.asking = &[];
             self.stream.set_read_deadline(None);
             Arrived::Request
         }))
+    }
+
+    fn begin_body(&mut self, WholeHead { mut bytes, body, is_to_be_asked }: WholeHead) {
+        self.head = Head::default();
+        self.body = (body != BodyLength::Known(0)).then(|| self.bodies.share(&self.held[..bytes]));
+        if is_to_be_asked {
+            // hyper would ask too.
+            bytes = replace_header(&mut self.held, bytes, b"expect", "");
+            self.asking = ASKING;
+        }
+        self.head_bytes = bytes;
+        match body {
+            BodyLength::Known(body) => self.whole = Some(bytes + body),
+            BodyLength::Chunked => self.chunks = Some(Chunks::default()),
+        }
+    }
+
+    /// Takes room for what has come of the body. A body in chunks is joined behind its head, which then says its length.
+    fn read_body(&mut self) -> Result<(), ApiError> {
+        let Some(mut chunks) = self.chunks.take() else {
+            return match (self.whole, &mut self.body) {
+                (Some(whole), Some(body)) => body.grow_to(self.held.len().min(whole) - self.head_bytes),
+                _ => Ok(()),
+            };
+        };
+        let raw = self.held.split_off(self.head_bytes + chunks.bytes);
+        let read = chunks.read(&raw, &mut self.held)?;
+        if let Some(body) = &mut self.body {
+            body.grow_to(chunks.bytes)?;
+        }
+        if !chunks.is_done() {
+            self.chunks = Some(chunks);
+            return Ok(());
+        }
+        let length = format!("Content-Length: {}\r\n", chunks.bytes);
+        self.head_bytes = replace_header(&mut self.held, self.head_bytes, b"transfer-encoding", &length);
+        self.whole = Some(self.head_bytes + chunks.bytes);
+        self.held.extend_from_slice(&raw[read..]);
+        Ok(())
     }
 
     fn begin_frames(&mut self) -> io::Result<Arrived> {
@@ -238,7 +298,7 @@ impl<S> Guard<S> {
     pub(super) fn refuse(&mut self, error: ApiError) -> Arrived {
         let method = method_of(&self.held).to_owned();
         (self.held, self.passed) = (Vec::new(), 0);
-        self.body = None;
+        (self.body, self.chunks, self.asking) = (None, None, &[]);
         self.stream.set_read_deadline(None);
         Arrived::Refused(Box::new(Refused { error, method }))
     }
@@ -294,7 +354,7 @@ impl<S> Guard<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> Guard<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
     /// Waits for the next request.
     pub(super) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Arrived>> {
         if self.phase == Phase::Answered {
@@ -314,6 +374,11 @@ impl<S: AsyncRead + Unpin> Guard<S> {
                     self.stream.set_read_deadline(Some(deadline));
                 }
             }
+            while !self.asking.is_empty() {
+                let sent = ready!(Pin::new(&mut self.stream).poll_write(context, self.asking))?;
+                self.asking = &self.asking[sent..];
+                ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+            }
             let mut space = [MaybeUninit::uninit(); READ_BYTES];
             let mut buffer = ReadBuf::uninit(&mut space);
             match ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
@@ -330,7 +395,9 @@ impl<S: AsyncRead + Unpin> Guard<S> {
             }
         }
     }
+}
 
+impl<S: AsyncRead + Unpin> Guard<S> {
     /// Reads while a request is processed, to notice a reset. Pipelined bytes are held back, and nothing is read after them.
     /// The end of the stream is no reason to stop: the client may still read.
     fn poll_presence(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -8,7 +8,7 @@ use memchr::memchr;
 
 use super::rules::{
     URI_BYTES_MAX, bad, body_too_large, check_body, check_headers, check_hosts, check_uri, is_authority,
-    no_expectation, no_length, no_proxy,
+    no_expectation, no_proxy,
 };
 use crate::api::error::{ApiError, ErrorCode};
 
@@ -31,7 +31,14 @@ pub(super) struct Head {
     hosts: Vec<Vec<u8>>,
     content_lengths: Vec<u64>,
     has_transfer_encoding: bool,
-    has_expectation: bool,
+    expectation: Option<Expectation>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expectation {
+    /// A word before the body is sent: `100-continue`.
+    Continue,
+    Other,
 }
 
 /// A whole head.
@@ -40,7 +47,17 @@ pub(super) struct WholeHead {
     /// Its bytes, with the empty line.
     pub(super) bytes: usize,
     /// Of the body behind it.
-    pub(super) body_bytes: usize,
+    pub(super) body: BodyLength,
+    /// The client waits for a word before it sends the body.
+    pub(super) is_to_be_asked: bool,
+}
+
+/// How long a body is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BodyLength {
+    Known(usize),
+    /// As long as its chunks say.
+    Chunked,
 }
 
 struct RequestLine {
@@ -68,8 +85,10 @@ impl Head {
                 return Err(bad("a line ends without a carriage return; end every line of the head with CR and LF"));
             };
             if self.take_line(line)? {
-                let body_bytes = self.check_whole()?;
-                return Ok(Some(WholeHead { bytes: end + 1, body_bytes }));
+                let body = self.check_whole()?;
+                let has_body = body != BodyLength::Known(0);
+                let is_to_be_asked = has_body && self.expectation == Some(Expectation::Continue) && !self.is_old();
+                return Ok(Some(WholeHead { bytes: end + 1, body, is_to_be_asked }));
             }
         }
         self.looked_at = bytes.len();
@@ -125,16 +144,23 @@ impl Head {
                 }
                 self.has_transfer_encoding = true;
             }
-            () if name.eq_ignore_ascii_case(b"expect") => self.has_expectation = true,
+            () if name.eq_ignore_ascii_case(b"expect") => {
+                let is_known = value.eq_ignore_ascii_case(b"100-continue") && self.expectation.is_none();
+                self.expectation = Some(if is_known { Expectation::Continue } else { Expectation::Other });
+            }
             () => {}
         }
         Ok(())
     }
 
+    fn is_old(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.version == Version::Http10)
+    }
+
     /// Checks that need the complete head. The length of the body.
-    fn check_whole(&self) -> Result<usize, ApiError> {
+    fn check_whole(&self) -> Result<BodyLength, ApiError> {
         let Some(request) = &self.request else { return Err(bad("there is no request line")) };
-        let is_old = request.version == Version::Http10;
+        let is_old = self.is_old();
         check_hosts(&self.hosts, request.authority.as_deref(), is_old)?;
         if self.content_lengths.len() > 1 {
             return Err(bad("Content-Length is given more than once; send it once"));
@@ -152,13 +178,13 @@ impl Head {
         if length > 0 || self.has_transfer_encoding {
             check_body(&request.method, length)?;
         }
-        if self.has_transfer_encoding {
-            return Err(no_length());
-        }
-        if self.has_expectation && length > 0 {
+        if self.expectation == Some(Expectation::Other) && (length > 0 || self.has_transfer_encoding) {
             return Err(no_expectation());
         }
-        usize::try_from(length).map_err(|_| body_too_large())
+        if self.has_transfer_encoding {
+            return Ok(BodyLength::Chunked);
+        }
+        usize::try_from(length).map(BodyLength::Known).map_err(|_| body_too_large())
     }
 
     /// Checks of an incomplete line, so that no client makes the server keep more than the limits.
@@ -302,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_head_gives_the_same_result_in_one_piece_and_byte_by_byte() {
-        let whole = Some(WholeHead { bytes: GOOD.len(), body_bytes: 0 });
+        let whole = Some(WholeHead { bytes: GOOD.len(), body: BodyLength::Known(0), is_to_be_asked: false });
         assert_eq!(Head::default().read(GOOD).unwrap(), whole);
         let mut head = Head::default();
         for end in 0..GOOD.len() {
@@ -311,31 +337,36 @@ mod tests {
         assert_eq!(head.read(GOOD).unwrap(), whole);
     }
 
-    fn of_body(method: &str, headers: &str) -> Result<usize, u16> {
+    fn of_body(method: &str, headers: &str) -> Result<(BodyLength, bool), u16> {
         let head = format!("{method} / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
         let read = Head::default().read(head.as_bytes()).map_err(|error| error.code.status())?;
-        Ok(read.unwrap().body_bytes)
+        let WholeHead { body, is_to_be_asked, .. } = read.unwrap();
+        Ok((body, is_to_be_asked))
     }
 
     #[test]
-    fn only_post_has_a_body_and_its_length_comes_first() {
+    fn only_post_has_a_body() {
+        let known = |bytes| Ok((BodyLength::Known(bytes), false));
         for (method, headers, expected) in [
-            ("GET", "", Ok(0)),
-            ("POST", "", Ok(0)),
-            ("GET", "Content-Length: 0\r\n", Ok(0)),
-            ("POST", "Content-Length: 65536\r\n", Ok(65_536)),
+            ("GET", "", known(0)),
+            ("POST", "", known(0)),
+            ("GET", "Content-Length: 0\r\n", known(0)),
+            ("POST", "Content-Length: 65536\r\n", known(65_536)),
             ("POST", "Content-Length: 65537\r\n", Err(413)),
             ("POST", "Content-Length: 18446744073709551615\r\n", Err(413)),
             ("GET", "Content-Length: 1\r\n", Err(413)),
             ("PUT", "Content-Length: 1\r\n", Err(405)),
             ("TRACE", "Content-Length: 1\r\n", Err(405)),
-            ("POST", "Transfer-Encoding: chunked\r\n", Err(411)),
+            ("POST", "Transfer-Encoding: chunked\r\n", Ok((BodyLength::Chunked, false))),
+            ("POST", "Transfer-Encoding: chunked\r\nExpect: 100-Continue\r\n", Ok((BodyLength::Chunked, true))),
             ("GET", "Transfer-Encoding: chunked\r\n", Err(413)),
             ("POST", "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", Err(400)),
             ("POST", "Content-Length: 1\r\nContent-Length: 1\r\n", Err(400)),
             ("POST", "Content-Length: +1\r\n", Err(400)),
-            ("POST", "Content-Length: 1\r\nExpect: 100-continue\r\n", Err(417)),
-            ("POST", "Expect: 100-continue\r\n", Ok(0)),
+            ("POST", "Content-Length: 1\r\nExpect: 100-continue\r\n", Ok((BodyLength::Known(1), true))),
+            ("POST", "Content-Length: 1\r\nExpect: 200-ok\r\n", Err(417)),
+            ("POST", "Content-Length: 1\r\nExpect: 100-continue\r\nExpect: 100-continue\r\n", Err(417)),
+            ("POST", "Expect: 100-continue\r\n", known(0)),
         ] {
             assert_eq!(of_body(method, headers), expected, "{method} {headers}");
         }

@@ -12,6 +12,7 @@
 mod accept;
 mod answer;
 mod body;
+mod chunks;
 mod coding;
 mod connections;
 mod conversation;
@@ -46,7 +47,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
@@ -90,6 +91,8 @@ pub struct HttpSettings {
     pub proxies: Proxies,
     /// None: in the clear.
     pub tls: Option<Arc<Tls>>,
+    /// Browsers that came over TLS once come over TLS alone for so many days. 0: they are not told so.
+    pub https_only_days: u32,
     /// Where metrics are served, if anywhere.
     pub metrics: Option<SocketAddr>,
     /// Web pages of these origins may call the service from a browser.
@@ -198,6 +201,8 @@ struct App {
     body_within: Duration,
     bodies: Arc<BodyRoom>,
     kept_path: Arc<str>,
+    /// What browsers are told of TLS, where it is ours.
+    https_only: Option<HeaderValue>,
     draining: AtomicBool,
 }
 
@@ -220,6 +225,7 @@ impl App {
             body_within: settings.timeouts.head,
             bodies: Arc::default(),
             kept_path: Arc::from(settings.kept_path),
+            https_only: https_only(settings),
             draining: AtomicBool::new(false),
             service,
         }
@@ -303,6 +309,9 @@ impl App {
         if let Some(date) = http_date(now) {
             head.insert(DATE, date);
         }
+        if let Some(https_only) = &self.https_only {
+            head.insert(STRICT_TRANSPORT_SECURITY, https_only.clone());
+        }
         self.origins.allow(path, head, asked);
         if self.draining.load(Ordering::Relaxed) {
             // The last answer of this connection: its client asks elsewhere, and loses nothing.
@@ -376,7 +385,11 @@ impl App {
         if operation.body.is_some() {
             match gate::object(asked.body) {
                 Ok(object) => checked.arguments.body = object,
-                Err(error) => return answer::failed(&error.into(), id, None),
+                // Who has no good key is told that first, as of every other call.
+                Err(error) => {
+                    let refused = self.service.refusal_of_key(operation, bearer(checked.headers));
+                    return answer::failed(&refused.unwrap_or(error).into(), id, None);
+                }
             }
         }
         let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
@@ -412,6 +425,12 @@ impl App {
             Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, ApiError::from(error).code.code()),
         }
     }
+}
+
+fn https_only(settings: &HttpSettings) -> Option<HeaderValue> {
+    let seconds = u64::from(settings.https_only_days) * 86_400;
+    let is_ours = settings.tls.is_some() && seconds > 0;
+    is_ours.then(|| HeaderValue::try_from(format!("max-age={seconds}")).ok()).flatten()
 }
 
 fn no_such_path(path: &str) -> ApiError {

@@ -33,6 +33,15 @@ pub(super) fn check_http2(request: &Request<Incoming>) -> Result<(), ApiError> {
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         check_body(request.method().as_str().as_bytes(), length.unwrap_or(0))?;
     }
+    match uri.authority() {
+        Some(authority) if !is_authority(authority.as_str().as_bytes()) => {
+            return Err(bad(
+                "the authority is not a host name or address with an optional port; send the host of the URL",
+            ));
+        }
+        None if hosts.is_empty() => return Err(bad("the request names no host; send :authority")),
+        _ => {}
+    }
     if *request.method() == Method::CONNECT {
         return Err(no_proxy());
     }
@@ -130,15 +139,9 @@ pub(super) fn body_too_large() -> ApiError {
     ApiError::new(ErrorCode::BodyTooLarge, message)
 }
 
-/// A body whose length is known only at its end.
-pub(super) fn no_length() -> ApiError {
-    let message = "the body has no Content-Length; send its length instead of Transfer-Encoding";
-    ApiError::new(ErrorCode::LengthRequired, message)
-}
-
-/// The client waits for a word before it sends its body.
+/// The client expects what nobody does here.
 pub(super) fn no_expectation() -> ApiError {
-    let message = "the header Expect is not supported; send the body at once, without it";
+    let message = "the header Expect has another value than 100-continue, or is sent twice; send the body without it";
     ApiError::new(ErrorCode::ExpectationFailed, message)
 }
 

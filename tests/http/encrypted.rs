@@ -108,6 +108,16 @@ fn both_versions_of_http_are_offered_and_refusals_have_words() {
 }
 
 #[test]
+fn browsers_are_told_to_come_over_tls_alone_where_tls_is_ours() {
+    let told = |days: u32| {
+        let Encrypted { house, certificate, .. } = Encrypted::open_changed(|http| http.https_only_days = days);
+        ask(house.address, &certificate).unwrap().header("strict-transport-security").to_owned()
+    };
+    assert_eq!((told(365).as_str(), told(0).as_str()), ("max-age=31536000", ""));
+    assert_eq!(House::open(generous()).get_with("/healthz", &[]).header("strict-transport-security"), "");
+}
+
+#[test]
 fn a_client_without_tls_is_closed_and_others_are_served() {
     let Encrypted { house, certificate, .. } = Encrypted::open();
     let mut plain = TcpStream::connect(house.address).unwrap();

@@ -128,6 +128,7 @@ impl House {
             unread_bytes_per_address_max: 64 << 20,
             proxies: Proxies::default(),
             tls: None,
+            https_only_days: 365,
             cross_origins: Vec::new(),
             kept_path: "/api/v1/billing/webhook",
             path_origins: ("/api/mcp".to_owned(), vec!["https://agents.example".to_owned()]),

@@ -7,6 +7,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use serde_json::Value;
 use tokio::net::TcpStream;
 
+use crate::browser::{between, open_pages};
 use crate::house::{House, generous};
 
 type Client = SendRequest<Bytes>;
@@ -80,6 +81,7 @@ fn what_frames_may_carry_is_refused_with_the_error_object() {
         (414, get(&format!("/{long}")), None),
         (431, get("/healthz").header("x-a", &long).header("x-b", &long), None),
         (200, get("/healthz").header("host", "law.example"), None),
+        (400, Request::builder().uri("http://user@law.example/healthz"), None),
     ];
     talk(&house, async |client| {
         for (expected, request, body) in cases {
@@ -90,6 +92,42 @@ fn what_frames_may_carry_is_refused_with_the_error_object() {
             assert!(headers.contains_key("x-request-id"), "{place}");
             let object: Value = serde_json::from_slice(&body).unwrap();
             assert_eq!(object["error"].is_string() && object["message"].is_string(), expected >= 400, "{place}");
+        }
+    });
+}
+
+/// Over HTTP/2 the host is named beside the headers. It decides as in HTTP/1 who may send forms and who reaches the agents'
+/// address.
+#[test]
+fn the_authority_is_the_host() {
+    let house = crate::mcp::open();
+    let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    talk(&house, async |client| {
+        for (host, expected) in [("law.example", 200), ("localhost:80", 200), ("evil.example", 403)] {
+            let request = Request::builder().method(Method::POST).uri(format!("http://{host}/api/mcp"));
+            let request = request.header("content-type", "application/json").body(()).unwrap();
+            assert_eq!(ask(client, request, Some(list)).await.0, expected, "{host}");
+        }
+    });
+    let house = open_pages();
+    talk(&house, async |client| {
+        for (host, origin, expected) in [
+            ("law.example", "https://law.example", 303),
+            ("other.name", "https://other.name", 303),
+            ("other.name", "https://third.name", 403),
+        ] {
+            let at = |path: &str| Request::builder().uri(format!("http://{host}{path}"));
+            let (_, headers, page) = ask(client, at("/settings/sign-up").body(()).unwrap(), None).await;
+            let cookie = headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+            let page = String::from_utf8(page).unwrap();
+            let token = between(&page, "name=\"token\" value=\"", "\"").unwrap();
+            let login = format!("jane-{}-{expected}", host.len());
+            let form = format!("login={login}&password=correct+horse&token={token}");
+            let request =
+                at("/settings/sign-up").method(Method::POST).header("cookie", cookie).header("origin", origin);
+            let request = request.header("content-type", "application/x-www-form-urlencoded").body(()).unwrap();
+            let (status, _, _) = ask(client, request, Some(form.leak().as_bytes())).await;
+            assert_eq!(status, expected, "{host} from {origin}");
         }
     });
 }

@@ -110,6 +110,63 @@ fn one_connection_carries_many_requests_and_each_has_its_own_id() {
     assert_eq!(ids.len(), 3);
 }
 
+const MESSAGE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+const HEAD: &str = "POST /api/mcp HTTP/1.1\r\nHost: law.example\r\nContent-Type: application/json\r\n";
+
+/// Many clients send bodies in chunks, or wait for a word before they send one.
+#[test]
+fn bodies_in_chunks_and_bodies_that_wait_for_a_word_are_read() {
+    let house = crate::mcp::open();
+    let expected = crate::mcp::post(&house, MESSAGE, &[]);
+    assert_eq!(expected.status, 200);
+    let mut stream = TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let (first, rest) = MESSAGE.split_at(7);
+    let chunks = format!("7\r\n{first}\r\n{:X}\r\n{rest}\r\n0\r\n\r\n", rest.len());
+    for byte in format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n{chunks}").bytes() {
+        stream.write_all(&[byte]).unwrap();
+    }
+    // On the same connection, with a word in between.
+    let asking = |framing: &str| format!("{HEAD}{framing}Expect: 100-continue\r\nConnection: close\r\n\r\n");
+    let mut answered = Vec::new();
+    let mut byte = [0];
+    while !answered.ends_with(expected.body.as_slice()) {
+        stream.read_exact(&mut byte).unwrap();
+        answered.push(byte[0]);
+    }
+    assert!(answered.starts_with(b"HTTP/1.1 200"));
+    stream.write_all(asking("Transfer-Encoding: chunked\r\n").as_bytes()).unwrap();
+    let mut word = [0; 25];
+    stream.read_exact(&mut word).unwrap();
+    assert_eq!(&word, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(chunks.as_bytes()).unwrap();
+    answered.clear();
+    stream.read_to_end(&mut answered).unwrap();
+    assert_eq!(Answered::read(&answered).body, expected.body, "one word, and no other");
+    // Who does not wait is not told.
+    let sent = asking(&format!("Content-Length: {}\r\n", MESSAGE.len())) + MESSAGE;
+    assert_eq!(house.raw(&sent).body, expected.body);
+}
+
+#[test]
+fn a_key_is_asked_for_before_anything_is_said_of_a_body() {
+    let house = House::open(generous());
+    let key = house.any_key();
+    let post = |key: &str, headers: &str| {
+        house.raw(&format!(
+            "POST /api/v1/billing/checkout HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{key}{headers}Content-Length: 1\r\n\r\n{{"
+        ))
+    };
+    post("", "").error(401, "invalid_api_key");
+    post("Authorization: Bearer hb_live_x\r\n", "").error(401, "invalid_api_key");
+    let good = format!("Authorization: Bearer {key}\r\n");
+    post(&good, "").error(400, "bad_request");
+    for coding in ["gzip", "br, gzip", "\u{e9}"] {
+        post(&good, &format!("Content-Encoding: {coding}\r\n")).error(415, "unsupported_media_type");
+    }
+    post(&good, "Content-Encoding: identity\r\n").error(400, "bad_request");
+}
+
 #[test]
 fn a_server_that_stops_closes_idle_connections_and_takes_no_new_ones() {
     let house = House::open(generous());

@@ -1,0 +1,178 @@
+//! A body in chunks, read byte by byte as RFC 9112 writes it, without what two programs could read differently: no
+//! extensions, no trailers, no line that ends without a carriage return. What is read goes on with its length.
+
+use super::rules::{BODY_BYTES_MAX, bad, body_too_large};
+use crate::api::error::ApiError;
+
+/// More than this is no length of a body that is read.
+const SIZE_DIGITS_MAX: usize = 8;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// In the line with the size of a chunk, after so many digits.
+    Size {
+        digits: usize,
+        size: usize,
+    },
+    /// Behind the carriage return of that line.
+    SizeEnd {
+        size: usize,
+    },
+    Data {
+        left: usize,
+    },
+    /// Behind the bytes of a chunk.
+    DataEnd,
+    DataEndLine,
+    /// Behind the last chunk, which is empty.
+    Last,
+    LastLine,
+    Done,
+}
+
+/// What of a body was read.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    state: State,
+    /// Bytes of the body.
+    pub(super) bytes: usize,
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self { state: State::Size { digits: 0, size: 0 }, bytes: 0 }
+    }
+}
+
+impl Chunks {
+    pub(super) fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// Reads on, and appends the body to `body`. Returns how many bytes were read: all, but for those after the end.
+    pub(super) fn read(&mut self, raw: &[u8], body: &mut Vec<u8>) -> Result<usize, ApiError> {
+        let mut at = 0;
+        while at < raw.len() && !self.is_done() {
+            if let State::Data { left } = self.state {
+                let taken = left.min(raw.len() - at);
+                body.extend_from_slice(&raw[at..at + taken]);
+                self.bytes += taken;
+                at += taken;
+                self.state = if taken == left { State::DataEnd } else { State::Data { left: left - taken } };
+                continue;
+            }
+            self.state = self.after(raw[at])?;
+            at += 1;
+        }
+        Ok(at)
+    }
+
+    fn after(&self, byte: u8) -> Result<State, ApiError> {
+        match (self.state, byte) {
+            (State::Size { digits, size }, byte) if byte.is_ascii_hexdigit() => {
+                if digits == SIZE_DIGITS_MAX {
+                    return Err(body_too_large());
+                }
+                let digit = char::from(byte).to_digit(16).unwrap_or(0) as usize;
+                let size = size << 4 | digit;
+                if self.bytes + size > BODY_BYTES_MAX {
+                    return Err(body_too_large());
+                }
+                Ok(State::Size { digits: digits + 1, size })
+            }
+            (State::Size { digits: 1.., size }, b'\r') => Ok(State::SizeEnd { size }),
+            (State::Size { digits: 1.., .. }, b';' | b' ' | b'\t') => {
+                Err(bad("a chunk of the body has an extension; send its size alone"))
+            }
+            (State::SizeEnd { size: 0 }, b'\n') => Ok(State::Last),
+            (State::SizeEnd { size }, b'\n') => Ok(State::Data { left: size }),
+            (State::DataEnd, b'\r') => Ok(State::DataEndLine),
+            (State::DataEndLine, b'\n') => Ok(State::Size { digits: 0, size: 0 }),
+            (State::Last, b'\r') => Ok(State::LastLine),
+            (State::LastLine, b'\n') => Ok(State::Done),
+            (State::Last, _) => Err(bad("the body has trailers; send them as headers")),
+            _ => Err(bad("the body is not in chunks as HTTP/1.1 writes them; send Content-Length instead")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn whole(raw: &[u8]) -> Result<(Vec<u8>, usize, bool), u16> {
+        let (mut chunks, mut body) = (Chunks::default(), Vec::new());
+        let read = chunks.read(raw, &mut body).map_err(|error| error.code.status())?;
+        assert_eq!(chunks.bytes, body.len());
+        Ok((body, read, chunks.is_done()))
+    }
+
+    #[test]
+    fn chunks_are_joined_and_what_follows_is_left() {
+        assert_eq!(whole(b"0\r\n\r\n"), Ok((Vec::new(), 5, true)));
+        assert_eq!(
+            whole(b"3\r\nabc\r\n0A\r\n0123456789\r\n000\r\n\r\nGET /"),
+            Ok((b"abc0123456789".to_vec(), 31, true))
+        );
+        assert_eq!(whole(b"3\r\nab"), Ok((b"ab".to_vec(), 5, false)));
+    }
+
+    #[test]
+    fn what_two_programs_could_read_differently_is_refused() {
+        for bad in [
+            &b"\r\n"[..],
+            b"x\r\n",
+            b"-1\r\n",
+            b"0x3\r\n",
+            b" 3\r\n",
+            b"3 \r\n",
+            b"3;a=b\r\n",
+            b"3\nabc\r\n",
+            b"3\r\nabcd",
+            b"3\r\nabc\n",
+            b"0\r\nHost: a\r\n\r\n",
+            b"0\r\n\n",
+            b"3\r\r\n",
+            b"\xd9\xa3\r\n",
+            b"3\r\nabc\r\n\r\n",
+        ] {
+            assert_eq!(whole(bad), Err(400), "{}", bad.escape_ascii());
+        }
+        for large in [&b"10001\r\n"[..], b"ffffffffffffffff1\r\n", b"000000000\r\n", b"8000\r\n"] {
+            let expected = if large == b"8000\r\n" { Ok((Vec::new(), 6, false)) } else { Err(413) };
+            assert_eq!(whole(large), expected, "{}", large.escape_ascii());
+        }
+        let half = [&b"8001\r\n"[..], &[b'a'; 0x8001], b"\r\n8000"].concat();
+        assert_eq!(whole(&half), Err(413), "together they are too long");
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_cut_the_body_is_the_same(
+            body in prop::collection::vec(any::<u8>(), 0..300),
+            sizes in prop::collection::vec(1..40_usize, 1..20),
+            cuts in prop::collection::vec(1..9_usize, 1..20),
+            after in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let (mut raw, mut left, mut size) = (Vec::new(), &body[..], sizes.iter().cycle());
+            while !left.is_empty() {
+                let (chunk, rest) = left.split_at((*size.next().unwrap()).min(left.len()));
+                raw.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+                raw.extend_from_slice(chunk);
+                raw.extend_from_slice(b"\r\n");
+                left = rest;
+            }
+            raw.extend_from_slice(b"0\r\n\r\n");
+            let end = raw.len();
+            raw.extend_from_slice(&after);
+            let (mut chunks, mut found, mut at, mut cut) = (Chunks::default(), Vec::new(), 0, cuts.iter().cycle());
+            while !chunks.is_done() {
+                let to = (at + cut.next().unwrap()).min(raw.len());
+                at += chunks.read(&raw[at..to], &mut found).unwrap();
+            }
+            prop_assert_eq!((at, found), (end, body));
+        }
+    }
+}
