@@ -289,6 +289,12 @@ pub struct PendingDebit {
     claim: Option<Arc<Claim>>,
 }
 
+impl std::fmt::Debug for PendingDebit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PendingDebit").field("cost", &self.call.cost).finish_non_exhaustive()
+    }
+}
+
 impl PendingDebit {
     /// What it takes unless it is refunded.
     pub fn cost(&self) -> Credits {
@@ -301,6 +307,16 @@ impl PendingDebit {
             Debit::Answered(receipt) => Ok(answered_early(receipt, self.claim.as_deref())),
             Debit::Awaited(ticket) => receipt_of(&self.call, ticket.await),
         }
+    }
+
+    /// The same, for work that is a part of something: if the whole fails, the debit can still be refunded.
+    pub async fn settle_part(self) -> Result<(Receipt, Self), LedgerError> {
+        let Self { call, placed, debit, claim } = self;
+        let receipt = match debit {
+            Debit::Answered(receipt) => answered_early(receipt, claim.as_deref()),
+            Debit::Awaited(ticket) => receipt_of(&call, ticket.await)?,
+        };
+        Ok((receipt, Self { call, placed, debit: Debit::Answered(receipt), claim }))
     }
 
     /// The same for a caller who may block.

@@ -107,6 +107,14 @@ impl Progress {
         self.charged.0.load(Ordering::Relaxed)
     }
 
+    /// What was charged was given back.
+    pub fn refunded(&self, credits: Credits) {
+        let _ = self
+            .charged
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |charged| Some(charged.saturating_sub(credits.0)));
+    }
+
     /// Adds a call that was one of several in a request.
     pub fn include(&self, call: &Self) {
         if let Some(operation) = call.operation() {
@@ -136,6 +144,8 @@ pub struct Answer {
     pub reply: Reply,
     /// Proof of payment; none where the operation is open to all, and for visitors.
     pub receipt: Option<Receipt>,
+    /// Of a call for a page, which is refunded if the page fails.
+    pub debit: Option<Box<PendingDebit>>,
     /// Changes whenever a byte of the answer does.
     pub version: Option<String>,
     /// Its bytes count for the account until this is dropped.
@@ -171,7 +181,7 @@ impl Service {
         let prepared = self.prepare(call, handler, Anyone, self.clock.now())?;
         let Prepared { version, weight, makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await?;
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
+        Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
     /// The pass is what the call costs: it was counted against the visitor's address.
@@ -191,7 +201,7 @@ impl Service {
         }
         let Prepared { version, weight, makes, work, .. } = prepared;
         let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
-        Ok(Outcome::Answered(Answer { reply, receipt: None, version, unread: None }))
+        Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
     async fn metered_call<C>(
@@ -220,8 +230,8 @@ impl Service {
             Charge::BeforeWork => payment.before(prepared).await,
             Charge::AfterWork => payment.after(prepared).await,
         };
-        let (reply, receipt) = done.map_err(failed)?;
-        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), version, unread: Some(unread) }))
+        let (reply, receipt, debit) = done.map_err(failed)?;
+        Ok(Outcome::Answered(Answer { reply, receipt: Some(receipt), debit, version, unread: Some(unread) }))
     }
 
     /// Why this key does not do for an operation that needs one.
@@ -351,6 +361,9 @@ fn not_available(operation: &Operation) -> ApiError {
     ApiError::new(ErrorCode::NotAcceptable, message)
 }
 
+/// A reply, its receipt, and the debit of a call that is part of a page.
+type Paid = (Reply, Receipt, Option<Box<PendingDebit>>);
+
 /// A metered call that is about to be paid for.
 struct Payment<'s> {
     service: &'s Service,
@@ -362,8 +375,9 @@ struct Payment<'s> {
 
 impl Payment<'_> {
     /// Charges, and works while the debit is committed.
-    async fn before(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
+    async fn before(self, prepared: Prepared) -> Result<Paid, ApiError> {
         let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
+        let is_part = self.is_part();
         let Prepared { weight, makes, work, .. } = prepared;
         // Credits are held while the call waits for its turn, and taken when the work begins: a reservation that is dropped
         // leaves no trace, a debit would need a refund.
@@ -381,7 +395,7 @@ impl Payment<'_> {
                 };
                 let ((mut reply, replay), queued) = service.work(corpus, weight, makes.as_ref(), replayed).await?;
                 reply.stages.extend(queued);
-                Ok((reply, replay.settle()))
+                Ok((reply, replay.settle(), None))
             }
             Reserved::Fresh(reservation) => {
                 let begun = charged.clone();
@@ -395,8 +409,8 @@ impl Payment<'_> {
                 match done {
                     Ok(mut reply) => {
                         reply.stages.extend(queued);
-                        let receipt = settled(debit, &mut reply, &charged).await?;
-                        Ok((reply, receipt))
+                        let (receipt, debit) = settled(debit, is_part, &mut reply, &charged).await?;
+                        Ok((reply, receipt, debit))
                     }
                     Err(error) => {
                         // Where the refund itself must wait for the ledger, the caller still learns what went wrong with
@@ -412,19 +426,24 @@ impl Payment<'_> {
     }
 
     /// Works, and charges for work that succeeded.
-    async fn after(self, prepared: Prepared) -> Result<(Reply, Receipt), ApiError> {
+    async fn after(self, prepared: Prepared) -> Result<Paid, ApiError> {
         let Prepared { weight, makes, work, .. } = prepared;
         let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
-        let charged = &self.call.progress.charged;
-        let receipt = match self.reserve()? {
-            Reserved::Replay(replay) => replay.begin().settle(),
+        let (charged, is_part) = (&self.call.progress.charged, self.is_part());
+        let (receipt, debit) = match self.reserve()? {
+            Reserved::Replay(replay) => (replay.begin().settle(), None),
             Reserved::Fresh(reservation) => {
                 let debit = reservation.begin()?;
                 charged.set(debit.cost().0);
-                settled(debit, &mut reply, charged).await?
+                settled(debit, is_part, &mut reply, charged).await?
             }
         };
-        Ok((reply, receipt))
+        Ok((reply, receipt, debit))
+    }
+
+    /// Pages may make several calls.
+    fn is_part(&self) -> bool {
+        matches!(self.call.asker, Asker::Person(_))
     }
 
     fn reserve(self) -> Result<Reserved, ApiError> {
@@ -442,12 +461,21 @@ fn stage(name: &'static str, began: Instant) -> Stage {
     (name, u32::try_from(began.elapsed().as_micros()).unwrap_or(u32::MAX))
 }
 
-async fn settled(debit: PendingDebit, reply: &mut Reply, charged: &Charged) -> Result<Receipt, ApiError> {
+async fn settled(
+    debit: PendingDebit,
+    is_part: bool,
+    reply: &mut Reply,
+    charged: &Charged,
+) -> Result<(Receipt, Option<Box<PendingDebit>>), ApiError> {
     let began = Instant::now();
+    let settled = match is_part {
+        true => debit.settle_part().await.map(|(receipt, debit)| (receipt, Some(Box::new(debit)))),
+        false => debit.settle().await.map(|receipt| (receipt, None)),
+    };
     // Without a receipt nothing was charged.
-    let receipt = debit.settle().await.inspect_err(|_| charged.set(0))?;
+    let settled = settled.inspect_err(|_| charged.set(0))?;
     reply.stages.push(stage("commit", began));
-    Ok(receipt)
+    Ok(settled)
 }
 
 enum Place<'s> {

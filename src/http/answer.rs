@@ -32,7 +32,7 @@ use crate::door::{DoorAnswer, Methods};
 type Address<'a> = (&'a str, Option<&'a str>);
 
 pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: Address<'_>) -> Reply {
-    let Answer { reply, receipt, version, unread } = answer;
+    let Answer { reply, receipt, version, unread, .. } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
         Body::Kept(bytes) => {

@@ -3,7 +3,7 @@
 //! A page asks for a row of the operations table by its name, with a [`Wish`] for the case that its reader has no account.
 //! The call enters through `api/call` as every other does, and the page is set from its answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::http::Response;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::desk::Desk;
 use super::review::origin_of;
 use super::visitor::Visitor;
-use crate::accounts::admission::Receipt;
+use crate::accounts::admission::{PendingDebit, Receipt};
 use crate::accounts::changes::SignedIn;
 use crate::accounts::records::AccountStatus;
 use crate::api::as_of::{AS_OF_NAME, today};
@@ -62,6 +62,7 @@ impl Shell {
             visitor: Visitor::of(visit, self.service.accounts(), self.service.now()),
             corpus: self.service.corpus(),
             receipt: None,
+            debits: Debits::default(),
             unread: None,
             stages: Vec::new(),
         }
@@ -76,8 +77,36 @@ pub(super) struct Opened<'a> {
     /// The snapshot that everything on the page comes from.
     pub(super) corpus: Arc<Corpus>,
     receipt: Option<Receipt>,
+    /// What the calls of the page took.
+    pub(super) debits: Debits,
     unread: Option<UnreadShare>,
     stages: Vec<(&'static str, u32)>,
+}
+
+/// What the calls of one page took. A page is paid for as a whole: if it fails, nothing was taken.
+#[derive(Clone, Default)]
+pub(super) struct Debits(Arc<Mutex<Vec<PendingDebit>>>);
+
+impl Debits {
+    fn add(&self, debit: Option<Box<PendingDebit>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(debit.map(|debit| *debit));
+    }
+
+    /// The answer, for which nothing is charged if it is an error.
+    pub(super) async fn settle(self, answer: DoorAnswer, progress: &Progress) -> DoorAnswer {
+        if answer.response.status().as_u16() < 400 {
+            return answer;
+        }
+        let debits = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for debit in debits {
+            let cost = debit.cost();
+            // Where the ledger is down, the refund is made when it is back.
+            if debit.refund().await.is_ok() {
+                progress.refunded(cost);
+            }
+        }
+        DoorAnswer { receipt: None, ..answer }
+    }
 }
 
 /// What a page asks of an operation.
@@ -232,8 +261,12 @@ impl Opened<'_> {
     }
 
     fn keep(&mut self, answer: Answer) -> Result<News, ApiError> {
-        let Answer { reply, receipt, version, unread } = answer;
-        self.receipt = receipt.or_else(|| self.receipt.take());
+        let Answer { reply, receipt, debit, version, unread } = answer;
+        self.debits.add(debit);
+        self.receipt = match (self.receipt.take(), receipt) {
+            (Some(earlier), Some(later)) => Some(earlier.and(&later)),
+            (earlier, later) => later.or(earlier),
+        };
         self.unread = unread.or_else(|| self.unread.take());
         self.stages.extend(reply.stages);
         let (Body::Bytes(bytes) | Body::Kept(bytes)) = reply.body else {

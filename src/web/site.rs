@@ -31,9 +31,10 @@ impl Site {
 
     async fn visited(&self, visit: Visit<'_>) -> DoorAnswer {
         let opened = self.shell.opened(&visit);
-        let visitor = opened.visitor.clone();
+        let (visitor, debits) = (opened.visitor.clone(), opened.debits.clone());
         let answered = self.page(opened).await;
-        answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id))
+        let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, visit.id));
+        debits.settle(answer, visit.progress).await
     }
 
     async fn page(&self, opened: Opened<'_>) -> Result<DoorAnswer, ApiError> {

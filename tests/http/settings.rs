@@ -67,6 +67,36 @@ fn searches_of_a_signed_in_person_are_metered_on_the_account() {
     assert_eq!(waiting.get("/?q=an+own+question").status, Browser::new(&house).get("/?q=an+own+question").status);
 }
 
+/// A page is paid for as a whole: one that fails costs nothing, whatever it asked before.
+#[test]
+fn a_page_that_fails_costs_nothing_and_one_of_several_calls_says_what_all_cost() {
+    let house = open_pages();
+    let mut browser = Browser::approved(&house, "jane");
+    let account = browser.account();
+    let spent = || {
+        let entries = house.accounts.recent_entries(account, 100).unwrap();
+        -entries.iter().filter(|entry| entry.operation.is_some()).map(|entry| entry.credits).sum::<i64>()
+    };
+    for (path, expected) in [
+        ("/zoning/XA-PORT-ARDEN?page=x", 422),
+        ("/zoning/XA-NOWHERE", 404),
+        ("/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2099-9-999", 404),
+        ("/law/225f16f2-705a-51ad-94cb-52d662dc230d", 404),
+        ("/?q=deposit&page=0", 422),
+        ("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201&as=words&mode=x", 422),
+    ] {
+        let page = browser.get(path);
+        assert_eq!((page.status, spent(), page.header("x-credits-cost")), (expected, 0, ""), "{path}");
+    }
+    house.accounts.verify_ledger().unwrap();
+    assert_eq!(browser.get("/zoning/XA-PORT-ARDEN?page=1").number("x-credits-cost"), 5);
+    crate::house::wait_until("the debit", || spent() == 5);
+    // The citation is resolved, then searched for.
+    let page = browser.get("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201&as=words");
+    assert_eq!((page.status, page.number("x-credits-cost")), (200, 2));
+    crate::house::wait_until("the debits", || spent() == 7);
+}
+
 #[test]
 fn the_export_is_the_ledger() {
     let house = open_pages();

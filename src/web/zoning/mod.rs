@@ -80,8 +80,15 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
     }
 }
 
+fn number_of_page(text: &str) -> Result<u32, ApiError> {
+    let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| ApiError::invalid_parameter("page", "page is a whole number from 1"))
+}
+
 /// A layer: its map and its zones.
 pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result<DoorAnswer, ApiError> {
+    // Before anything is paid for.
+    let shown = opened.parameter("page").map(number_of_page).transpose()?;
     let of = [("shortCode", short_code)];
     let ask = Ask { wish: Wish::Map, of: &of, ..Ask::read("gis-zones", &[]) };
     let news = opened.call(ask).await?;
@@ -94,7 +101,7 @@ pub(super) async fn of_layer(mut opened: Opened<'_>, short_code: &str) -> Result
         pass: pass.as_deref(),
         reads_are_free: opened.reads_are_free(),
         zone: opened.parameter("zone"),
-        page: opened.parameter("page"),
+        page: shown,
     };
     let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, Section::Zoning, setting.main()?) };
     let html = page.html(&opened.visitor);

@@ -20,7 +20,7 @@ pub(super) struct Setting<'p> {
     pub(super) reads_are_free: bool,
     /// As the address has it.
     pub(super) zone: Option<&'p str>,
-    pub(super) page: Option<&'p str>,
+    pub(super) page: Option<u32>,
 }
 
 impl Setting<'_> {
@@ -28,10 +28,6 @@ impl Setting<'_> {
         let layer = self.layer;
         let zone = self.zone.map(str::trim).filter(|code| !code.is_empty());
         let chosen = zone.and_then(|code| layer.zones.iter().position(|one| one.code.eq_ignore_ascii_case(code)));
-        let page = self.page.map(|page| page.parse::<u32>().ok().filter(|page| *page > 0));
-        let page =
-            page.map(|page| page.ok_or_else(|| ApiError::invalid_parameter("page", "page is a whole number from 1")));
-        let page = page.transpose()?;
         Ok(html! {
             nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
             h1 { "Zoning map: " (Letters(layer.name())) }
@@ -48,7 +44,7 @@ impl Setting<'_> {
                     (legend::shown(layer))
                 }
             }
-            (table::of(layer, chosen, page))
+            (table::of(layer, chosen, self.page))
             (self.origin())
         })
     }
