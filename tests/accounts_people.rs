@@ -184,6 +184,8 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     let act = act(read(&place.clock));
     place.accounts().disable_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none());
+    let refused = place.open(jane).unwrap_err().to_string();
+    assert!(refused.contains("shut out"), "{refused}");
     place.accounts().approve_account(jane.account(), &act).unwrap();
     assert!(place.who(&of_jane).is_none(), "what was signed out stays so");
     let wish = KeyWish {

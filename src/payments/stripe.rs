@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tokio::runtime::Handle;
 
 use super::Secret;
 use super::event::MARK;
@@ -22,6 +23,9 @@ const LIMITS: Limits =
 /// The second one with the same idempotency key, so that it opens no second page.
 const ATTEMPTS: usize = 2;
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Both attempts, whatever hangs.
+const TOTAL: Duration = Duration::from_secs(32);
 
 /// The form of requests and responses that this file was written for.
 const VERSION: &str = "2024-06-20";
@@ -104,9 +108,11 @@ impl Stripe {
 
 impl CardPayments for Stripe {
     fn open_page(&self, checkout: &CheckoutRecord, sold: &Sold) -> Result<CheckoutPage, CardError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        // The server's runtime: one of its own would not end before a lookup of a name that hangs.
+        let runtime = Handle::try_current();
         let runtime = runtime.map_err(|error| CardError::Unavailable(format!("no runtime: {error}")))?;
-        runtime.block_on(self.open(checkout, sold))
+        let page = runtime.block_on(async { tokio::time::timeout(TOTAL, self.open(checkout, sold)).await });
+        page.unwrap_or_else(|_| Err(CardError::Unavailable(format!("Stripe did not answer within {TOTAL:?}"))))
     }
 }
 

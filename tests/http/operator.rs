@@ -128,6 +128,17 @@ fn accounts_are_approved_invited_and_shut_out() {
 }
 
 #[test]
+fn a_snapshot_that_is_refused_is_recorded() {
+    let house = open();
+    let mut operator = operator(&house);
+    let refused = operator.post("/operator/snapshot", &[("snapshot", "nowhere")]);
+    assert_eq!(refused.status, 422, "{}", refused.text());
+    let last = house.accounts.acts(1).unwrap().remove(0);
+    assert_eq!((last.act.as_str(), last.on.as_str()), ("reload refused", "there is no snapshot 'nowhere'"));
+    assert_eq!(last.actor, operator.account().to_string());
+}
+
+#[test]
 fn payments_are_confirmed_once_and_orders_move_on() {
     let house = open();
     let mut operator = operator(&house);

@@ -2,6 +2,7 @@
 
 use super::act::{Act, audit};
 use super::proof::{Proof, proved};
+use super::run::account as account_of;
 use crate::accounts::Accounts;
 use crate::accounts::directory::Directory;
 use crate::accounts::entropy::Entropy;
@@ -91,6 +92,11 @@ impl Accounts {
         let act = Act { actor: account.to_string(), at };
         self.change(move |poster| {
             proved(poster, proof)?;
+            if !account_of(poster, account)?.status.is_open() {
+                return Err(ChangeError::Refused(
+                    "this account is shut out; ask the operator of this service".to_owned(),
+                ));
+            }
             let superfluous = longest_unused(&poster.writing, account, SESSIONS_MAX - 1)?;
             end(poster, &superfluous)?;
             put_json(&mut poster.writing, Table::Sessions, digest.bytes(), &record)?;

@@ -116,9 +116,12 @@ pub(super) async fn snapshot(shared: &Shared, seen: &Seen<'_>, form: &Form) -> R
     let name = form.text("snapshot").to_owned();
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let act = seen.act.clone();
-    let served = shared.shell.desk.long_work(move || {
-        let served = machinery.serve_snapshot(&name).map_err(ChangeError::Refused)?;
-        accounts.record_act(&act, "reload", served)
+    let served = shared.shell.desk.long_work(move || match machinery.serve_snapshot(&name) {
+        Ok(served) => accounts.record_act(&act, "reload", served),
+        Err(why) => {
+            accounts.record_act(&act, "reload refused", why.clone())?;
+            Err(ChangeError::Refused(why))
+        }
     });
     served.await?;
     Ok(redirect("/operator#snapshots").into())

@@ -1,4 +1,4 @@
-//! The door of the parts of zoning maps: tiles, the list of zones, pictures of whole layers. Their addresses name the snapshot, so
+//! The door of the parts of zoning maps: tiles, the list of zones, pictures of whole layers. Their addresses name the snapshot and the program, so
 //! browsers keep them for good.
 //!
 //! A map asks for dozens of parts while it is moved, so they have a limit of their own (`api/visitors`) and are not
@@ -14,6 +14,7 @@ use crate::api::error::ApiError;
 use crate::api::reply::PackedOnce;
 use crate::api::visitors::Wish;
 use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, ToldError, Visit};
+use crate::web::assets::VERSION;
 use crate::web::errors;
 use crate::web::response::{self, Keep};
 use crate::web::shell::{Ask, News, Opened, Shell, Told};
@@ -26,7 +27,12 @@ const PICTURE: &str = "overview";
 
 /// Where the parts of a map are.
 pub(super) fn path(short_code: &str, snapshot: &str) -> String {
-    format!("{PARTS_PATH}{short_code}/{snapshot}")
+    format!("{PARTS_PATH}{short_code}/{}", edition(snapshot))
+}
+
+/// What browsers keep parts of for good: a snapshot, as this program draws it.
+fn edition(snapshot: &str) -> String {
+    format!("{snapshot}~{}-{}", env!("CARGO_PKG_VERSION"), VERSION.as_str())
 }
 
 /// The door.
@@ -80,10 +86,10 @@ impl Door for MapParts {
 
 async fn part(mut opened: Opened<'_>, pictures: &Pictures) -> Result<DoorAnswer, ApiError> {
     let names: Vec<&str> = opened.visit.segments.iter().map(AsRef::as_ref).collect();
-    let [_, short_code, snapshot, rest @ ..] = names.as_slice() else {
+    let [_, short_code, named, rest @ ..] = names.as_slice() else {
         return Ok(errors::not_found(&opened.visitor, opened.visit.id));
     };
-    if *snapshot != opened.corpus.id() {
+    if *named != edition(opened.corpus.id()) {
         return Err(ApiError::not_found("the law on this server has changed; load the page of the map again"));
     }
     let layer = ("shortCode", *short_code);
