@@ -11,8 +11,8 @@ FUZZ_DIR = $(or $(CARGO_TARGET_DIR),target)/fuzz
 # The folder with the source files for benches/plans.
 SOURCES ?= ../shared/corpora
 
-# How often the server is killed under HTTP load; the tests do it 12 times.
-KILLS ?= 100
+# How often the server is killed under load of programs, agents and pages; the tests do it 12 times.
+KILLS ?= 1000
 
 # How many random histories of payments are compared with the model; the tests compare 400.
 PAYMENTS ?= 10000
@@ -31,7 +31,7 @@ HORNBOOK ?=
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
-	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 concurrent HTTP clients'
+	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'

@@ -43,7 +43,8 @@ impl Place {
     fn command_of(&self, program: &Path, data: &Path) -> Command {
         let mut command = Command::new(program);
         // No limits on the pace and no allotment: every call is a debit from the wallet.
-        for setting in ["free.per_minute=4000000000", "free.per_day=4000000000", "free.monthly_units=0"] {
+        let unlimited = ["free.per_minute=4000000000", "free.per_day=4000000000", "free.monthly_units=0"];
+        for setting in unlimited.into_iter().chain(["mcp.free_per_minute=0", "server.open_per_minute=0"]) {
             command.args(["--set", setting]);
         }
         command.args(["--json", "--data"]).arg(data).current_dir(self.directory.path()).env_clear();
@@ -84,6 +85,39 @@ impl Place {
         let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample/plan.toml");
         let output = self.command(data).arg("build").arg(plan).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The cookie of somebody who signed in to this account.
+    fn signed_in(&self, data: &Path, account: &str) -> String {
+        let link = self.json(data, &["account", "link", account]);
+        let text = link.to_string();
+        let at = text.find("/settings/link/").expect("a link");
+        let path: String = text[at..].chars().take_while(|letter| !matches!(letter, '"' | '\\')).collect();
+        let server = self.serve(data);
+        let ask = |request: String| {
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        let cookie = |answer: &str| {
+            let line = answer.lines().find(|line| line.to_ascii_lowercase().starts_with("set-cookie: __host-"));
+            let pair = line.unwrap_or_else(|| panic!("no cookie: {answer}")).split_once(": ").unwrap().1;
+            pair.split(';').next().unwrap().to_owned()
+        };
+        let page = ask(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+        let token = page.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
+        let form = format!("login=jane&password=correct+horse&token={token}");
+        let answer = ask(format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nOrigin: http://localhost\r\nCookie: {}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+            cookie(&page),
+            form.len()
+        ));
+        assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
+        server.stop();
+        cookie(&answer)
     }
 
     fn serve(&self, data: &Path) -> Server {
@@ -134,10 +168,12 @@ impl Client {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// One whole answer, or an error if any of it is missing.
     fn call(&mut self, key: &str, idempotency_key: Option<&str>) -> std::io::Result<u16> {
-        let retry = idempotency_key.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
-        let request = format!("GET {CALL} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n{retry}\r\n");
+        self.exchange(&rest_call(key, idempotency_key)).map(|(status, _)| status)
+    }
+
+    /// One whole answer, or an error if any of it is missing.
+    fn exchange(&mut self, request: &str) -> std::io::Result<(u16, Vec<u8>)> {
         self.0.get_mut().write_all(request.as_bytes())?;
         let torn = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
         let (mut status, mut length) = (None, 0);
@@ -153,9 +189,34 @@ impl Client {
             status = status.or_else(|| line.split(' ').nth(1)?.parse().ok());
             length = line.strip_prefix("content-length: ").map_or(length, |text| text.parse().unwrap());
         }
-        self.0.read_exact(&mut vec![0; length])?;
-        status.ok_or_else(torn)
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body)?;
+        Ok((status.ok_or_else(torn)?, body))
     }
+}
+
+fn rest_call(key: &str, idempotency_key: Option<&str>) -> String {
+    let retry = idempotency_key.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
+    format!("GET {CALL} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n{retry}\r\n")
+}
+
+/// The same operation, so many times, as an agent calls it: one alone, several in a list.
+fn agents_call(key: &str, idempotency_key: Option<&str>, times: u64) -> String {
+    let message = |id: u64| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"law.code_bodies","arguments":{{}}}}}}"#
+        )
+    };
+    let body = match times {
+        1 => message(1),
+        times => format!("[{}]", (0..times).map(message).collect::<Vec<_>>().join(",")),
+    };
+    let retry = idempotency_key.map(|name| format!("Idempotency-Key: {name}\r\n")).unwrap_or_default();
+    format!(
+        "POST /api/mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n{retry}Content-Type: \
+         application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 #[test]
@@ -500,28 +561,94 @@ fn backups_under_load_open_and_add_up() {
     server.stop();
 }
 
+/// How a caller of the test calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Rest,
+    Agent,
+    /// A search on a page, by somebody who is signed in.
+    Page,
+    RestAgain,
+    AgentAgain,
+    /// A list of two calls.
+    AgentsListAgain,
+}
+
+const WAYS: [Way; 6] = [Way::Rest, Way::Agent, Way::Page, Way::RestAgain, Way::AgentAgain, Way::AgentsListAgain];
+
+impl Way {
+    /// Whose account pays.
+    fn account(self) -> usize {
+        match self {
+            Self::Rest => 0,
+            Self::Agent => 1,
+            Self::Page => 2,
+            Self::RestAgain | Self::AgentAgain | Self::AgentsListAgain => WITH_RETRIES,
+        }
+    }
+
+    fn retries(self) -> bool {
+        self.account() == WITH_RETRIES
+    }
+
+    /// What one request costs.
+    fn cost(self) -> u64 {
+        if self == Self::AgentsListAgain { 2 } else { 1 }
+    }
+
+    /// `secret` is a key, or the cookie of a session.
+    fn request(self, secret: &str, name: &str) -> String {
+        match self {
+            Self::Rest => rest_call(secret, None),
+            Self::RestAgain => rest_call(secret, Some(name)),
+            Self::Agent => agents_call(secret, None, 1),
+            Self::AgentAgain => agents_call(secret, Some(name), 1),
+            Self::AgentsListAgain => agents_call(secret, Some(name), 2),
+            Self::Page => format!("GET /?q=deposit HTTP/1.1\r\nHost: localhost\r\nCookie: {secret}\r\n\r\n"),
+        }
+    }
+
+    /// Whether an answer with 200 is what was asked for. To an agent an error is a result too.
+    fn is_answered(self, body: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(body);
+        match self {
+            Self::Rest | Self::RestAgain => true,
+            Self::Page => text.contains("<mark>"),
+            Self::Agent | Self::AgentAgain | Self::AgentsListAgain => {
+                let failed = ["\"isError\":true", "\"error\":{"].iter().any(|mark| text.contains(mark));
+                !failed
+            }
+        }
+    }
+}
+
+/// The account of callers who repeat a call until it is answered.
+const WITH_RETRIES: usize = 3;
+const ACCOUNTS: usize = 4;
+
 /// What all callers share with the test that kills the server.
 #[derive(Default)]
 struct Load {
     /// Where the server listens, while there is one.
     address: Mutex<Option<String>>,
-    /// Calls begun, and calls answered with 200, of those without a retry and of those with retries.
-    sent: [AtomicU64; 2],
-    answered: [AtomicU64; 2],
+    /// What the calls of each account cost: those begun, and those answered.
+    sent: [AtomicU64; ACCOUNTS],
+    answered: [AtomicU64; ACCOUNTS],
     ending: AtomicBool,
 }
 
 impl Load {
     /// Calls again and again, as a client does that meets a dead server. With retries every call is repeated under its
     /// idempotency key until it is answered; without, a call that got no answer is given up.
-    fn call(&self, key: &str, caller: usize, retries: bool) {
-        let kind = usize::from(retries);
+    fn call(&self, secret: &str, caller: usize, way: Way) {
+        let account = way.account();
         let mut client: Option<Client> = None;
         let mut number = 0;
         while !self.ending.load(Ordering::Relaxed) {
             number += 1;
             let name = format!("{caller}-{number}");
-            self.sent[kind].fetch_add(1, Ordering::Relaxed);
+            let request = way.request(secret, &name);
+            self.sent[account].fetch_add(way.cost(), Ordering::Relaxed);
             loop {
                 let Some(open) = &mut client else {
                     let address = self.address.lock().unwrap().clone();
@@ -529,17 +656,20 @@ impl Load {
                     std::thread::yield_now();
                     continue;
                 };
-                match open.call(key, retries.then_some(&*name)) {
-                    Ok(200) => {
-                        self.answered[kind].fetch_add(1, Ordering::Relaxed);
+                match open.exchange(&request) {
+                    Ok((200, body)) if way.is_answered(&body) => {
+                        self.answered[account].fetch_add(way.cost(), Ordering::Relaxed);
                         break;
                     }
                     // Its first copy is under way still, or more is asked than can be answered.
-                    Ok(503) => {}
-                    Ok(other) => panic!("call {name} was answered with {other}"),
+                    Ok((503, _)) => {}
+                    Ok((200, _)) if matches!(way, Way::Agent | Way::AgentAgain | Way::AgentsListAgain) => {}
+                    Ok((status, body)) => {
+                        panic!("{way:?} {name} was answered with {status}: {}", String::from_utf8_lossy(&body))
+                    }
                     Err(_) => {
                         client = None;
-                        if !retries {
+                        if !way.retries() {
                             break;
                         }
                     }
@@ -561,14 +691,16 @@ fn killed_under_load_every_answered_call_is_charged_exactly_once() {
     let kills: u64 = std::env::var("HORNBOOK_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let place = Place::new();
     let data = place.path("data");
-    let keys = [(); 2].map(|()| place.customer(&data, &CREDITS.to_string()));
+    let mut secrets = [(); ACCOUNTS].map(|()| place.customer(&data, &CREDITS.to_string()));
     place.build(&data);
+    secrets[Way::Page.account()] = place.signed_in(&data, "acct-3");
     let load = Load::default();
     let mut random = SeededEntropy(kills);
     std::thread::scope(|scope| {
         let call = |caller: usize| {
-            let (load, keys) = (&load, &keys);
-            scope.spawn(move || load.call(&keys[caller % 2], caller, caller % 2 == 1))
+            let (load, way) = (&load, WAYS[caller % WAYS.len()]);
+            let secret = &secrets[way.account()];
+            scope.spawn(move || load.call(secret, caller, way))
         };
         let mut callers: Vec<_> = (0..CALLERS).map(call).collect();
         for kill in 0..=kills {
@@ -592,13 +724,20 @@ fn killed_under_load_every_answered_call_is_charged_exactly_once() {
             }
         }
     });
-    let charged = ["acct-1", "acct-2"].map(|account| CREDITS - place.credits_left(&data, account));
+    let charged = ["acct-1", "acct-2", "acct-3", "acct-4"].map(|account| CREDITS - place.credits_left(&data, account));
     let sent = load.sent.map(AtomicU64::into_inner);
     let answered = load.answered.map(AtomicU64::into_inner);
-    println!("{kills} kills; without retries {sent:?} sent, {answered:?} answered, {charged:?} charged");
-    assert!(answered[0] <= charged[0] && charged[0] <= sent[0], "an answered call was not charged, or one twice");
-    assert_eq!((answered[1], charged[1]), (sent[1], sent[1]), "with retries each call is answered and charged once");
-    assert_eq!(place.json(&data, &["ledger", "verify"])["books"]["spent"], charged[0] + charged[1]);
+    println!(
+        "{kills} kills; by REST, agents, pages, and with retries: {sent:?} sent, {answered:?} answered, {charged:?} charged"
+    );
+    for account in 0..WITH_RETRIES {
+        let (sent, answered, charged) = (sent[account], answered[account], charged[account]);
+        assert!(answered <= charged && charged <= sent, "an answered call was not charged, or one twice");
+        assert!(answered > 0, "nothing was answered");
+    }
+    let (sent, answered) = (sent[WITH_RETRIES], answered[WITH_RETRIES]);
+    assert_eq!((answered, charged[WITH_RETRIES]), (sent, sent), "with retries each call is answered and charged once");
+    assert_eq!(place.json(&data, &["ledger", "verify"])["books"]["spent"], charged.iter().sum::<u64>());
 }
 
 #[test]
