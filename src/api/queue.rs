@@ -316,7 +316,9 @@ mod tests {
         drop(queue);
         drop(ends);
         done.recv().unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
         while shared.strong_count() > 0 {
+            assert!(std::time::Instant::now() < deadline, "a thread outlives its queue");
             std::thread::yield_now();
         }
     }

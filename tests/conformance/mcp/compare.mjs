@@ -1,4 +1,5 @@
 // Compares what the conformance tool found with expectations.json, check by check.
+// Why something is accepted that does not pass is in reasons.json.
 // Usage: node compare.mjs NAME RESULTS [--renew]. RESULTS is the folder that the tool wrote.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,6 +35,16 @@ for (const scenario of new Set([...Object.keys(expected), ...Object.keys(found)]
   const [before, now] = [expected, found].map((of) => JSON.stringify(of[scenario] ?? 'not run'));
   if (before !== now) {
     console.error(`${name}: ${scenario} was expected to be ${before} and is ${now}`);
+    differences += 1;
+  }
+}
+// Whatever is accepted though it does not pass has a reason.
+const reasons = JSON.parse(readFileSync(join(dirname(file), 'reasons.json'), 'utf8'));
+const fits = (pattern, text) => (pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern);
+for (const [scenario, result] of Object.entries(expected).filter(([, result]) => Array.isArray(result))) {
+  const known = reasons.filter(({ of, scenarios }) => fits(of, name.split(' ')[0]) && scenarios.some((one) => fits(one, scenario)));
+  if (known.length !== 1) {
+    console.error(`${name}: ${scenario} is accepted as ${JSON.stringify(result)}, and reasons.json has ${known.length} reasons for that`);
     differences += 1;
   }
 }
