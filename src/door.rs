@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
 
-use ::http::header::{AUTHORIZATION, HeaderValue};
+use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 
@@ -152,6 +152,13 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
     let (scheme, key) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// The type of a body, if there is one `Content-Type` header: of two, other programs may believe the other.
+pub fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(CONTENT_TYPE).iter();
+    let (value, None) = (given.next()?.to_str().ok()?, given.next()) else { return None };
+    value.split(';').next().map(str::trim)
 }
 
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>, Violation> {

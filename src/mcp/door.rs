@@ -18,7 +18,7 @@ use crate::accounts::key::KeyDigest;
 use crate::api::call::Progress;
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, Violation};
 use crate::api::idempotency_key::IdempotencyKey;
-use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit, bearer, idempotency_key};
+use crate::door::{Answering, Door, DoorAnswer, Limit, Methods, Visit, bearer, idempotency_key, media_type};
 
 pub const MCP_PATH: &str = "/api/mcp";
 
@@ -240,9 +240,7 @@ fn names(query: Option<&str>, preset: Names) -> Result<Names, RpcError> {
 
 /// Web pages may send other types to any server without asking it first.
 fn is_json(visit: &Visit<'_>) -> Result<(), RpcError> {
-    let given = visit.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = given.split(';').next().unwrap_or_default().trim();
-    match essence.eq_ignore_ascii_case("application/json") {
+    match media_type(visit.headers).is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         true => Ok(()),
         false => {
             let message = "send messages as Content-Type: application/json";

@@ -2,8 +2,8 @@
 //! refused, not repaired.
 
 use ::http::HeaderMap;
-use ::http::header::CONTENT_TYPE;
 
+use crate::door::media_type;
 use crate::hex;
 
 const FORM_BYTES_MAX: usize = 16 << 10;
@@ -19,9 +19,7 @@ pub(super) struct Form {
 
 impl Form {
     pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, &'static str> {
-        let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let media_type = media_type.split(';').next().unwrap_or_default().trim();
-        if !media_type.eq_ignore_ascii_case(MEDIA_TYPE) {
+        if !media_type(headers).is_some_and(|given| given.eq_ignore_ascii_case(MEDIA_TYPE)) {
             return Err("this is no form; send it from the page");
         }
         if body.len() > FORM_BYTES_MAX {
@@ -76,6 +74,7 @@ fn decoded(text: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use ::http::HeaderValue;
+    use ::http::header::CONTENT_TYPE;
 
     use super::*;
 

@@ -123,7 +123,10 @@ impl<'h> Browser<'h> {
         }
         if let Some(body) = body {
             let length = body.len();
-            let _ = write!(text, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n");
+            let _ = write!(text, "Content-Length: {length}\r\n");
+            if headers.iter().all(|(name, _)| *name != "Content-Type") {
+                text += "Content-Type: application/x-www-form-urlencoded\r\n";
+            }
         }
         text + "\r\n" + body.unwrap_or_default()
     }

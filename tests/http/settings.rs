@@ -4,7 +4,8 @@ use hornbook::accounts::ids::Credits;
 use hornbook::accounts::records::AccountStatus;
 use hornbook::accounts::views::{EntryView, KeyView};
 
-use crate::browser::{Browser, PASSWORD, between, open_pages};
+use crate::browser::{Browser, PASSWORD, between, open_pages, pages};
+use crate::house::{House, Opening};
 
 #[test]
 fn a_key_is_shown_once_works_and_ends() {
@@ -95,6 +96,28 @@ fn a_page_that_fails_costs_nothing_and_one_of_several_calls_says_what_all_cost()
     let page = browser.get("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201&as=words");
     assert_eq!((page.status, page.number("x-credits-cost")), (200, 2));
     crate::house::wait_until("the debits", || spent() == 7);
+}
+
+/// Where reading is not free, somebody with an empty wallet reads nothing, and nothing is charged or given.
+#[test]
+fn who_has_no_credits_reads_nothing_where_reading_costs() {
+    let mut tariff = crate::house::generous();
+    tariff.free.monthly_units = 0;
+    tariff.free.credits_on_approval = Credits(0);
+    let house = House::open_as(Opening { doors: pages, ..Opening::usual(tariff) }, |_| ());
+    let mut browser = Browser::approved(&house, "jane");
+    let account = browser.account();
+    let paths =
+        ["/browse", "/?q=deposit", "/zoning/XA-PORT-ARDEN", "/law/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201"];
+    for path in paths {
+        let page = browser.get(path);
+        assert_eq!(page.status, 402, "{path}");
+        assert!(page.text().contains("credits") && !page.text().contains("<mark>"), "{path}");
+    }
+    assert!(house.accounts.recent_entries(account, 10).unwrap().is_empty());
+    house.accounts.grant(account, Credits(1), "one".to_owned(), &house.act()).unwrap();
+    assert_eq!((browser.get("/?q=deposit").status, browser.get("/?q=deposit").status), (200, 402));
+    house.accounts.verify_ledger().unwrap();
 }
 
 #[test]
