@@ -176,6 +176,25 @@ fn no_change_of_accounts_scans_a_table() {
     assert_eq!(scanning, ["src/accounts/ledger/rollup.rs"]);
 }
 
+/// The server counts what a way in does not count itself; those that do are listed with the call by which they do it.
+#[test]
+fn every_way_in_is_counted() {
+    let counts_itself = [("src/mcp/door.rs", ".take_request("), ("src/web/zoning/parts.rs", ".pace_map_part(")];
+    let (mut own, mut ways) = (Vec::new(), 0);
+    for source in package("src") {
+        let text = text_of(&source.path);
+        ways += text.matches(" Door for ").count();
+        if source.path != "src/door.rs" && text.contains("Limit::Own") {
+            own.push(source.path);
+        }
+    }
+    assert!(ways > 8, "{ways} ways in were found");
+    assert_eq!(own, counts_itself.map(|(path, _)| path));
+    for (path, counting) in counts_itself {
+        assert!(text_of(path).contains(counting), "{path} does not call {counting}");
+    }
+}
+
 #[test]
 fn modules_do_not_import_each_other_in_circles() {
     let circles_of =
