@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
-pub mod archive_test;
 pub mod build;
 pub mod check;
 mod compile;
@@ -54,5 +53,6 @@ mod territory;
 mod usage;
 pub mod validity_counts;
 mod values;
+pub mod whole_file;
 pub mod wordings;
 mod zoning_layers;
