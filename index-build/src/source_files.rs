@@ -1,4 +1,4 @@
-//! Opens sources: files, folders, `.gz`, `.zst`, `.zip`, `.tar`, `.tar.gz` and `.tar.zst`, as a stream of files.
+//! Opens sources: files, folders and what `packing` knows, as a stream of files.
 //!
 //! Nothing is unpacked to disk. The unpacked size of an archive is limited, entries that point outside it are refused, links
 //! are never followed, and every message names the archive and the entry.
@@ -6,6 +6,7 @@
 mod archives;
 mod file;
 mod lines;
+mod packing;
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -16,6 +17,7 @@ pub(crate) use archives::{Bounded, TarBytes, unpack};
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
+pub use packing::{Compression, Container, Packing};
 
 /// The files on disk that a source consists of, by name.
 pub fn list(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
@@ -113,12 +115,12 @@ fn for_each_in<E: From<SourceError>>(
     };
     let file = File::open(path).map_err(io("open it"))?;
     let packed_len = file.metadata().map_err(io("open it"))?.len();
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    if name.ends_with(".zip") {
+    let (_, packing) = Packing::of(&place);
+    if packing.container == Some(Container::Zip) {
         return archives::for_each_zipped(file, &place, packed_len, visit);
     }
-    let (inner_name, bounded) = unpack(&name, Box::new(file), packed_len).map_err(io("unpack it"))?;
-    if inner_name.ends_with(".tar") {
+    let bounded = unpack(packing.compression, Box::new(file), packed_len).map_err(io("unpack it"))?;
+    if packing.container == Some(Container::Tar) {
         return archives::for_each_in_tar(bounded, &place, visit);
     }
     let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
@@ -185,7 +187,10 @@ mod tests {
         fs::write(dir.path().join("x.tar.zst"), zstd::encode_all(&tar[..], 3).unwrap()).unwrap();
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         gz.write_all(&tar).unwrap();
-        fs::write(dir.path().join("x.tar.gz"), gz.finish().unwrap()).unwrap();
+        let packed = gz.finish().unwrap();
+        for name in ["x.tar.gz", "x.tgz", "X.TGZ"] {
+            fs::write(dir.path().join(name), &packed).unwrap();
+        }
         let mut zip = zip::ZipWriter::new(File::create_new(dir.path().join("x.zip")).unwrap());
         for (name, text) in [("b/c.txt", "two"), ("a.txt", "one")] {
             zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
@@ -197,7 +202,7 @@ mod tests {
         fs::write(folder.join("a.txt"), "one").unwrap();
         fs::write(folder.join("b/c.txt"), "two").unwrap();
         let expected = [("a.txt".to_owned(), "one".to_owned()), ("c.txt".to_owned(), "two".to_owned())];
-        for name in ["x.tar", "x.tar.zst", "x.tar.gz", "x.zip", "x"] {
+        for name in ["x.tar", "x.tar.zst", "x.tar.gz", "x.tgz", "X.TGZ", "x.zip", "x"] {
             assert_eq!(collect(&dir.path().join(name)).unwrap(), expected, "{name}");
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::source_files::{Bounded, SourceError, TarBytes, unpack};
+use crate::source_files::{Bounded, Container, Packing, SourceError, TarBytes, unpack};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
 /// The root element of an XML file begins and ends within so many bytes of the file's ends.
@@ -27,27 +27,33 @@ pub struct Contents {
 pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
     let place = || path.display().to_string();
     let file = File::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
-    let name = name.to_ascii_lowercase();
-    let read = if name.ends_with(".zip") { read_zip(file) } else { read_stream(file, &name) };
+    let (inner, packing) = Packing::of(name);
+    let read = match packing.container {
+        Some(Container::Zip) => read_zip(file),
+        Some(Container::Tar) => unpacked(file, packing).and_then(read_tar),
+        None => read_document(file, packing, &inner.to_ascii_lowercase()),
+    };
     read.map_err(|error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") })
 }
 
-fn read_stream(file: File, name: &str) -> io::Result<Contents> {
+fn unpacked(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     let length = file.metadata()?.len();
-    let plain = file.try_clone()?;
-    let name = if name.ends_with(".tgz") { name.replace(".tgz", ".tar.gz") } else { name.to_owned() };
-    let (inner, unpacked) = unpack(&name, Box::new(file), length)?;
-    if inner.ends_with(".tar") {
-        return read_tar(unpacked);
-    }
-    if inner.ends_with(".json") || inner.ends_with(".geojson") {
+    unpack(packing.compression, Box::new(file), length)
+}
+
+/// A single file, whose name without the end of its compression is `name`.
+fn read_document(file: File, packing: Packing, name: &str) -> io::Result<Contents> {
+    let plain = if packing.compression.is_none() { Some(file.try_clone()?) } else { None };
+    let unpacked = unpacked(file, packing)?;
+    if name.ends_with(".json") || name.ends_with(".geojson") {
         let mut counted = Counted { inner: unpacked, bytes: 0 };
         serde_json::from_reader::<_, IgnoredAny>(BufReader::with_capacity(READ_BUFFER_BYTES, &mut counted))?;
         return Ok(Contents { files: 1, bytes: counted.bytes });
     }
     let bytes = drain(unpacked)?;
-    if name.ends_with(".xml") {
-        check_xml_ends(plain, length)?;
+    // What is compressed has a checksum.
+    if let Some(plain) = plain.filter(|_| name.ends_with(".xml")) {
+        check_xml_ends(plain, bytes)?;
     }
     Ok(Contents { files: 1, bytes })
 }

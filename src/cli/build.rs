@@ -20,7 +20,7 @@ const WARNINGS_SHOWN: usize = 3;
 /// Build a snapshot from a plan
 ///
 /// The plan is a TOML file that lists the sources: the path of each file, folder or archive (.gz, .zst, .zip, .tar,
-/// .tar.gz and .tar.zst are read directly), its format, its jurisdiction and where it came from. corpus/FORMAT.md
+/// .tar.gz, .tgz and .tar.zst are read directly), its format, its jurisdiction and where it came from. corpus/FORMAT.md
 /// describes plans and formats; corpus/sample/plan.toml is a small example.
 ///
 /// The snapshot appears completely or not at all: it is written next to its destination, synced and renamed. If nothing

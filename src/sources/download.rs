@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hornbook_index_build::progress::{Progress, Stage};
 use hornbook_index_build::receipt::{RECEIPT_FORMAT, Receipt, sha256_of};
+use hornbook_index_build::source_files::{Compression, Packing};
 use hornbook_index_build::whole_file;
 
 use super::address::Address;
@@ -174,7 +175,8 @@ impl Download<'_, '_, '_> {
         let head = |what: String| Trouble::Final(FetchError::Head { address: found.address.clone(), what });
         if let Some(encoding) = found.pieces.header("content-encoding").filter(|encoding| *encoding != "identity") {
             let name = self.wanted.target.to_string_lossy();
-            let names_itself = encoding.ends_with("gzip") && (name.ends_with(".gz") || name.ends_with(".tgz"));
+            let names_itself =
+                encoding.ends_with("gzip") && Packing::of(&name).1.compression == Some(Compression::Gzip);
             if !names_itself {
                 return Err(head(format!(
                     "the server sends the file in the encoding '{encoding}', which was not asked for"

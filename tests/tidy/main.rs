@@ -256,6 +256,17 @@ fn no_route_is_written_outside_the_table() {
 }
 
 #[test]
+fn documents_name_every_packing_that_is_read() {
+    for document in ["README.md", "corpus/FORMAT.md", "src/cli/build.rs"] {
+        let text = text_of(document);
+        let words: BTreeSet<&str> = text.split([' ', ',', '`', '(', '\n']).collect();
+        for end in hornbook_index_build::source_files::Packing::ends() {
+            assert!(words.contains(end), "{document} does not name {end}");
+        }
+    }
+}
+
+#[test]
 fn every_room_has_a_line_in_architecture() {
     let architecture = text_of("ARCHITECTURE.md");
     for (room, _) in MAY_USE {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 
 use super::file::{READ_BUFFER_BYTES, SourceError, SourceFile};
+use super::packing::{Compression, Packing};
 
 /// No single source file is larger than this when unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;
@@ -15,32 +16,30 @@ const ARCHIVE_ENTRIES_MAX: usize = 2_000_000;
 const TAR_BLOCK_BYTES: u64 = 512;
 const TAR_END_BYTES: u64 = 2 * TAR_BLOCK_BYTES;
 
-/// Undoes one layer of gzip or zstd, as the end of the name says. The output is bounded.
+/// Undoes what a stream is compressed with. The output is bounded.
 pub(crate) fn unpack<'a>(
-    name: &'a str,
+    compression: Option<Compression>,
     packed: Box<dyn Read + 'a>,
     packed_len: u64,
-) -> io::Result<(&'a str, Box<dyn Read + 'a>)> {
-    Ok(if let Some(inner) = name.strip_suffix(".gz") {
-        (inner, Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len)))
-    } else if let Some(inner) = name.strip_suffix(".zst") {
-        (inner, Box::new(Bounded::new(zstd::Decoder::new(packed)?, packed_len)))
-    } else {
-        (name, Box::new(Bounded::new(packed, packed_len)))
+) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match compression {
+        Some(Compression::Gzip) => {
+            Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len))
+        }
+        Some(Compression::Zstd) => Box::new(Bounded::new(zstd::Decoder::new(packed)?, packed_len)),
+        None => Box::new(Bounded::new(packed, packed_len)),
     })
 }
 
-/// Visits one entry of an archive, unpacked if it is packed itself.
+/// Visits one entry of an archive, unpacked if it is compressed itself. An archive in an archive is not opened.
 fn visit_entry<E: From<SourceError>>(
     entry: Box<dyn Read + '_>,
     entry_len: u64,
     place: String,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let name = place.to_ascii_lowercase();
-    let unpacked = unpack(&name, entry, entry_len);
-    let (_, bounded) =
-        unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
+    let unpacked = unpack(Packing::of(&place).1.compression, entry, entry_len);
+    let bounded = unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
     let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
     visit(SourceFile { place, reader: &mut reader })
 }

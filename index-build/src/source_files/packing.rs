@@ -1,0 +1,81 @@
+//! How a file is packed, by the end of its name: the one table that fetching, checking and building read.
+
+/// What a stream of bytes is compressed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    Gzip,
+    Zstd,
+}
+
+/// What holds several files in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    Tar,
+    Zip,
+}
+
+/// What has to be undone to get at the files in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Packing {
+    pub compression: Option<Compression>,
+    pub container: Option<Container>,
+}
+
+/// The ends of names, in lower case. The first that fits counts, so longer ends come before their own ends.
+const PACKINGS: [(&str, Packing); 7] = [
+    (".tar.gz", packing(Some(Compression::Gzip), Some(Container::Tar))),
+    (".tgz", packing(Some(Compression::Gzip), Some(Container::Tar))),
+    (".tar.zst", packing(Some(Compression::Zstd), Some(Container::Tar))),
+    (".gz", packing(Some(Compression::Gzip), None)),
+    (".zst", packing(Some(Compression::Zstd), None)),
+    (".tar", packing(None, Some(Container::Tar))),
+    (".zip", packing(None, Some(Container::Zip))),
+];
+
+const fn packing(compression: Option<Compression>, container: Option<Container>) -> Packing {
+    Packing { compression, container }
+}
+
+impl Packing {
+    /// By a file's name, and the name without the end that says it. Whether its letters are capitals does not matter.
+    pub fn of(name: &str) -> (&str, Self) {
+        for (end, packing) in PACKINGS {
+            let Some((rest, found)) = name.len().checked_sub(end.len()).and_then(|at| name.split_at_checked(at)) else {
+                continue;
+            };
+            if found.eq_ignore_ascii_case(end) {
+                return (rest, packing);
+            }
+        }
+        (name, Self::default())
+    }
+
+    /// The ends of the names of packed files, for messages and documents.
+    pub fn ends() -> impl Iterator<Item = &'static str> {
+        PACKINGS.iter().map(|(end, _)| *end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_end_counts_in_any_letters() {
+        for (name, rest, expected) in [
+            ("code.tar.gz", "code", packing(Some(Compression::Gzip), Some(Container::Tar))),
+            ("CODE.TGZ", "CODE", packing(Some(Compression::Gzip), Some(Container::Tar))),
+            ("a.xml.gz", "a.xml", packing(Some(Compression::Gzip), None)),
+            ("a.ZIP", "a", packing(None, Some(Container::Zip))),
+            ("zip", "zip", Packing::default()),
+            ("§gz", "§gz", Packing::default()),
+            ("", "", Packing::default()),
+        ] {
+            assert_eq!(Packing::of(name), (rest, expected), "{name}");
+        }
+        for (row, (end, _)) in PACKINGS.iter().enumerate() {
+            let later = PACKINGS[row + 1..].iter().find(|(later, _)| later.ends_with(end));
+            assert_eq!(later, None, "{end} hides a longer end");
+        }
+    }
+}
