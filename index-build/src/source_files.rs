@@ -1,7 +1,7 @@
 //! Opens sources: files, folders and what `packing` knows, as a stream of files.
 //!
-//! Nothing is unpacked to disk. The unpacked size of an archive is limited, entries that point outside it are refused, links
-//! are never followed, and every message names the archive and the entry.
+//! Nothing is unpacked to disk. The unpacked size of an archive is limited, for each entry and for all together; entries
+//! that point outside it are refused, links are never followed, and every message names the archive and the entry.
 
 mod archives;
 mod file;
@@ -13,7 +13,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::receipt::is_kept_by_downloads;
-pub(crate) use archives::{Bounded, TarBytes, unpack};
+pub(crate) use archives::{Allowance, Bounded, TarBytes, check_entry_count, unpack};
 use file::READ_BUFFER_BYTES;
 pub use file::{SourceError, SourceFile};
 pub use lines::{for_each_line, parse_lines};
@@ -121,11 +121,35 @@ fn for_each_in<E: From<SourceError>>(
     }
     let bounded = unpack(packing.compression, Box::new(file), packed_len).map_err(io("unpack it"))?;
     if packing.container == Some(Container::Tar) {
-        return archives::for_each_in_tar(bounded, &place, visit);
+        return archives::for_each_in_tar(bounded, &place, packed_len, visit);
     }
     let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
     visit(SourceFile { place, reader: &mut reader })?;
     Ok(Vec::new())
+}
+
+/// A zip archive of few bytes whose entries are all the same packed bytes under different names, each of `bytes` zeros.
+#[cfg(test)]
+pub(crate) fn overlapping_zip(entries: u16, bytes: usize) -> Vec<u8> {
+    use std::io::Write;
+    let mut writer = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+    writer.start_file("00000", zip::write::SimpleFileOptions::default()).unwrap();
+    writer.write_all(&vec![0; bytes]).unwrap();
+    let whole = writer.finish().unwrap().into_inner();
+    let place = |mark: &[u8]| whole.windows(4).rposition(|window| window == mark).unwrap();
+    let (directory, end) = (place(b"PK\x01\x02"), place(b"PK\x05\x06"));
+    let mut made = whole[..directory].to_vec();
+    for number in 0..entries {
+        let mut record = whole[directory..end].to_vec();
+        record[46..51].copy_from_slice(format!("{number:05}").as_bytes());
+        made.extend_from_slice(&record);
+    }
+    let length = (made.len() - directory) as u32;
+    let mut mark = whole[end..].to_vec();
+    mark[8..10].copy_from_slice(&entries.to_le_bytes());
+    mark[10..12].copy_from_slice(&entries.to_le_bytes());
+    mark[12..16].copy_from_slice(&length.to_le_bytes());
+    [made, mark].concat()
 }
 
 #[cfg(test)]
@@ -303,6 +327,36 @@ mod tests {
         fs::write(&bomb, zstd::encode_all(io::repeat(0).take(64 << 20), 19).unwrap()).unwrap();
         let message = collect(&bomb).unwrap_err().to_string();
         assert!(message.contains("bomb.zst") && message.contains("unpacks to more than"), "{message}");
+    }
+
+    #[test]
+    fn an_archive_whose_entries_unpack_to_too_much_together_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gz.write_all(&vec![0; 4 << 20]).unwrap();
+        let packed = gz.finish().unwrap();
+        let mut tar = tar::Builder::new(Vec::new());
+        let mut zip = zip::ZipWriter::new(File::create_new(dir.path().join("bombs.zip")).unwrap());
+        for number in 0..12 {
+            let name = format!("{number}.xml.gz");
+            let mut header = tar::Header::new_gnu();
+            header.set_size(packed.len() as u64);
+            tar.append_data(&mut header, &name, &packed[..]).unwrap();
+            zip.start_file(&name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(&packed).unwrap();
+        }
+        zip.finish().unwrap();
+        let tar = tar.into_inner().unwrap();
+        fs::write(dir.path().join("bombs.tar.zst"), zstd::encode_all(&tar[..], 3).unwrap()).unwrap();
+        fs::write(dir.path().join("overlapping.zip"), overlapping_zip(12, 4 << 20)).unwrap();
+        for name in ["bombs.zip", "bombs.tar.zst", "overlapping.zip"] {
+            let message = collect(&dir.path().join(name)).unwrap_err().to_string();
+            assert!(
+                message.contains(name) && message.contains("entries of the archive unpack to more than"),
+                "{message}"
+            );
+            assert!(message.contains(&(16 << 20).to_string()), "the limit is named: {message}");
+        }
     }
 
     #[test]

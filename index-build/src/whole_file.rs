@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use crate::source_files::{Bounded, Container, Packing, SourceError, TarBytes, unpack};
+use crate::source_files::{Allowance, Bounded, Container, Packing, SourceError, TarBytes, check_entry_count, unpack};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
 /// The root element of an XML file begins and ends within so many bytes of the file's ends.
@@ -26,25 +26,24 @@ pub struct Contents {
 /// Reads the file at `path`, whose kind is that of `name`, to its end.
 pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
     let place = || path.display().to_string();
+    let not_whole = |error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") };
     let file = File::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
+    let packed_len = file.metadata().map_err(not_whole)?.len();
     let (inner, packing) = Packing::of(name);
-    let read = match packing.container {
-        Some(Container::Zip) => read_zip(file),
-        Some(Container::Tar) => unpacked(file, packing).and_then(read_tar),
-        None => read_document(file, packing, &inner.to_ascii_lowercase()),
-    };
-    read.map_err(|error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") })
-}
-
-fn unpacked(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
-    let length = file.metadata()?.len();
-    unpack(packing.compression, Box::new(file), length)
+    match packing.container {
+        Some(Container::Zip) => read_zip(file, packed_len),
+        Some(Container::Tar) => {
+            unpack(packing.compression, Box::new(file), packed_len).and_then(|tar| read_tar(tar, packed_len))
+        }
+        None => read_document(file, packed_len, packing, &inner.to_ascii_lowercase()),
+    }
+    .map_err(not_whole)
 }
 
 /// A single file, whose name without the end of its compression is `name`.
-fn read_document(file: File, packing: Packing, name: &str) -> io::Result<Contents> {
+fn read_document(file: File, packed_len: u64, packing: Packing, name: &str) -> io::Result<Contents> {
     let plain = if packing.compression.is_none() { Some(file.try_clone()?) } else { None };
-    let unpacked = unpacked(file, packing)?;
+    let unpacked = unpack(packing.compression, Box::new(file), packed_len)?;
     if name.ends_with(".json") || name.ends_with(".geojson") {
         let mut counted = Counted { inner: unpacked, bytes: 0 };
         serde_json::from_reader::<_, IgnoredAny>(BufReader::with_capacity(READ_BUFFER_BYTES, &mut counted))?;
@@ -59,30 +58,34 @@ fn read_document(file: File, packing: Packing, name: &str) -> io::Result<Content
 }
 
 /// Each entry's checksum is compared when its end is reached.
-fn read_zip(file: File) -> io::Result<Contents> {
-    let length = file.metadata()?.len();
+fn read_zip(file: File, packed_len: u64) -> io::Result<Contents> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let allowance = Allowance::for_archive(packed_len);
     let mut contents = Contents { files: 0, bytes: 0 };
     for number in 0..archive.len() {
+        check_entry_count(number)?;
         let entry = archive.by_index(number)?;
         if entry.is_dir() {
             continue;
         }
         contents.files += 1;
-        contents.bytes += drain(Bounded::new(entry, length))?;
+        contents.bytes += drain(Bounded::new(entry, &allowance))?;
     }
     if contents.files == 0 { Err(cut("the archive has no files")) } else { Ok(contents) }
 }
 
-fn read_tar(reader: impl Read) -> io::Result<Contents> {
+fn read_tar(reader: impl Read, packed_len: u64) -> io::Result<Contents> {
     let mut archive = tar::Archive::new(TarBytes::new(reader));
+    // Beside that of the archive itself: an entry may consist of holes, which take no place in it.
+    let allowance = Allowance::for_archive(packed_len);
     let mut contents = Contents { files: 0, bytes: 0 };
     let mut entries_end = 0;
-    for entry in archive.entries()? {
+    for (number, entry) in archive.entries()?.enumerate() {
+        check_entry_count(number)?;
         let entry = entry?;
         let length = entry.size();
         entries_end = entry.raw_file_position() + length;
-        let bytes = drain(entry)?;
+        let bytes = drain(Bounded::new(entry, &allowance))?;
         if bytes != length {
             return Err(cut("an entry of the archive is cut off"));
         }
@@ -150,6 +153,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::source_files::overlapping_zip;
 
     fn tar() -> Vec<u8> {
         let mut builder = tar::Builder::new(Vec::new());
@@ -244,6 +248,26 @@ mod tests {
         let data = changed.windows(5).position(|window| window == b"a.xml").unwrap() + 5;
         changed[data] ^= 1;
         assert!(read("a.zip", &changed).unwrap_err().contains("not whole"));
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        let mut sparse = tar::Header::new_gnu();
+        sparse.as_gnu_mut().unwrap().name[..5].copy_from_slice(b"a.xml");
+        sparse.set_entry_type(tar::EntryType::GNUSparse);
+        sparse.set_size(0);
+        // One hole of 64 MiB and no data.
+        sparse.as_gnu_mut().unwrap().realsize.copy_from_slice(b"00400000000\0");
+        sparse.as_gnu_mut().unwrap().sparse[0].offset.copy_from_slice(b"00400000000\0");
+        sparse.as_gnu_mut().unwrap().sparse[0].numbytes.copy_from_slice(b"00000000000\0");
+        sparse.set_cksum();
+        let holes = [&sparse.as_bytes()[..], &[0; 1024]].concat();
+        for (name, bytes) in [("a.zip", overlapping_zip(12, 4 << 20)), ("a.tar", holes)] {
+            assert!(bytes.len() < 10_000);
+            let message = read(name, &bytes).unwrap_err();
+            assert!(message.contains("entries of the archive unpack to more than"), "{name}: {message}");
+            assert!(message.contains(name), "{message}");
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Archives and packed files, as streams: tar, zip, gzip and zstd, never larger than any source of law.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::rc::Rc;
 
 use super::file::{READ_BUFFER_BYTES, SourceError, SourceFile};
 use super::packing::{Compression, Packing};
 
-/// No single source file is larger than this when unpacked.
+/// No single source file, and no archive, is larger than this when unpacked.
 const UNPACKED_BYTES_MAX: u64 = 64 << 30;
 /// Real law packs 5 to 50 times; a thousandfold beyond the grace below is a bomb.
 const UNPACK_RATIO_MAX: u64 = 1_000;
@@ -22,12 +24,13 @@ pub(crate) fn unpack<'a>(
     packed: Box<dyn Read + 'a>,
     packed_len: u64,
 ) -> io::Result<Box<dyn Read + 'a>> {
+    let allowance = Allowance::for_file(packed_len);
     Ok(match compression {
         Some(Compression::Gzip) => {
-            Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), packed_len))
+            Box::new(Bounded::new(flate2::read::MultiGzDecoder::new(BufReader::new(packed)), &allowance))
         }
-        Some(Compression::Zstd) => Box::new(Bounded::new(zstd::Decoder::new(packed)?, packed_len)),
-        None => Box::new(Bounded::new(packed, packed_len)),
+        Some(Compression::Zstd) => Box::new(Bounded::new(zstd::Decoder::new(packed)?, &allowance)),
+        None => Box::new(Bounded::new(packed, &allowance)),
     })
 }
 
@@ -35,12 +38,13 @@ pub(crate) fn unpack<'a>(
 fn visit_entry<E: From<SourceError>>(
     entry: Box<dyn Read + '_>,
     entry_len: u64,
+    allowance: &Rc<Allowance>,
     place: String,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let unpacked = unpack(Packing::of(&place).1.compression, entry, entry_len);
     let bounded = unpacked.map_err(|source| SourceError::Io { place: place.clone(), doing: "unpack it", source })?;
-    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, bounded);
+    let mut reader = BufReader::with_capacity(READ_BUFFER_BYTES, Bounded::new(bounded, allowance));
     visit(SourceFile { place, reader: &mut reader })
 }
 
@@ -49,22 +53,25 @@ fn visit_entry<E: From<SourceError>>(
 pub(super) fn for_each_in_tar<E: From<SourceError>>(
     reader: impl Read,
     place: &str,
+    packed_len: u64,
     visit: &mut impl FnMut(SourceFile<'_>) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     let io = |source| SourceError::Io { place: place.to_owned(), doing: "unpack it", source };
     let mut archive = tar::Archive::new(TarBytes::new(reader));
+    // Beside that of the archive itself, because entries may be compressed again.
+    let allowance = Allowance::for_archive(packed_len);
     let mut entries_end = 0;
     let mut links = Vec::new();
     for (n, entry) in archive.entries().map_err(io)?.enumerate() {
         let entry = entry.map_err(io)?;
         entries_end = entry.raw_file_position() + entry.size();
-        check_entry_count(n, place)?;
+        check_entry_count(n).map_err(io)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         check_entry_name(&name, place)?;
         match entry.header().entry_type() {
             tar::EntryType::Regular | tar::EntryType::Continuous => {
                 let length = entry.size();
-                visit_entry(Box::new(entry), length, format!("{place}!{name}"), visit)?;
+                visit_entry(Box::new(entry), length, &allowance, format!("{place}!{name}"), visit)?;
             }
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader | tar::EntryType::XHeader => {}
             // Repositories have links; what they point at may lie anywhere, or is in the archive anyhow.
@@ -134,9 +141,10 @@ pub(super) fn for_each_zipped<E: From<SourceError>>(
     let names: Result<Vec<String>, _> = archive.file_names().map(|name| name.map(|name| name.into_owned())).collect();
     let mut names: Vec<(String, usize)> = names.map_err(refused)?.into_iter().zip(0..).collect();
     names.sort_unstable();
+    let allowance = Allowance::for_archive(packed_len);
     let mut links = Vec::new();
     for (n, (name, place_in_archive)) in names.iter().enumerate() {
-        check_entry_count(n, place)?;
+        check_entry_count(n).map_err(|error| refused(error.into()))?;
         check_entry_name(name, place)?;
         let entry = archive.by_index(*place_in_archive).map_err(refused)?;
         if entry.is_dir() {
@@ -146,20 +154,19 @@ pub(super) fn for_each_zipped<E: From<SourceError>>(
             links.push(format!("{place}!{name}"));
             continue;
         }
-        let bounded = Bounded::new(entry, packed_len);
-        visit_entry(Box::new(bounded), packed_len, format!("{place}!{name}"), visit)?;
+        let entry = Bounded::new(entry, &Allowance::for_file(packed_len));
+        visit_entry(Box::new(entry), packed_len, &allowance, format!("{place}!{name}"), visit)?;
     }
     Ok(links)
 }
 
-fn check_entry_count(n: usize, place: &str) -> Result<(), SourceError> {
+/// That the archive may have a further entry after the first `n`.
+pub(crate) fn check_entry_count(n: usize) -> io::Result<()> {
     if n < ARCHIVE_ENTRIES_MAX {
         return Ok(());
     }
-    Err(SourceError::Refused {
-        place: place.to_owned(),
-        what: format!("it has more than {ARCHIVE_ENTRIES_MAX} entries"),
-    })
+    let what = format!("the archive has more than {ARCHIVE_ENTRIES_MAX} entries, far more than a source of law should");
+    Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
 fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
@@ -172,29 +179,56 @@ fn check_entry_name(name: &str, place: &str) -> Result<(), SourceError> {
     Err(SourceError::Refused { place: place.to_owned(), what })
 }
 
-/// Stops a stream that unpacks to more than any source of law.
+/// How much may still be unpacked from one file, or from all entries of one archive.
+pub(crate) struct Allowance {
+    what: &'static str,
+    limit: u64,
+    used: Cell<u64>,
+}
+
+impl Allowance {
+    fn for_file(packed_len: u64) -> Rc<Self> {
+        Self::new("it unpacks", packed_len)
+    }
+
+    /// Entries may overlap, and each may be compressed once more, so that a limit for each of them is no limit for all.
+    pub(crate) fn for_archive(packed_len: u64) -> Rc<Self> {
+        Self::new("the entries of the archive unpack", packed_len)
+    }
+
+    fn new(what: &'static str, packed_len: u64) -> Rc<Self> {
+        let by_ratio = packed_len.saturating_mul(UNPACK_RATIO_MAX).max(UNPACK_RATIO_GRACE_BYTES);
+        Rc::new(Self { what, limit: by_ratio.min(UNPACKED_BYTES_MAX), used: Cell::new(0) })
+    }
+
+    fn take(&self, bytes: u64) -> io::Result<()> {
+        let used = self.used.get().saturating_add(bytes);
+        self.used.set(used);
+        if used <= self.limit {
+            return Ok(());
+        }
+        let Self { what, limit, .. } = self;
+        let message = format!("{what} to more than {limit} bytes, far more than a source of its size should");
+        Err(io::Error::new(io::ErrorKind::InvalidData, message))
+    }
+}
+
+/// Stops a stream that unpacks to more than it may.
 pub(crate) struct Bounded<R> {
     inner: R,
-    unpacked: u64,
-    limit: u64,
+    allowance: Rc<Allowance>,
 }
 
 impl<R: Read> Bounded<R> {
-    pub(crate) fn new(inner: R, packed_len: u64) -> Self {
-        let by_ratio = packed_len.saturating_mul(UNPACK_RATIO_MAX).max(UNPACK_RATIO_GRACE_BYTES);
-        Self { inner, unpacked: 0, limit: by_ratio.min(UNPACKED_BYTES_MAX) }
+    pub(crate) fn new(inner: R, allowance: &Rc<Allowance>) -> Self {
+        Self { inner, allowance: Rc::clone(allowance) }
     }
 }
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
-        self.unpacked += count as u64;
-        if self.unpacked > self.limit {
-            let message =
-                format!("it unpacks to more than {} bytes, far more than a source of its size should", self.limit);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        }
+        self.allowance.take(count as u64)?;
         Ok(count)
     }
 }
