@@ -1,8 +1,9 @@
 //! One file from its publisher to the disk: request, go on where an earlier attempt ended, check, put in place, and write
 //! the receipt.
 //!
-//! Nothing is believed that was not checked: the length the server announced, the hash if the catalogue knows it, and the
-//! file itself, which is read to its end. A file that fails is removed and requested once more, and then given up.
+//! Nothing is believed that was not checked: the length and the range that the server announced, the hash if the catalogue
+//! knows it, and the file itself, which is read to its end. A file that fails is removed and requested once more, and then
+//! given up.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,23 +137,26 @@ impl Download<'_, '_, '_> {
     async fn attempt(&mut self) -> Result<Received, Trouble> {
         let headers = self.conditions();
         let mut found = self.visitor.get(&self.wanted.address, &headers).await?;
-        match (found.pieces.status, &self.present) {
+        let end = match (found.pieces.status, &self.present) {
             (304, Some(receipt)) if self.part.beginning().is_none() => {
                 let checked = self.visitor.clock.now().wall.day().to_string();
                 let receipt = Receipt { checked, edition: self.edition(&found), ..receipt.clone() };
                 receipt.write(&self.wanted.target)?;
                 return Ok(Received::Same(receipt));
             }
-            (206, _) => self.check_continuation(&found)?,
-            (200, _) => self.begin(&found)?,
+            (206, _) => self.go_on(&found)?,
+            (200, _) => {
+                self.begin(&found)?;
+                None
+            }
             (status, _) => {
                 // The part is longer than the file has become, or the answer fits no question of ours.
                 self.part.discard()?;
                 let error = FetchError::Status { address: found.address.clone(), status, retry_after: None };
                 return Err(Trouble::Passing(error, None));
             }
-        }
-        self.receive(&mut found).await?;
+        };
+        self.receive(&mut found, end).await?;
         Ok(Received::Whole(self.check(&found)?))
     }
 
@@ -192,27 +196,36 @@ impl Download<'_, '_, '_> {
         Ok(self.part.begin(beginning)?)
     }
 
-    /// That a partial response goes on exactly where the part ends, in the same file.
-    fn check_continuation(&mut self, found: &Found) -> Result<(), Trouble> {
+    /// That a partial response goes on exactly where the part ends, in the same file, and says how long that is: of the
+    /// end of a range alone nobody knows whether the file ends there. Returns where the response ends in the file.
+    fn go_on(&mut self, found: &Found) -> Result<Option<u64>, Trouble> {
         let range = found.pieces.header("content-range").and_then(parse_content_range);
-        let beginning = self.part.beginning().cloned();
-        let fits = match (&range, &beginning) {
-            (Some(range), Some(beginning)) => {
+        let fitting = range.filter(|range| {
+            self.part.beginning().is_some_and(|beginning| {
+                let is_same_length = match (beginning.total, range.total) {
+                    (None, total) => total.is_some(),
+                    (Some(known), told) => range.end <= known && told.is_none_or(|told| told == known),
+                };
                 range.start == self.part.bytes()
-                    && beginning.total.is_none_or(|total| range.total == Some(total))
+                    && is_same_length
                     && validator(found).is_none_or(|validator| beginning.validator.as_ref() == Some(&validator))
+            })
+        });
+        if let Some(range) = fitting {
+            if let Some(total) = range.total {
+                self.part.learn_total(total);
             }
-            _ => false,
-        };
-        if fits {
-            return Ok(());
+            return Ok(Some(range.end));
         }
         self.part.discard()?;
-        let what = "the server goes on with another file or at another place than it was asked to".to_owned();
+        let what = "the server goes on with another file or at another place than it was asked to, or does not say \
+                    where the file ends";
+        let what = what.to_owned();
         Err(Trouble::Passing(FetchError::Head { address: found.address.clone(), what }, None))
     }
 
-    async fn receive(&mut self, found: &mut Found) -> Result<(), Trouble> {
+    /// Appends a body. That of a range ends in the file at `end`.
+    async fn receive(&mut self, found: &mut Found, end: Option<u64>) -> Result<(), Trouble> {
         let total = self.part.total();
         let stage = self.stage.get_or_insert_with(|| self.progress.stage("fetching", "bytes", total));
         stage.set(self.part.bytes());
@@ -234,18 +247,19 @@ impl Download<'_, '_, '_> {
             stage.set(self.part.bytes());
         }
         let received = self.part.bytes();
-        match total.filter(|total| *total != received) {
-            None => Ok(()),
-            Some(expected) => {
-                if received > expected {
-                    self.part.discard()?;
-                } else {
-                    self.part.keep()?;
-                }
-                let address = found.address.clone();
-                Err(Trouble::Passing(FetchError::Length { address, expected, received }, None))
-            }
+        let expected = match (end, total) {
+            (Some(end), _) if received > end => end,
+            // Also where a range ends before the file does.
+            (_, Some(total)) if received != total => total,
+            _ => return Ok(()),
+        };
+        if received > expected {
+            self.part.discard()?;
+        } else {
+            self.part.keep()?;
         }
+        let address = found.address.clone();
+        Err(Trouble::Passing(FetchError::Length { address, expected, received }, None))
     }
 
     /// Reads the received bytes to their end.
@@ -332,6 +346,8 @@ fn edition_of(last_modified: Option<&str>) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ContentRange {
     start: u64,
+    /// The first byte behind it.
+    end: u64,
     /// Of the whole file, if it is known.
     total: Option<u64>,
 }
@@ -339,10 +355,11 @@ struct ContentRange {
 /// `bytes 5-9/10` or `bytes 5-9/*`.
 fn parse_content_range(text: &str) -> Option<ContentRange> {
     let (range, total) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
-    let (start, end) = range.split_once('-')?;
-    let (start, end): (u64, u64) = (start.parse().ok()?, end.parse().ok()?);
+    let (start, last) = range.split_once('-')?;
+    let (start, last): (u64, u64) = (start.parse().ok()?, last.parse().ok()?);
     let total = if total == "*" { None } else { Some(total.parse().ok()?) };
-    (start <= end && total.is_none_or(|total| end < total)).then_some(ContentRange { start, total })
+    let is_sound = start <= last && total.is_none_or(|total| last < total);
+    is_sound.then_some(ContentRange { start, end: last.checked_add(1)?, total })
 }
 
 #[cfg(test)]
@@ -351,10 +368,18 @@ mod tests {
 
     #[test]
     fn ranges_are_read_and_those_that_contradict_themselves_are_not() {
-        let range = |start, total| Some(ContentRange { start, total });
-        assert_eq!(parse_content_range("bytes 5-9/10"), range(5, Some(10)));
-        assert_eq!(parse_content_range("bytes 5-9/*"), range(5, None));
-        for bad in ["bytes 9-5/10", "bytes 5-10/10", "bytes */10", "items 5-9/10", "bytes 5-/10", ""] {
+        let range = |total| Some(ContentRange { start: 5, end: 10, total });
+        assert_eq!(parse_content_range("bytes 5-9/10"), range(Some(10)));
+        assert_eq!(parse_content_range("bytes 5-9/*"), range(None));
+        for bad in [
+            "bytes 9-5/10",
+            "bytes 5-10/10",
+            "bytes */10",
+            "items 5-9/10",
+            "bytes 5-/10",
+            "bytes 5-18446744073709551615/*",
+            "",
+        ] {
             assert_eq!(parse_content_range(bad), None, "{bad}");
         }
     }

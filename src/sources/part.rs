@@ -79,6 +79,13 @@ impl Part {
         self.beginning.as_ref()?.total
     }
 
+    /// Remembers how long the whole file is.
+    pub(crate) fn learn_total(&mut self, total: u64) {
+        if let Some(beginning) = &mut self.beginning {
+            beginning.total = Some(total);
+        }
+    }
+
     /// Forgets all bytes and begins another file.
     pub(crate) fn begin(&mut self, beginning: Beginning) -> Result<(), FetchError> {
         self.beginning = Some(beginning);

@@ -102,6 +102,15 @@ impl Scene {
         self.fetch().unwrap_err().to_string()
     }
 
+    /// Fetches a file of plain text, in which nothing tells a whole one from a cut one.
+    fn fetch_text(&self) -> String {
+        let mut source = source();
+        source.files[0].url = "https://law.example/code.txt".to_owned();
+        source.files[0].path = "xa-code/code.txt".to_owned();
+        let fetched = fetch(&source, &self.options(), &self.clock).unwrap();
+        fs::read_to_string(&fetched[0].path).unwrap()
+    }
+
     fn target(&self) -> PathBuf {
         self.dir.path().join("sources/xa-code/code.tar.gz")
     }
@@ -117,7 +126,7 @@ impl Scene {
 
     /// The requests of the file itself.
     fn ranges(&self) -> Vec<Option<String>> {
-        let asked = self.publisher.asked().into_iter().filter(|asked| asked.path == FILE);
+        let asked = self.publisher.asked().into_iter().filter(|asked| asked.path != "/robots.txt");
         asked.map(|asked| asked.header("range").map(str::to_owned)).collect()
     }
 }
@@ -180,6 +189,24 @@ fn broken_connections_are_gone_on_with_where_they_ended() {
     assert_eq!(ranges[..2], [None, Some("bytes=30000-".to_owned())]);
     assert_eq!(ranges.last().unwrap().as_deref(), Some("bytes=50000-"));
     assert_eq!(scene.left(), BOTH);
+}
+
+#[test]
+fn a_range_that_ends_early_is_no_end_of_the_file() {
+    let text: String = (0..9_000).map(|number| format!("line {number:04}\n")).collect();
+    let range = |from: usize| Some(format!("bytes={from}-"));
+    for (fault, expected) in [
+        (Fault::PartOfRange(20_000), [None, range(30_000), range(50_000)]),
+        (Fault::CutRange(10_000), [None, range(30_000), range(40_000)]),
+        // How long the file is can be learnt from the beginning alone.
+        (Fault::PartOfUnknown(20_000), [None, range(30_000), None]),
+    ] {
+        let scene = Scene::new();
+        scene.publisher.offer("/law.example/code.txt", text.as_bytes());
+        scene.publisher.spoil("/law.example/code.txt", [Fault::BreakChunks(30_000), fault.clone()]);
+        assert!(scene.fetch_text() == text, "{fault:?}: the file is cut");
+        assert_eq!(scene.ranges(), expected, "{fault:?}");
+    }
 }
 
 #[test]

@@ -27,6 +27,16 @@ pub(crate) enum Fault {
     Stall(Duration),
     /// No length: the body ends with the connection.
     NoLength,
+    /// No length but in chunks, of which the last is missing: the connection ends after so many bytes.
+    BreakChunks(usize),
+    /// Of the range that was asked for only so many bytes are offered and sent.
+    PartOfRange(usize),
+    /// The same, and the head does not say how long the file is.
+    PartOfUnknown(usize),
+    /// The whole range is offered without a length, and the connection ends after so many bytes.
+    CutRange(usize),
+    /// One byte at a time, so far apart.
+    Drip(Duration),
 }
 
 #[derive(Clone, Debug)]
@@ -187,7 +197,11 @@ fn answer(
         Some(start) => {
             body.drain(..start);
             let told = if matches!(fault, Some(Fault::OtherRange)) { start - 1 } else { start };
-            format!("HTTP/1.1 206 X\r\nContent-Range: bytes {told}-{}/{total}\r\n", total - 1)
+            if let Some(Fault::PartOfRange(length) | Fault::PartOfUnknown(length)) = fault {
+                body.truncate(*length);
+            }
+            let total = if matches!(fault, Some(Fault::PartOfUnknown(_))) { "*".to_owned() } else { total.to_string() };
+            format!("HTTP/1.1 206 X\r\nContent-Range: bytes {told}-{}/{total}\r\n", start + body.len() - 1)
         }
         None => "HTTP/1.1 200 X\r\n".to_owned(),
     };
@@ -196,11 +210,10 @@ fn answer(
         Some(Fault::Announce(length)) => *length,
         _ => body.len(),
     };
-    let ends_with_connection = matches!(fault, Some(Fault::NoLength));
-    head += &if ends_with_connection {
-        "Connection: close\r\n".to_owned()
-    } else {
-        format!("Content-Length: {announced}\r\n")
+    head += &match fault {
+        Some(Fault::NoLength | Fault::CutRange(_)) => "Connection: close\r\n".to_owned(),
+        Some(Fault::BreakChunks(_)) => "Transfer-Encoding: chunked\r\n".to_owned(),
+        _ => format!("Content-Length: {announced}\r\n"),
     };
     stream.write_all(head.as_bytes())?;
     stream.write_all(b"\r\n")?;
@@ -209,10 +222,25 @@ fn answer(
             let middle = body.len() / 2;
             body[middle] ^= 0x55;
         }
-        Some(Fault::Break(length)) => body.truncate(*length),
+        Some(Fault::Break(length) | Fault::CutRange(length)) => body.truncate(*length),
+        Some(Fault::BreakChunks(length)) => {
+            body.truncate(*length);
+            write!(stream, "{length:x}\r\n")?;
+        }
+        Some(Fault::Drip(pause)) => {
+            for byte in &body {
+                std::thread::sleep(*pause);
+                stream.write_all(&[*byte])?;
+            }
+            return Ok(true);
+        }
         _ => {}
     }
     stream.write_all(&body)?;
     stream.flush()?;
-    Ok(!matches!(fault, Some(Fault::Break(_) | Fault::Announce(_) | Fault::NoLength)))
+    let ends = matches!(
+        fault,
+        Some(Fault::Break(_) | Fault::Announce(_) | Fault::NoLength | Fault::BreakChunks(_) | Fault::CutRange(_))
+    );
+    Ok(!ends)
 }
