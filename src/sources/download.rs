@@ -91,8 +91,10 @@ pub(crate) async fn download(
         }
         was_damaged |= is_damaged;
         let bytes = download.part.bytes();
+        // What only dripped is no progress: a hundred such attempts would take hours.
+        let brought = bytes > before && !matches!(error, FetchError::Slow { .. });
         progress.say(format_args!("{error}; trying again"));
-        match attempts.next_delay(error, asked, bytes > before, bytes) {
+        match attempts.next_delay(error, asked, brought, bytes) {
             Ok(delay) => tokio::time::sleep(delay).await,
             Err(over) => {
                 download.put_away()?;

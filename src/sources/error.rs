@@ -9,6 +9,7 @@ use hornbook_index_build::receipt::ReceiptError;
 use hornbook_index_build::source_files::SourceError;
 
 use super::address::{Address, NoAddress};
+use super::least_rate::LeastRate;
 use crate::client::ClientError;
 
 #[derive(Debug)]
@@ -50,6 +51,11 @@ pub enum FetchError {
     TooLong {
         address: Address,
         bytes_max: u64,
+    },
+    /// It sends, but so little that the file would never be here.
+    Slow {
+        address: Address,
+        least: LeastRate,
     },
     /// What was received is not a whole file of its kind.
     Damaged {
@@ -116,6 +122,12 @@ impl fmt::Display for FetchError {
             Self::TooLong { address, bytes_max } => {
                 write!(f, "{address}: the file is longer than {bytes_max} bytes, more than any source of law")
             }
+            Self::Slow { address, least } => write!(
+                f,
+                "{address}: the server sent fewer than {} bytes in {} seconds; try again when it is less busy",
+                least.bytes,
+                least.window.as_secs_f64()
+            ),
             Self::Damaged { address, source } => write!(f, "{address}: {source}; nothing of it is kept"),
             Self::Hash { address, expected, received } => write!(
                 f,

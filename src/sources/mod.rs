@@ -11,6 +11,7 @@ mod download;
 pub mod error;
 pub mod fetch;
 mod http_time;
+mod least_rate;
 mod part;
 pub mod plans;
 mod retries;
@@ -18,5 +19,6 @@ mod robots;
 mod visitor;
 
 pub use address::{Address, NoAddress};
+pub use least_rate::LeastRate;
 pub use retries::Retries;
 pub use visitor::Manners;

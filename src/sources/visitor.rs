@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::address::Address;
 use super::error::{FetchError, Trouble};
 use super::http_time::retry_after;
+use super::least_rate::{LeastRate, Window};
 use super::robots::{ROBOTS_BYTES_MAX, Robots};
 use crate::client::{ClientError, Connection, Limits, Pieces, Request, Server};
 use crate::clock::Clock;
@@ -26,6 +27,8 @@ pub struct Manners {
     pub heed_robots: bool,
     /// A server that sends nothing for so long is given up.
     pub patience: Duration,
+    /// One that sends less is given up too.
+    pub least_rate: LeastRate,
     pub trust: Trust,
 }
 
@@ -36,6 +39,7 @@ impl Default for Manners {
             contact: None,
             heed_robots: true,
             patience: Duration::from_secs(60),
+            least_rate: LeastRate::default(),
             trust: Trust::System,
         }
     }
@@ -60,6 +64,7 @@ struct Host {
 pub(crate) struct Found {
     pub(crate) address: Address,
     pub(crate) pieces: Pieces,
+    window: Window,
 }
 
 impl<'c> Visitor<'c> {
@@ -86,11 +91,21 @@ impl<'c> Visitor<'c> {
 
     /// The next piece of a body, in time.
     pub(crate) async fn next_piece(&mut self, found: &mut Found) -> Result<Option<bytes::Bytes>, Trouble> {
+        let asked = Instant::now();
         let piece = found.pieces.next(self.manners.patience).await;
+        let now = Instant::now();
         if let Some(host) = &mut self.host {
-            host.left = Some(Instant::now());
+            host.left = Some(now);
         }
-        piece.map_err(|source| passing(&found.address, source))
+        let piece = piece.map_err(|source| passing(&found.address, source))?;
+        let least = self.manners.least_rate;
+        match &piece {
+            // Our own time between two pieces does not count against the server.
+            Some(bytes) if !found.window.is_fast_enough(least, now - asked, bytes.len()) => {
+                Err(Trouble::Passing(FetchError::Slow { address: found.address.clone(), least }, None))
+            }
+            _ => Ok(piece),
+        }
     }
 
     /// Ends the connection: its last response was not read to the end, or broke.
@@ -174,7 +189,7 @@ impl<'c> Visitor<'c> {
             let here = seen.last().cloned().unwrap_or_else(|| address.clone());
             let pieces = self.request(&here, headers, heed_robots).await?;
             if !matches!(pieces.status, 301 | 302 | 303 | 307 | 308) {
-                return Ok(Found { address: here, pieces });
+                return Ok(Found { address: here, pieces, window: Window::default() });
             }
             self.close();
             let refused = |what: String| Trouble::Final(FetchError::Redirect { from: here.clone(), what });

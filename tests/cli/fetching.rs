@@ -11,7 +11,7 @@ use hornbook::random::SplitMix64;
 use hornbook::sources::catalogue::Source;
 use hornbook::sources::error::FetchError;
 use hornbook::sources::fetch::{FetchOptions, Fetched, Outcome, fetch};
-use hornbook::sources::{Address, Manners, Retries};
+use hornbook::sources::{Address, LeastRate, Manners, Retries};
 use hornbook_index_build::progress::Progress;
 use hornbook_index_build::receipt::{Receipt, sha256_of};
 
@@ -84,7 +84,12 @@ impl Scene {
             mirror: Some(Address::parse(&self.publisher.base).unwrap()),
             edition: None,
             numbers: Vec::new(),
-            manners: Manners { pause: Duration::ZERO, patience: Duration::from_millis(500), ..Manners::default() },
+            manners: Manners {
+                pause: Duration::ZERO,
+                patience: Duration::from_millis(500),
+                least_rate: LeastRate { bytes: 20, window: Duration::from_millis(400) },
+                ..Manners::default()
+            },
             retries: Retries {
                 first_delay: Duration::from_millis(2),
                 wait_max: Duration::from_secs(2),
@@ -207,6 +212,26 @@ fn a_range_that_ends_early_is_no_end_of_the_file() {
         assert!(scene.fetch_text() == text, "{fault:?}: the file is cut");
         assert_eq!(scene.ranges(), expected, "{fault:?}");
     }
+}
+
+#[test]
+fn a_server_that_only_drips_is_not_waited_for() {
+    let scene = Scene::new();
+    let text = "the law\n".repeat(12);
+    scene.publisher.offer("/law.example/code.txt", text.as_bytes());
+    let drip = Fault::Drip(Duration::from_millis(60));
+    scene.publisher.spoil("/law.example/code.txt", [drip.clone()]);
+    assert_eq!(scene.fetch_text(), text);
+    let ranges = scene.ranges();
+    assert_eq!(ranges.len(), 2, "the second request brings what the first only dripped");
+    assert!(ranges[1].is_some(), "and goes on after it");
+
+    let scene = Scene::new();
+    scene.publisher.offer(FILE, &archive(5, 400));
+    scene.publisher.spoil(FILE, std::iter::repeat_n(drip, 6));
+    let gave_up = scene.refusal();
+    assert!(gave_up.contains("fewer than 20 bytes in"), "{gave_up}");
+    assert!(gave_up.contains("given up after 6 attempts; the same command goes on after"), "{gave_up}");
 }
 
 #[test]
