@@ -46,7 +46,22 @@ fn backup_onto(full: &Path) {
     assert!(left.iter().all(|name| name == "data" || name == "ballast"), "{left:?}");
 }
 
+/// A restore that does not fit is refused before a byte is copied.
+fn restore_onto(small: &Path) {
+    let backup = tempfile::NamedTempFile::new().unwrap();
+    backup.as_file().set_len(64 << 20).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
+    command.env_clear().arg("--data").arg(small.join("restored")).arg("restore").arg(backup.path()).arg("--yes");
+    let refused = command.output().unwrap();
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success());
+    assert!(message.contains("has 67108864 bytes, and the disk has room for "), "{message}");
+    assert!(!small.join("restored/state.redb.restore").exists());
+    std::fs::remove_dir_all(small.join("restored")).unwrap();
+}
+
 fn fill_and_free(disk: &Path) {
+    restore_onto(disk);
     let now = read(&noon());
     let accounts = Accounts::open(&disk.join("data"), fast_settings(Durability::Strict, 0), now).unwrap();
     let owner = customer(&accounts, 900_000, 1, now);

@@ -405,6 +405,28 @@ fn a_restore_asks_first_and_fails_without_harm() {
 }
 
 #[test]
+fn only_a_plain_file_is_restored() {
+    let place = Place::new();
+    let data = place.path("data");
+    place.customer(&data, "100");
+    let pipe = place.path("pipe.redb");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (backup, what) in [("/dev/zero", "it is a device"), (pipe.to_str().unwrap(), "it is a named pipe")] {
+        // What is copied for ever ends at a limit of time and size.
+        let script = "ulimit -f 20000; exec timeout 20 \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(env!("CARGO_BIN_EXE_hornbook")).arg("--data").arg(&data);
+        let output =
+            command.args(["restore", backup, "--yes"]).env_clear().env("PATH", "/usr/bin:/bin").output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success());
+        assert!(message.contains(what) && message.contains(backup), "{message}");
+        assert!(!data.join("state.redb.restore").exists(), "a part is left behind");
+    }
+    assert_eq!(place.json(&data, &["account", "show", "acct-1"])["creditsRemaining"], 100);
+}
+
+#[test]
 fn a_restore_lists_what_it_changes_and_revives_nothing() {
     let place = Place::new();
     let (data, copy) = (place.path("data"), place.path("copy.redb"));

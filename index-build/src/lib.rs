@@ -32,6 +32,7 @@ pub mod naming;
 mod opened_source;
 mod order;
 mod pattern;
+pub mod plain_file;
 pub mod plan;
 mod prepare;
 pub mod progress;

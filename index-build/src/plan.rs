@@ -12,7 +12,11 @@ use serde::Deserialize;
 
 use crate::import::Importer;
 use crate::import::zoning::ZoningOptions;
+use crate::plain_file;
 use crate::values::{is_date, is_source_key};
+
+/// A plan of every county and city of the country is shorter.
+const PLAN_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -141,7 +145,8 @@ impl std::error::Error for PlanError {
 
 impl Plan {
     pub fn open(path: &Path) -> Result<Self, PlanError> {
-        let text = std::fs::read_to_string(path).map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        let text = plain_file::read_text(path, PLAN_BYTES_MAX)
+            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)
     }
 

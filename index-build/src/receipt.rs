@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::plain_file;
 use crate::values::is_date;
 
 /// The version of the receipt's form.
@@ -19,6 +20,8 @@ const RECEIPT_END: &str = ".receipt.json";
 /// The ends of the names of what a download keeps next to its file: the bytes so far, and what they belong to.
 pub const PART_END: &str = ".part";
 pub const PART_STATE_END: &str = ".part.json";
+/// A receipt has a few addresses and dates.
+const RECEIPT_BYTES_MAX: u64 = 1 << 20;
 const READ_BUFFER_BYTES: usize = 1 << 17;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +105,7 @@ impl Receipt {
     /// The receipt of a file, if it has one.
     pub fn read(file: &Path) -> Result<Option<Self>, ReceiptError> {
         let path = Self::path_for(file);
-        let text = match fs::read(&path) {
+        let text = match plain_file::read(&path, RECEIPT_BYTES_MAX) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text.map_err(io_error(&path, "read it"))?,
         };
@@ -152,7 +155,7 @@ impl Receipt {
 /// The SHA-256 of a file, in lower-case hexadecimal digits.
 pub fn sha256_of(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut reader = File::open(file)?;
+    let mut reader = plain_file::open(file)?;
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     loop {
         match reader.read(&mut buffer)? {

@@ -8,10 +8,11 @@ mod file;
 mod lines;
 mod packing;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use crate::plain_file;
 use crate::receipt::is_kept_by_downloads;
 pub(crate) use archives::{Allowance, Bounded, TarBytes, check_entry_count, unpack};
 use file::READ_BUFFER_BYTES;
@@ -59,7 +60,9 @@ pub fn content_hash(path: &Path) -> Result<blake3::Hash, SourceError> {
     for file in list(path)? {
         let place = || file.display().to_string();
         let mut one = blake3::Hasher::new();
-        one.update_mmap(&file).map_err(|source| SourceError::Io { place: place(), doing: "read it", source })?;
+        let io = |doing| move |source| SourceError::Io { place: place(), doing, source };
+        let opened = plain_file::open(&file).map_err(io("open it"))?;
+        one.update_reader(opened).map_err(io("read it"))?;
         let name = file.strip_prefix(path).unwrap_or(Path::new(""));
         hasher.update(name.as_os_str().as_encoded_bytes());
         hasher.update(&[0]);
@@ -113,7 +116,7 @@ fn for_each_in<E: From<SourceError>>(
         let place = place.clone();
         move |source| SourceError::Io { place, doing, source }
     };
-    let file = File::open(path).map_err(io("open it"))?;
+    let file = plain_file::open(path).map_err(io("open it"))?;
     let packed_len = file.metadata().map_err(io("open it"))?.len();
     let (_, packing) = Packing::of(&place);
     if packing.container == Some(Container::Zip) {
@@ -154,6 +157,7 @@ pub(crate) fn overlapping_zip(entries: u16, bytes: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::{Read, Write};
 
     use super::*;
@@ -356,6 +360,32 @@ mod tests {
                 "{message}"
             );
             assert!(message.contains(&(16 << 20).to_string()), "the limit is named: {message}");
+        }
+    }
+
+    #[test]
+    fn only_plain_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("law.jsonl");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for (path, what) in [
+            (PathBuf::from("/dev/zero"), "it is a device"),
+            (pipe, "it is a named pipe"),
+            (dir.path().to_owned(), "it is a named pipe"),
+        ] {
+            let (done, refused) = std::sync::mpsc::channel();
+            let asked = path.clone();
+            // What is read for ever must not keep the tests from ending.
+            std::thread::spawn(move || {
+                let messages = [content_hash(&asked).err(), collect(&asked).err()];
+                done.send(messages.map(|error| error.map(|error| error.to_string())))
+            });
+            let messages = refused.recv_timeout(std::time::Duration::from_secs(10)).expect("it is read for ever");
+            for message in messages {
+                let message = message.unwrap();
+                let named = if path.is_dir() { path.join("law.jsonl") } else { path.clone() };
+                assert!(message.contains(what) && message.contains(named.to_str().unwrap()), "{message}");
+            }
         }
     }
 

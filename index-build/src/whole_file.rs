@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
+use crate::plain_file;
 use crate::source_files::{Allowance, Bounded, Container, Packing, SourceError, TarBytes, check_entry_count, unpack};
 
 const READ_BUFFER_BYTES: usize = 1 << 17;
@@ -27,7 +28,7 @@ pub struct Contents {
 pub fn read_to_end(path: &Path, name: &str) -> Result<Contents, SourceError> {
     let place = || path.display().to_string();
     let not_whole = |error| SourceError::Refused { place: place(), what: format!("the file is not whole: {error}") };
-    let file = File::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
+    let file = plain_file::open(path).map_err(|source| SourceError::Io { place: place(), doing: "open it", source })?;
     let packed_len = file.metadata().map_err(not_whole)?.len();
     let (inner, packing) = Packing::of(name);
     match packing.container {

@@ -1,6 +1,5 @@
 //! The zoning layers of a build: read, linked to the provisions just written, and stored.
 
-use std::fs;
 use std::path::Path;
 
 use hornbook_corpus::catalogue::Catalogue;
@@ -16,8 +15,12 @@ use crate::error::BuildError;
 use crate::import::zoning;
 use crate::mistakes::Mistakes;
 use crate::opened_source::OpenedSource;
+use crate::plain_file;
 use crate::report::{LayerReport, WarningKind, Warnings};
 use crate::source_files::{self, SourceError};
+
+/// The longest table has a line for each of a few thousand zones.
+const ZONE_TABLE_BYTES_MAX: u64 = 64 << 20;
 
 /// Imports every zoning source of the plan into `dir`, whose law is already written.
 pub(crate) fn write(
@@ -93,7 +96,7 @@ fn import_zoning(
 }
 
 fn read_table(path: &Path) -> Result<String, BuildError> {
-    fs::read_to_string(path).map_err(|source| {
+    plain_file::read_text(path, ZONE_TABLE_BYTES_MAX).map_err(|source| {
         BuildError::Source(SourceError::Io {
             place: path.display().to_string(),
             doing: "read the table of zones",

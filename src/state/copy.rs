@@ -1,6 +1,6 @@
 //! Copies of a state: a backup while the server writes, and restoring one.
 
-use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use redb::Builder;
 
 use super::error::StateError;
-use super::files::{MARK_FILE, STATE_FILE, create_data_directory, create_private, publish};
+use super::files::{MARK_FILE, STATE_FILE, check_room, create_data_directory, create_private, open_plain, publish};
 use super::lock::DataLock;
 use super::mark::MarkFile;
 use super::medium::{FileMedium, Medium};
@@ -71,7 +71,7 @@ fn or_remove<T, E>(part: &Path, result: Result<T, E>) -> Result<T, E> {
 /// Opens and checks a state file that is nobody's data directory.
 fn open_copy(path: &Path) -> Result<State, StateError> {
     if !path.is_file() {
-        return Err(StateError::file("open", path, std::io::ErrorKind::NotFound.into()));
+        return Err(StateError::file("open", path, ErrorKind::NotFound.into()));
     }
     let medium: Arc<dyn Medium> = Arc::new(FileMedium::standalone(path));
     State::open_medium(&medium)
@@ -109,10 +109,15 @@ fn take_owner_and_mode(part: &Path, state: &Path) -> Result<(), StateError> {
 }
 
 fn copy_bytes(from: &Path, to: &Path) -> Result<(), StateError> {
-    let mut source = File::open(from).map_err(|e| StateError::file("read the backup", from, e))?;
+    let reading = |e| StateError::file("read the backup", from, e);
+    let source = open_plain(from).map_err(reading)?;
+    let length = source.metadata().map_err(reading)?.len();
     let mut target = create_private(to)?;
-    std::io::copy(&mut source, &mut target).map_err(|e| StateError::file("copy the backup to", to, e))?;
-    Ok(())
+    let copied = check_room(&target, length).and_then(|()| io::copy(&mut source.take(length), &mut target));
+    match copied.map_err(|e| StateError::file("copy the backup to", to, e))? {
+        copied if copied == length => Ok(()),
+        _ => Err(reading(io::Error::new(ErrorKind::UnexpectedEof, "it became shorter while it was copied"))),
+    }
 }
 
 /// Makes room for another state, which is about to be renamed into place. Until then the old one opens as before.

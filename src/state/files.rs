@@ -1,8 +1,8 @@
 //! The files of a data directory: their names, and how they are made, owned and put in place.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, FileType, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::error::StateError;
@@ -39,6 +39,44 @@ pub(super) fn create_private(path: &Path) -> Result<File, StateError> {
     let file = created.map_err(|e| StateError::file("create", path, e))?;
     own_like_directory(&file, path);
     Ok(file)
+}
+
+/// Opens a file that somebody named, to read it whole. A device or a pipe may have no end, and opening a pipe may wait for
+/// ever: only plain files are read.
+pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+    // Before it is opened, because opening a device may already do something.
+    check_plain(std::fs::metadata(path)?.file_type())?;
+    // A pipe that takes the file's place in between is not waited for.
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path)?;
+    check_plain(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+fn check_plain(kind: FileType) -> io::Result<()> {
+    let what = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, and only plain files are read")))
+}
+
+/// That the disk of an open file has room for so many bytes more.
+pub(super) fn check_room(file: &File, bytes: u64) -> io::Result<()> {
+    let disk = rustix::fs::fstatvfs(file)?;
+    let room = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if bytes <= room {
+        return Ok(());
+    }
+    let what = format!("it has {bytes} bytes, and the disk has room for {room}");
+    Err(io::Error::new(io::ErrorKind::StorageFull, what))
 }
 
 /// Makes a finished temporary file the real one, durably: its bytes first, then its name.

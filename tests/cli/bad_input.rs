@@ -1,7 +1,9 @@
 //! Bad input: one clear line with file and place, a failing exit code, and nothing half-written.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::{hornbook, sample_plan, stderr};
 
@@ -130,6 +132,55 @@ fn strict_makes_the_first_warning_an_error() {
         message.contains("law.jsonl:1: 'A Code § 1' is in force but has no text (the only warning; --strict"),
         "{message}"
     );
+}
+
+/// What a build says, which must not take long.
+fn refused_in_time(plan: &Path, out: &Path) -> String {
+    let mut child = hornbook().arg("build").arg(plan).arg("--out").arg(out).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return "it is read for ever".to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(!output.status.success(), "it was built all the same");
+    stderr(&output)
+}
+
+#[test]
+fn only_plain_files_are_read() {
+    let zoned = "[source.zoning]\nzone_property = 'z'\nzones = 'PLACE'\n";
+    let head = "name = 't'\n[[source]]\nformat = 'native'\n";
+    let zoning = HEAD.replace("\"native\"", "\"geojson-zoning\"") + zoned;
+    let unsaid = HEAD.replace("edition = \"e\"\n", "");
+    for (case, plan, place) in [
+        ("the plan", head.to_owned(), "plan.toml"),
+        ("a source", HEAD.to_owned(), "law.jsonl"),
+        ("a table of zones", zoning.replace("PLACE", "zones.csv"), "zones.csv"),
+        ("a receipt", unsaid, "law.jsonl.receipt.json"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::write(path("plan.toml"), plan).unwrap();
+        fs::write(path("law.jsonl"), GOOD).unwrap();
+        let _ = fs::remove_file(path(place));
+        mkfifo(&path(place));
+        let message = refused_in_time(&path("plan.toml"), &path("out"));
+        assert!(message.contains("it is a named pipe") && message.contains(place), "{case}: {message}");
+        fs::remove_file(path(place)).unwrap();
+        std::os::unix::fs::symlink("/dev/null", path(place)).unwrap();
+        let message = refused_in_time(&path("plan.toml"), &path("out"));
+        assert!(message.contains("it is a device") && message.contains(place), "{case}: {message}");
+        assert!(!path("out").exists());
+    }
+}
+
+fn mkfifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 #[test]

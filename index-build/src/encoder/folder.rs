@@ -1,7 +1,6 @@
 //! The folder of a sentence encoder as its publishers lay it out: `config.json`, `vocab.txt`, `model.safetensors`, and, if
 //! they are there, `1_Pooling/config.json` and `sentence_bert_config.json`.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,10 @@ use sha2::{Digest, Sha256};
 
 use super::tensors::{OpenTensors, TensorFile};
 use crate::encoder_error::EncoderError;
+use crate::plain_file;
+
+/// A configuration, or a list of words.
+const TEXT_BYTES_MAX: u64 = 256 << 20;
 
 /// The sentence marks and a few words; an encoder that reads less embeds nothing.
 const TOKENS_MIN: usize = 16;
@@ -208,7 +211,7 @@ fn tokens_max(path: &Path, config: &Config) -> Result<usize, EncoderError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EncoderError> {
-    fs::read(path).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
+    plain_file::read(path, TEXT_BYTES_MAX).map_err(|source| EncoderError::Read { path: path.to_owned(), source })
 }
 
 fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {

@@ -1,12 +1,15 @@
 //! A safetensors file: its bytes, and its tensors by name, each checked for kind and shape.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
 use crate::encoder_error::EncoderError;
+use crate::plain_file;
+
+/// They are held in memory whole; encoders that embed a whole code in reasonable time are far smaller.
+const TENSORS_BYTES_MAX: u64 = 16 << 30;
 
 #[derive(Debug)]
 pub(super) struct TensorFile {
@@ -16,7 +19,7 @@ pub(super) struct TensorFile {
 
 impl TensorFile {
     pub(super) fn read(path: PathBuf) -> Result<Self, EncoderError> {
-        match fs::read(&path) {
+        match plain_file::read(&path, TENSORS_BYTES_MAX) {
             Ok(bytes) => Ok(Self { path, bytes }),
             Err(source) => Err(EncoderError::Read { path, source }),
         }

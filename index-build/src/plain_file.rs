@@ -1,0 +1,77 @@
+//! Opens the files that somebody named as input. Devices and pipes may have no end, and opening a pipe may wait for ever, so
+//! only plain files are read; what is read into memory at once has a limit too.
+
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a plain file, or a link to one, to read it.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Before it is opened, because opening a device may already do something.
+    check(std::fs::metadata(path)?.file_type())?;
+    // A pipe that takes the file's place in between is not waited for.
+    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    check(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// The bytes of a plain file of at most `bytes_max` bytes.
+pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let length = file.metadata()?.len();
+    if length > bytes_max {
+        let what = format!("it has {length} bytes, and no more than {bytes_max} are read");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, what));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length as usize)?;
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same of a file of text.
+pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
+    String::from_utf8(read(path, bytes_max)?).map_err(|error| {
+        let place = error.utf8_error().valid_up_to() + 1;
+        io::Error::new(ErrorKind::InvalidData, format!("byte {place} is not UTF-8"))
+    })
+}
+
+fn check(kind: FileType) -> io::Result<()> {
+    let what = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    Err(io::Error::new(ErrorKind::InvalidInput, format!("it is {what}, and only plain files are read")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_files_are_read_up_to_their_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "law").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read_text(&link, 3).unwrap(), "law");
+        let message = |result: io::Result<Vec<u8>>| result.unwrap_err().to_string();
+        assert_eq!(message(read(&path, 2)), "it has 3 bytes, and no more than 2 are read");
+        assert_eq!(message(read(dir.path(), 9)), "it is a folder, and only plain files are read");
+        assert_eq!(read(&dir.path().join("absent"), 9).unwrap_err().kind(), ErrorKind::NotFound);
+        std::fs::write(&path, b"la\xff").unwrap();
+        assert_eq!(read_text(&path, 3).unwrap_err().to_string(), "byte 3 is not UTF-8");
+    }
+}
