@@ -5,13 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::Builder;
-
 use super::error::StateError;
 use super::files::{MARK_FILE, STATE_FILE, check_room, create_data_directory, create_private, open_plain, publish};
 use super::lock::DataLock;
 use super::mark::MarkFile;
-use super::medium::{FileMedium, Medium};
+use super::medium::{FileMedium, Medium, database_builder};
 use super::schema::create_schema;
 use super::store::State;
 use super::table::Table;
@@ -26,7 +24,7 @@ pub(crate) fn write_part(reading: &Reading, to: &Path) -> Result<PathBuf, StateE
 }
 
 fn write_records(reading: &Reading, part: &Path) -> Result<(), StateError> {
-    let database = Builder::new().create_file(create_private(part)?);
+    let database = database_builder().create_file(create_private(part)?);
     let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
     let mut writing = Writing::begin(&database)?;

@@ -16,6 +16,13 @@ use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
 /// redb's page cache. The hot pages of the ledger are few; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
 
+/// How every database of a state is opened, also a copy: redb's own cache would take up to a gigabyte.
+pub(super) fn database_builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
 /// Opens the same database again and again: after a failed commit the only safe way on is a fresh start from the disk.
 pub trait Medium: Send + Sync {
     fn open(&self) -> Result<Database, StateError>;
@@ -98,10 +105,7 @@ impl FileMedium {
 
 impl Medium for FileMedium {
     fn open(&self) -> Result<Database, StateError> {
-        Builder::new()
-            .set_cache_size(CACHE_BYTES)
-            .open(&self.path)
-            .map_err(|e| StateError::opening(&self.describe(), e))
+        database_builder().open(&self.path).map_err(|e| StateError::opening(&self.describe(), e))
     }
 
     fn describe(&self) -> String {
@@ -149,8 +153,7 @@ impl Medium for FileMedium {
 /// that does not open when the process is killed in them.
 fn create_whole(path: &Path) -> Result<(), StateError> {
     let temporary = path.with_extension("redb.new");
-    let database = Builder::new()
-        .set_cache_size(CACHE_BYTES)
+    let database = database_builder()
         .create_file(create_private(&temporary)?)
         .map_err(|e| StateError::storage("create the state file", e.into()))?;
     schema::create_schema(&database)?;

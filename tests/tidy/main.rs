@@ -228,6 +228,17 @@ fn only_the_http_rooms_and_the_client_know_hyper() {
 }
 
 #[test]
+fn databases_of_the_state_are_opened_in_one_place() {
+    for source in package("src/state") {
+        let names_builder = source.words.contains("Builder");
+        let opens = ["Database::create(", "Database::open("].iter().any(|call| source.code.contains(call));
+        let may = source.path == "src/state/medium.rs";
+        assert!(may || !(names_builder || opens), "{} opens a database with a cache of its own", source.path);
+    }
+    assert_eq!(text_of("src/state/medium.rs").matches("Builder::new()").count(), 1);
+}
+
+#[test]
 fn nothing_is_left_undone() {
     for source in every_source() {
         for leftover in LEFTOVERS {
