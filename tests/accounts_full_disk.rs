@@ -1,7 +1,4 @@
 //! A disk that is full: nothing is charged that is not on it, and work goes on by itself once there is space.
-//!
-//! These start programs, and are in a process of their own for that: between fork and exec a child holds the lock of every
-//! state that is open meanwhile, so that a test next to it could not open its own again.
 
 mod support;
 

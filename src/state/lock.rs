@@ -10,7 +10,15 @@ use super::files::{LOCK_FILE, own_like_directory};
 
 /// Held as long as the data directory is ours; the system releases it when the process ends, however it ends.
 pub struct DataLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for DataLock {
+    /// Closing the file would not do: a program that another thread is just starting has a copy of the descriptor until it
+    /// runs, and with it the lock. Unlocking ends the lock for all copies.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 impl DataLock {
@@ -36,10 +44,10 @@ impl DataLock {
             }
             Err(TryLockError::Error(e)) => return Err(StateError::file("lock", &path, e)),
         }
-        file.set_len(0)
-            .and_then(|()| writeln!(file, "{}", std::process::id()))
-            .map_err(|e| StateError::file("write the process id to", &path, e))?;
-        Ok(Self { _file: file })
+        let mut owner = Self { file };
+        let noted = owner.file.set_len(0).and_then(|()| writeln!(owner.file, "{}", std::process::id()));
+        noted.map_err(|e| StateError::file("write the process id to", &path, e))?;
+        Ok(owner)
     }
 }
 
@@ -61,4 +69,50 @@ fn pid_in(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::state::State;
+
+    #[test]
+    fn a_lock_that_was_given_back_is_free_while_other_threads_start_programs() {
+        let data = tempfile::tempdir().unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        assert!(Command::new("true").status().unwrap().success());
+                    }
+                });
+            }
+            let mut refused = 0;
+            for round in 0..4_000 {
+                match DataLock::acquire(data.path()) {
+                    Ok(_owner) if round % 100 == 0 => drop(State::open(data.path()).unwrap()),
+                    Ok(_owner) => {}
+                    Err(_) => refused += 1,
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(refused, 0, "so many times it was held by nobody");
+        });
+    }
+
+    #[test]
+    fn a_lock_has_one_owner() {
+        let data = tempfile::tempdir().unwrap();
+        let owner = DataLock::acquire(data.path()).unwrap();
+        let pid = std::process::id();
+        assert!(
+            matches!(DataLock::acquire(data.path()), Err(StateError::InUse { pid: Some(found), .. }) if found == pid)
+        );
+        drop(owner);
+        DataLock::acquire(data.path()).unwrap();
+    }
 }
