@@ -88,13 +88,23 @@ pub fn fetch(source: &Source, options: &FetchOptions, clock: &dyn Clock) -> Resu
     })
 }
 
-/// One fetch at a time writes to a folder. The lock ends with the process.
-fn lock(folder: &Path) -> Result<File, FetchError> {
+/// One fetch at a time writes to a folder. The lock ends with the process at the latest.
+#[derive(Debug)]
+struct FolderLock(File);
+
+impl Drop for FolderLock {
+    /// For all copies of the descriptor: a program that another thread is just starting has one until it runs.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+fn lock(folder: &Path) -> Result<FolderLock, FetchError> {
     fs::create_dir_all(folder).map_err(io_error(folder, "create it"))?;
     let path = folder.join(LOCK_FILE);
     let file = File::options().create(true).append(true).open(&path).map_err(io_error(&path, "create it"))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FolderLock(file)),
         Err(TryLockError::WouldBlock) => Err(FetchError::Locked { folder: folder.to_owned() }),
         Err(TryLockError::Error(error)) => Err(io_error(&path, "lock it")(error)),
     }
@@ -136,6 +146,8 @@ fn between<'t>(page: &'t str, before: &str, after: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -155,6 +167,16 @@ mod tests {
         let first = lock(&folder).unwrap();
         assert!(matches!(lock(&folder), Err(FetchError::Locked { .. })));
         drop(first);
-        lock(&folder).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    assert!(std::process::Command::new("true").status().unwrap().success());
+                }
+            });
+            let refused = (0..2_000).filter(|_| lock(&folder).is_err()).count();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(refused, 0, "so many times nobody wrote to it");
+        });
     }
 }
