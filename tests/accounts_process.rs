@@ -305,7 +305,7 @@ fn every_administrative_act_is_in_the_audit_log_and_in_the_log() {
     let line = |act: &Value| ["actor", "act", "on"].map(|field| act[field].as_str().unwrap().to_owned()).join(" | ");
     let lines: Vec<String> = acts.as_array().unwrap().iter().map(line).collect();
     let expected = [
-        "operator | account create | acct-1, Test",
+        "operator | account create | acct-1",
         "operator | account approve | acct-1",
         "operator | grant | acct-1, 100 credits: test",
         "operator | key create | key-1 of acct-1, search,node,browse,gis,formation",
