@@ -1,6 +1,7 @@
 //! House rules as tests: what ARCHITECTURE.md claims about who may import whom, where `unsafe` may be, and who knows
 //! hyper. A rule that fails names the file and what it found there.
 
+mod advisories;
 mod circles;
 mod server_json;
 mod source;

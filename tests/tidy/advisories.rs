@@ -1,0 +1,60 @@
+//! No package of Cargo.lock has a known fault, and none is older than the floors of `deny.toml`. Neither needs a network:
+//! the known faults are in `advisories.tsv`, as of the day that its second line names.
+
+use semver::{Version, VersionReq};
+
+use crate::source::text_of;
+
+/// The packages of the lock file with their versions.
+fn locked() -> Vec<(String, Version)> {
+    let lock: toml::Table = text_of("Cargo.lock").parse().unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let text = |package: &toml::Value, name: &str| package[name].as_str().unwrap().to_owned();
+    packages.iter().map(|package| (text(package, "name"), text(package, "version").parse().unwrap())).collect()
+}
+
+fn is_among(version: &Version, ranges: &str) -> bool {
+    let fits = |range: &str| VersionReq::parse(range).unwrap_or_else(|e| panic!("'{range}': {e}")).matches(version);
+    ranges.split(" | ").filter(|range| *range != "-").any(fits)
+}
+
+fn faults(locked: &[(String, Version)], advisories: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for row in advisories.lines().filter(|line| !line.starts_with('#')) {
+        let [package, id, mended, never] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("not a row: {row}") };
+        for (name, version) in locked.iter().filter(|(name, _)| name == package) {
+            if !is_among(version, mended) && !is_among(version, never) {
+                faults.push(format!("{name} {version} has the fault {id}, which {mended} have mended"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn no_dependency_has_a_known_fault() {
+    let advisories = text_of("tests/tidy/advisories.tsv");
+    assert!(advisories.lines().count() > 500 && advisories.contains("as it was on 20"), "the list is not whole");
+    let found = faults(&locked(), &advisories);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let version = |text: &str| vec![("one".to_owned(), text.parse().unwrap())];
+    let row = "one\tX-1\t^0.4.5 | >= 1.2.0\t< 0.3.0";
+    let faulty = ["0.2.0", "0.4.4", "0.4.5", "1.1.9", "1.2.0"].map(|text| faults(&version(text), row).len());
+    assert_eq!(faulty, [0, 1, 0, 1, 0]);
+}
+
+#[test]
+fn no_dependency_is_older_than_the_floors() {
+    let deny: toml::Table = text_of("deny.toml").parse().unwrap();
+    let mut floors = 0;
+    for ban in deny["bans"]["deny"].as_array().unwrap() {
+        let banned = ban["crate"].as_str().unwrap();
+        let (name, range) = banned.split_once(':').unwrap_or((banned, "*"));
+        let range = VersionReq::parse(range).unwrap();
+        floors += 1;
+        for (_, version) in locked().iter().filter(|(known, _)| known == name) {
+            assert!(!range.matches(version), "{name} {version} is among {banned}, which deny.toml bans");
+        }
+    }
+    assert!(floors >= 5, "{floors} floors");
+}
