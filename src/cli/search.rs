@@ -331,6 +331,9 @@ fn as_json(
     if let Some(corrected) = &response.corrected_query {
         out["correctedQuery"] = json!(corrected);
     }
+    if !response.unrestricting.is_empty() {
+        out["unrestrictingPhrases"] = json!(response.unrestricting);
+    }
     if let Some(understood) = &response.understood {
         out["understood"] = json!(understood);
     }

@@ -19,7 +19,7 @@ use super::feature::{Feature, Features};
 use super::filter::Scope;
 use super::fuse::{Candidate, Weights, fuse, set_back_repeated_texts};
 use super::in_a_row::note_rows;
-use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord};
+use super::keyword::{Constraints, KeywordFound, KeywordLeg, KeywordQuery, KnownWord, is_selective};
 use super::law_on_day::{LawByDay, LawOnDay};
 use super::places::Places;
 use super::ranking::{Page, Ranking};
@@ -331,6 +331,7 @@ impl Engine {
             }
         }
         let explain = request.explain.then(|| QueryExplain::of(&understood, request.mode, &KeywordFound::default()));
+        let unrestricting = unrestricting(&understood);
         let (total, searched) = (around.total(), searched(understood, &known));
         let stages = watch.stages;
         Ok(SearchResponse {
@@ -340,6 +341,7 @@ impl Engine {
             corrected_query: None,
             understood: None,
             not_loaded: None,
+            unrestricting,
             facets,
             explain,
             stages,
@@ -595,6 +597,7 @@ impl Engine {
         let query = corrected.as_deref().unwrap_or(request.query);
         let named = understood.place.as_ref().and_then(|place| self.understood_place(query, place));
         let not_loaded = understood.place.as_ref().and_then(|place| self.not_loaded(place));
+        let unrestricting = unrestricting(&understood);
         let (total, searched) = (ranking.total(&keyword), searched(understood, &terms.known));
         let depth = if request.mode == Mode::Keyword { Depth::Fast } else { request.depth };
         let stages = watch.stages;
@@ -605,6 +608,7 @@ impl Engine {
             corrected_query: corrected,
             understood: named,
             not_loaded,
+            unrestricting,
             facets,
             explain,
             stages,
@@ -638,6 +642,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The phrases that restrict nothing, as terms.
+fn unrestricting(understood: &Understood) -> Vec<String> {
+    let phrases = understood.phrases.iter().chain(&understood.excluded);
+    phrases.filter(|phrase| !is_selective(phrase)).map(|phrase| phrase.join(" ")).collect()
 }
 
 fn searched(understood: Understood, known: &[KnownWord]) -> Searched {

@@ -354,6 +354,6 @@ fn costs(rows: &[PhraseReader<'_>], docs: &[u32]) -> io::Result<Vec<usize>> {
 
 /// A phrase of stop words alone would have to be looked for in nearly every provision; it ranks, but is neither required
 /// nor excluded.
-fn is_selective(phrase: &PhraseTerms) -> bool {
+pub(super) fn is_selective(phrase: &PhraseTerms) -> bool {
     phrase.len() == 1 || !phrase.iter().all(|term| is_stop_word(term))
 }

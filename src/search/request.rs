@@ -197,6 +197,8 @@ pub struct SearchResponse {
     pub understood: Option<UnderstoodPlace>,
     /// The name of a jurisdiction that the query names, and that the snapshot has no law of.
     pub not_loaded: Option<String>,
+    /// Phrases of common words alone, wanted or excluded: they rank, and are neither required nor excluded.
+    pub unrestricting: Vec<String>,
     pub facets: Option<Facets>,
     pub explain: Option<QueryExplain>,
     pub stages: StageMicros,

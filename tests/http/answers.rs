@@ -419,6 +419,11 @@ fn what_is_typed_is_completed_and_what_is_misspelt_is_understood() {
     assert_eq!(client.json("/api/v1/suggest?q=security")["didYouMean"], Value::Null);
 
     let search = |query: &str| client.json(&format!("/api/v1/search?q={query}"));
+    for quoted in ["deposit+%22of+the%22", "deposit+-%22of+the%22"] {
+        let notice = search(quoted)["notices"][0].as_str().unwrap().to_owned();
+        assert!(notice.contains("common words alone"), "{quoted}: {notice}");
+    }
+    assert_eq!(search("%22security+deposit%22+-%22of+the+deposit%22")["notices"], Value::Null);
     assert_eq!(search("secuirty+depositt")["correctedQuery"], "security deposit");
     assert_eq!(search("secuirty+depositt&exact=true")["correctedQuery"], Value::Null);
     assert_eq!(search("security+deposit")["correctedQuery"], Value::Null);

@@ -66,7 +66,7 @@ pub(in crate::api) struct SearchReply<'s> {
     /// The day whose law was searched.
     #[schemars(with = "String")]
     as_of: Day,
-    /// What the editions of the results cannot say of that day, by code body.
+    /// What the editions of the results cannot say of that day, by code body, and phrases of the query that restrict nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
     /// Only if the query cites law that is not in this corpus, or names a jurisdiction without law here: which, and what is
@@ -175,7 +175,13 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &AskedDay) -> Result
     let mut response = corpus.engine().search(request)?;
     request.abandoned.check()?;
     let shown = corpus.engine().show(&mut response)?;
-    let mut notices = Vec::new();
+    let mut notices: Vec<String> = response
+        .unrestricting
+        .iter()
+        .map(|phrase| {
+            format!("the phrase \"{phrase}\" has common words alone: it ranks, and nothing is left out for it")
+        })
+        .collect();
     let mut results = Vec::with_capacity(shown.len());
     for (hit, shown) in response.hits.iter().zip(&shown) {
         let currency = Currency::of(corpus, hit.node, &hit.shown, asked.day)?;
