@@ -2,8 +2,8 @@
 
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(sort $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs))))
-# The target mcp alone needs the server.
-FUZZ_FEATURES := $(if $(filter mcp,$(FUZZ_TARGETS)),--features server)
+# The targets mcp and snapshot need the server.
+FUZZ_FEATURES := $(if $(filter mcp snapshot,$(FUZZ_TARGETS)),--features server)
 # What cargo-fuzz would set, so that the stable compiler is enough: which branches an input took, and what it compared.
 FUZZ_HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-,level=4 inline-8bit-counters pc-table trace-compares)

@@ -61,3 +61,9 @@ for place, text in enumerate(labels):
     write("labels", str(place), text.encode())
 for place, text in enumerate(["17 U.S.C. § 107(a)(1)", "sections 5, 7 to 9 and 12 of title 42", "Va. Code §§ 13.1-601 – 13.1-603"]):
     write("citation", str(place), text.encode())
+# A file of the snapshot, whether its header is made right again, and one change to it: kind, place and value.
+for pick in range(48):
+    for kind in range(8):
+        for region in (0, 16, 32):
+            change = bytes([kind + region]) + (2654435761 * (pick + 1) % 2**32).to_bytes(4, "little") + bytes([37 * pick % 256])
+            write("snapshot", f"{pick}-{kind}-{region}", bytes([pick, 1]) + change)

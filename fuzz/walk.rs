@@ -11,6 +11,8 @@ use hornbook_corpus::citation_index::CitationIndex;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::embed::{Embedder, TokenId};
 use hornbook_corpus::ids::{ChunkOrdinal, NodeId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::keyword::KeywordIndex;
+use hornbook_corpus::layout::{set_lines, set_table};
 use hornbook_corpus::outline::Outline;
 use hornbook_corpus::references::References;
 use hornbook_corpus::snapshot::{Snapshot, embedding_space};
@@ -21,6 +23,10 @@ use hornbook_corpus::texts::{Span, Texts};
 use hornbook_corpus::token_sets::TokenSets;
 use hornbook_corpus::validity::ValidityIndex;
 use hornbook_corpus::vectors::{Effort, VectorIndex};
+use hornbook_corpus::zoning::catalogue::{Encoding, ZoningLayers};
+use hornbook_corpus::zoning::shape::{BoundingBox, Position};
+use hornbook_corpus::zoning::tiles::cut::cut;
+use hornbook_corpus::zoning::tiles::grid::tile_at;
 
 /// Beyond this many entries the walk stops: damaged counts may be large.
 const WALKED_MAX: u32 = 2_000;
@@ -34,6 +40,7 @@ pub(crate) fn walk(snapshot: &Snapshot) {
     if let Some(encoded) = &snapshot.encoded {
         walk_vectors(encoded.vectors());
         std::hint::black_box(encoded.query(&[TokenId(7), TokenId(u16::MAX)]));
+        std::hint::black_box(encoded.deep_query(&[TokenId(7), TokenId(u16::MAX)]));
     }
     for node in (0..snapshot.outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
         std::hint::black_box((snapshot.tags.of(node).len(), snapshot.token_sets.of_context(node).len()));
@@ -43,6 +50,11 @@ pub(crate) fn walk(snapshot: &Snapshot) {
     walk_suggestions(&snapshot.suggestions);
     walk_spelling(&snapshot.spelling);
     walk_references(&snapshot.references);
+    walk_records(snapshot);
+    walk_layouts(snapshot);
+    walk_keyword(&snapshot.keyword);
+    walk_zoning(&snapshot.zoning);
+    walk_citations(snapshot);
 }
 
 /// Tries to open every kind of mapped file found in a folder, each alone, and walks what opens.
@@ -162,5 +174,66 @@ fn walk_vectors(vectors: &VectorIndex) {
                 "a neighbour outside the range"
             );
         }
+    }
+}
+
+fn walk_records(snapshot: &Snapshot) {
+    std::hint::black_box(snapshot.nodes.count().is_ok());
+    for node in (0..snapshot.outline.len().min(WALKED_MAX)).chain([u32::MAX]).map(NodeOrdinal) {
+        if let Ok(record) = snapshot.nodes.get(node) {
+            let of_wordings = record.wordings.iter().flat_map(|wording| wording.notes.iter().map(|note| note.text));
+            let texts = record.wordings.iter().map(|wording| wording.text).chain(of_wordings);
+            std::hint::black_box(texts.filter(|text| snapshot.texts.get(*text).is_ok()).count());
+        }
+        std::hint::black_box((
+            snapshot.cards.get(node).is_ok(),
+            snapshot.cards.text(node),
+            snapshot.cards.source(node),
+        ));
+    }
+}
+
+fn walk_layouts(snapshot: &Snapshot) {
+    for node in (0..snapshot.outline.len().min(WALKED_MAX)).map(NodeOrdinal) {
+        let text =
+            snapshot.cards.get(node).ok().and_then(|card| snapshot.texts.get(card.text).ok()).unwrap_or("a\tb\nc");
+        for part in [0, 1, 7, usize::MAX] {
+            let layout = snapshot.layouts.of_part(node, part);
+            let rows: Vec<_> = set_lines(text, layout).into_iter().map(|line| (line.range, line.kind)).collect();
+            std::hint::black_box(set_table(text, &rows, layout.map_or(&[], |layout| layout.marks)).columns);
+        }
+    }
+}
+
+fn walk_keyword(keyword: &KeywordIndex) {
+    for words in ["deposit", "security deposit", "the", "of the", "landlord tenant notice", "zzzz"] {
+        for range in [OrdinalRange::new(0, u32::MAX), OrdinalRange::new(3, 40)] {
+            std::hint::black_box(keyword.matching(words, range).is_ok());
+        }
+    }
+    std::hint::black_box(keyword.verify_order().is_ok());
+}
+
+fn walk_zoning(zoning: &ZoningLayers) {
+    for layer in zoning {
+        std::hint::black_box(Encoding::ALL.map(|encoding| layer.body(encoding).len()));
+        let Ok(places) = layer.places() else { continue };
+        let BoundingBox([west, south, east, north]) = layer.entry().bbox;
+        let middle = Position { lon: f64::midpoint(west, east), lat: f64::midpoint(south, north) };
+        for at in [Position { lon: west, lat: south }, middle, Position { lon: 0.0, lat: 0.0 }] {
+            std::hint::black_box(places.at(at).count());
+        }
+        std::hint::black_box(places.point_in_a_zone());
+        let Ok(legend) = layer.legend() else { continue };
+        for (z, at) in [(0, middle), (9, middle), (14, middle), (18, Position { lon: west, lat: north })] {
+            std::hint::black_box(cut(places, legend, tile_at(z, at)).len());
+        }
+    }
+}
+
+fn walk_citations(snapshot: &Snapshot) {
+    for citation in ["42 U.S.C. § 1983", "Arden Rev. Stat. § 12-2-101", "Port Arden Code § 3.04.010"] {
+        std::hint::black_box(snapshot.cited(citation).is_ok());
+        std::hint::black_box(snapshot.grammar().parse(citation).is_ok());
     }
 }

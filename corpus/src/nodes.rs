@@ -1,6 +1,7 @@
 //! Node records: name, origin and text positions of each node.
 //!
-//! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every access.
+//! `nodes.redb` maps an ordinal to an rkyv archive of `NodeRecord` and its checksum. Both are checked on every access. redb
+//! itself trusts the file that it opens and panics over a damaged one, so it is only called under a guard.
 //! Records contain no law text: redb needs 2.6 times the space for values of 2 kB, and a mapped text needs no copy.
 
 use std::fmt;
@@ -10,7 +11,7 @@ use redb::{ReadOnlyDatabase, ReadOnlyTable, ReadableTableMetadata, TableDefiniti
 use rkyv::rancor;
 use rkyv::util::AlignedVec;
 
-use crate::damage::Damage;
+use crate::damage::{Damage, guarded};
 use crate::ids::NodeOrdinal;
 use crate::texts::Span;
 use crate::validity::Validity;
@@ -101,6 +102,11 @@ pub enum NodesError {
         ordinal: NodeOrdinal,
         source: rancor::Error,
     },
+    /// The file is damaged in a way that redb does not expect.
+    Unreadable {
+        path: PathBuf,
+        what: String,
+    },
     /// What is stored of the node does not have its checksum, or does not lie where it should.
     Damaged {
         path: PathBuf,
@@ -131,6 +137,12 @@ impl fmt::Display for NodesError {
                     path.display()
                 )
             }
+            Self::Unreadable { path, what } => write!(
+                f,
+                "{} is damaged: reading it ended with '{what}'; run 'hornbook verify', then copy the snapshot again or \
+                 rebuild it with 'hornbook build'",
+                path.display()
+            ),
             Self::Damaged { path, ordinal } => write!(
                 f,
                 "{} is damaged: what it holds of node {ordinal} does not match its checksum; run 'hornbook verify', \
@@ -149,7 +161,7 @@ impl std::error::Error for NodesError {
         match self {
             Self::Store { source, .. } => Some(source.as_ref()),
             Self::Invalid { source, .. } => Some(source),
-            Self::Format { .. } | Self::Damaged { .. } | Self::Missing { .. } => None,
+            Self::Format { .. } | Self::Unreadable { .. } | Self::Damaged { .. } | Self::Missing { .. } => None,
         }
     }
 }
@@ -244,6 +256,11 @@ impl Nodes {
     /// Opens the records so that every failed check is also recorded in `damage`.
     pub fn open_reporting(dir: &Path, damage: Damage) -> Result<Self, NodesError> {
         let path = dir.join(FILE_NAME);
+        guarded(|| Self::open_unguarded(path.clone(), damage))
+            .unwrap_or_else(|what| Err(NodesError::Unreadable { path, what }))
+    }
+
+    fn open_unguarded(path: PathBuf, damage: Damage) -> Result<Self, NodesError> {
         let mut builder = redb::Builder::new();
         builder.set_cache_size(CACHE_BYTES);
         let database = builder.open_read_only(&path).map_err(store_error(&path, "open"))?;
@@ -262,7 +279,7 @@ impl Nodes {
     }
 
     pub fn count(&self) -> Result<u64, NodesError> {
-        self.table.len().map_err(store_error(&self.path, "read"))
+        self.read(|| self.table.len().map_err(store_error(&self.path, "read")))
     }
 
     pub fn get(&self, ordinal: NodeOrdinal) -> Result<NodeRecord, NodesError> {
@@ -275,22 +292,34 @@ impl Nodes {
 
     /// Reads a validated record where it lies: for a page of results, which needs two fields of each.
     pub fn with<R>(&self, ordinal: NodeOrdinal, read: impl FnOnce(&ArchivedNodeRecord) -> R) -> Result<R, NodesError> {
-        let found = redb::ReadableTable::get(&self.table, ordinal.0).map_err(store_error(&self.path, "read"))?;
-        let found = found.ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal })?;
-        let value = found.value();
-        let (archive, sum) = value.split_at(value.len().saturating_sub(SUM_BYTES));
-        if crc32fast::hash(archive).to_le_bytes() != sum {
-            return Err(self.damaged(NodesError::Damaged { path: self.path.clone(), ordinal }));
-        }
-        // redb values are not aligned, archives must be.
-        let mut aligned: AlignedVec = AlignedVec::with_capacity(archive.len());
-        aligned.extend_from_slice(archive);
+        let aligned = self.read(|| self.archive(ordinal))?;
         let archived = rkyv::access::<ArchivedNodeRecord, rancor::Error>(&aligned)
             .map_err(|source| self.damaged(NodesError::Invalid { path: self.path.clone(), ordinal, source }))?;
         if archived.wordings.is_empty() {
             return Err(self.damaged(NodesError::Damaged { path: self.path.clone(), ordinal }));
         }
         Ok(read(archived))
+    }
+
+    /// The bytes of a record, if they have their checksum.
+    fn archive(&self, ordinal: NodeOrdinal) -> Result<AlignedVec, NodesError> {
+        let found = redb::ReadableTable::get(&self.table, ordinal.0).map_err(store_error(&self.path, "read"))?;
+        let found = found.ok_or_else(|| NodesError::Missing { path: self.path.clone(), ordinal })?;
+        let value = found.value();
+        let (archive, sum) = value.split_at(value.len().saturating_sub(SUM_BYTES));
+        if crc32fast::hash(archive).to_le_bytes() != sum {
+            return Err(NodesError::Damaged { path: self.path.clone(), ordinal });
+        }
+        // redb values are not aligned, archives must be.
+        let mut aligned: AlignedVec = AlignedVec::with_capacity(archive.len());
+        aligned.extend_from_slice(archive);
+        Ok(aligned)
+    }
+
+    /// Reads with redb, and records what shows that the file is damaged.
+    fn read<T>(&self, read: impl FnOnce() -> Result<T, NodesError>) -> Result<T, NodesError> {
+        let read = guarded(read).unwrap_or_else(|what| Err(NodesError::Unreadable { path: self.path.clone(), what }));
+        read.map_err(|error| if matches!(error, NodesError::Missing { .. }) { error } else { self.damaged(error) })
     }
 
     fn damaged(&self, error: NodesError) -> NodesError {
@@ -366,6 +395,77 @@ pub(crate) mod tests {
             assert!(matches!(error, NodesError::Damaged { .. }), "bit {bit}: {error}");
             assert_eq!(nodes.damage.first(), Some(error.to_string().as_str()));
         }
+    }
+
+    /// Whoever changes a record can make its checksum right again.
+    #[test]
+    fn records_of_any_bytes_with_a_right_checksum_are_refused_or_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = NodeWriter::create(dir.path()).unwrap();
+        let good = rkyv::to_bytes::<rancor::Error>(&record(7)).unwrap();
+        let mut seed = 1_u32;
+        let mut number = move |below: usize| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) as usize % below
+        };
+        for _ in 0..3000 {
+            let mut value = good.to_vec();
+            for _ in 0..1 + number(3) {
+                let place = number(value.len());
+                value[place] = number(256) as u8;
+            }
+            value.truncate(if number(8) == 0 { number(value.len()) } else { value.len() });
+            let sum = crc32fast::hash(&value).to_le_bytes();
+            value.extend_from_slice(&sum);
+            let mut aligned = AlignedVec::new();
+            aligned.extend_from_slice(&value);
+            writer.waiting.push(aligned);
+        }
+        writer.finish().unwrap();
+        let nodes = Nodes::open(dir.path()).unwrap();
+        let (mut read, mut refused) = (0, 0);
+        for n in 0..3000 {
+            match nodes.get(NodeOrdinal(n)) {
+                Ok(record) => {
+                    read += 1;
+                    assert!(!record.wordings.is_empty());
+                }
+                Err(NodesError::Invalid { .. } | NodesError::Damaged { .. }) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
+    }
+
+    #[test]
+    fn what_redb_does_not_expect_is_damage_and_not_a_panic() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = NodeWriter::create(dir.path()).unwrap();
+        (0..500).for_each(|n| writer.push(&record(n)).unwrap());
+        writer.finish().unwrap();
+        let path = dir.path().join(FILE_NAME);
+        let whole = std::fs::read(&path).unwrap();
+        let (mut at_open, mut later) = (0, 0);
+        for page in 1..whole.len() / 4096 {
+            let mut bytes = whole.clone();
+            bytes[page * 4096..(page + 1) * 4096].fill(0);
+            std::fs::write(&path, &bytes).unwrap();
+            let nodes = match Nodes::open(dir.path()) {
+                Ok(nodes) => nodes,
+                Err(error) => {
+                    assert!(error.to_string().contains(FILE_NAME), "{error}");
+                    at_open += 1;
+                    continue;
+                }
+            };
+            for error in (0..500).filter_map(|n| nodes.get(NodeOrdinal(n)).err()) {
+                let told = error.to_string();
+                assert!(told.contains(FILE_NAME) && told.contains("hornbook verify"), "page {page}: {told}");
+                assert!(nodes.damage.first().is_some());
+                later += 1;
+            }
+        }
+        assert!(at_open > 0 && later > 0, "{at_open} refused, {later} later");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! One snapshot, ready to be searched, and the steps of a search.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
+use hornbook_corpus::damage::guarded;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::encoded::EncodedSpace;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::keyword;
 use hornbook_corpus::nodes::ArchivedNodeRecord;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::snapshot::Snapshot;
@@ -83,6 +86,11 @@ struct Ranked {
     hits: Vec<Hit>,
 }
 
+/// Reads a snapshot. A panic over what lies in its files is the end of this call alone.
+fn of_undamaged<T>(dir: &Path, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
+    guarded(read).unwrap_or_else(|what| Err(SearchError::Unreadable { dir: dir.to_owned(), what }))
+}
+
 impl Engine {
     /// Reads what a search needs beside the mapped files: token rarities and which provisions are dead. Some milliseconds.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
@@ -91,6 +99,11 @@ impl Engine {
 
     /// The same with other numbers than those that measured best, to measure again.
     pub fn tuned(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
+        let keyword_dir = snapshot.dir().join(keyword::DIRECTORY_NAME);
+        of_undamaged(&keyword_dir, || Self::tuned_unguarded(snapshot, tuning))
+    }
+
+    fn tuned_unguarded(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword = KeywordLeg::open(&snapshot.keyword, &tuning).map_err(SearchError::Index)?;
         let rarity = TokenRarity::of(&snapshot.token_sets, &snapshot.chunks);
         let law = LawByDay::of(&snapshot);
@@ -155,6 +168,15 @@ impl Engine {
 
     /// Each step is timed, and ends the search if its client has disconnected meanwhile.
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
+        self.guarded(|| self.search_unguarded(request))
+    }
+
+    /// Reads postings, which tantivy decodes and trusts.
+    pub(super) fn guarded<T>(&self, read: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
+        of_undamaged(self.snapshot.dir(), read)
+    }
+
+    fn search_unguarded(&self, request: &SearchRequest<'_>) -> Result<SearchResponse, SearchError> {
         check_query(request.query)?;
         if request.depth == Depth::Deep {
             self.deep_ready().map_err(SearchError::NotDeep)?;
@@ -179,6 +201,10 @@ impl Engine {
     /// The candidates of the head of a search with what is known of each, best first: what a model of their order can be
     /// trained with. What the query cites is none of them.
     pub fn candidates(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
+        self.guarded(|| self.candidates_unguarded(request))
+    }
+
+    fn candidates_unguarded(&self, request: &SearchRequest<'_>) -> Result<Candidates, SearchError> {
         check_query(request.query)?;
         let law = self.law_on(request.day);
         let mut scope = Scope::of(&self.snapshot, &law, request.filter);

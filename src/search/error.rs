@@ -1,6 +1,7 @@
 //! Why a search has no answer.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use hornbook_corpus::nodes::NodesError;
 use hornbook_corpus::texts::TextDamaged;
@@ -62,6 +63,11 @@ pub enum SearchError {
     /// The caller has left: see [`Abandoned`](super::Abandoned).
     Abandoned,
     Index(TantivyError),
+    /// An index of the snapshot is damaged in a way that its reader does not expect.
+    Unreadable {
+        dir: PathBuf,
+        what: String,
+    },
     Postings(std::io::Error),
     Nodes(NodesError),
     Text(TextDamaged),
@@ -81,6 +87,12 @@ impl fmt::Display for SearchError {
             Self::Index(error) => {
                 write!(f, "cannot open the keyword index: {error}; run 'hornbook verify'")
             }
+            Self::Unreadable { dir, what } => write!(
+                f,
+                "the search in {} ended with '{what}'; run 'hornbook verify', and if that finds damage, copy the snapshot again \
+                 or rebuild it with 'hornbook build'",
+                dir.display()
+            ),
             Self::Postings(error) => {
                 write!(f, "cannot read the keyword index: {error}; run 'hornbook verify'")
             }
@@ -93,7 +105,7 @@ impl fmt::Display for SearchError {
 impl std::error::Error for SearchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::BeyondResults { .. } | Self::NotDeep(_) | Self::Abandoned => None,
+            Self::BeyondResults { .. } | Self::NotDeep(_) | Self::Abandoned | Self::Unreadable { .. } => None,
             Self::Query(error) => Some(error),
             Self::Index(error) => Some(error),
             Self::Postings(error) => Some(error),

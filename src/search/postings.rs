@@ -292,6 +292,9 @@ impl<'a> AllTerms<'a> {
 /// From so many documents, evenly spread, it is estimated how often a term stands in all of them.
 const SAMPLED: usize = 48;
 
+/// No provision has a term in so many places: texts are far shorter.
+const PLACES_MAX: u32 = 1 << 24;
+
 /// Finding a list of places and unpacking its block costs as much as reading so many places.
 const LIST_COST: usize = 64;
 
@@ -353,6 +356,10 @@ impl<'a> PhraseReader<'a> {
     /// Whether the terms stand in a row in the document that all of them are at.
     fn stands_here(&mut self) -> bool {
         let Self { terms, starts, positions, .. } = self;
+        // A damaged list says anything, and room is made for as many places as it says.
+        if terms.iter().any(|term| term.postings.term_freq() > PLACES_MAX) {
+            return false;
+        }
         let Some((rarest, others)) = terms.split_first_mut() else { return false };
         rarest.postings.positions(starts);
         starts.retain(|start| *start >= rarest.place);

@@ -366,7 +366,7 @@ impl Engine {
         let all = self.everything().into();
         let mut nodes = Vec::new();
         for term in RANGE_TERMS {
-            nodes.append(&mut self.keyword.with_citation_term(term, &all, usize::MAX)?);
+            nodes.append(&mut self.guarded(|| Ok(self.keyword.with_citation_term(term, &all, usize::MAX)?))?);
         }
         nodes.sort_unstable();
         nodes.dedup();

@@ -84,7 +84,8 @@ impl Engine {
         let found = suggestions.complete(request.text, limit, range, || request.abandoned.check())?;
         let suggestions =
             found.iter().map(|suggested| self.suggestion(&law, suggested)).collect::<Result<_, SearchError>>()?;
-        Ok(SuggestResponse { suggestions, did_you_mean: self.did_you_mean(request.text, request.abandoned)? })
+        let did_you_mean = self.guarded(|| self.did_you_mean(request.text, request.abandoned))?;
+        Ok(SuggestResponse { suggestions, did_you_mean })
     }
 
     fn suggestion(&self, law: &LawOnDay, suggested: &Suggested<'_>) -> Result<Suggestion, SearchError> {

@@ -1,4 +1,7 @@
 //! Opens a finished keyword index and answers which nodes hold which words.
+//!
+//! tantivy trusts the files that it opens and panics over damaged ones, so it is only called under a guard. The search
+//! engine, which reads postings itself, has its own.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use super::directory::{META_FILE, MappedDirectory};
 use super::error::KeywordError;
 use super::schema::{KeywordFields, ORDINAL_FIELD, keyword_schema};
 use crate::analyzer::{Analyzer, TokenRole};
+use crate::damage::guarded;
 use crate::ids::{NodeOrdinal, OrdinalRange};
 
 /// An open keyword index. Cheap to share; all of it lies in memory maps.
@@ -30,6 +34,10 @@ impl fmt::Debug for KeywordIndex {
 impl KeywordIndex {
     /// Opens the index in a folder. It must be of our schema and hold `document_count` documents in one segment.
     pub fn open(path: &Path, document_count: u32) -> Result<Self, KeywordError> {
+        of_undamaged(path, || Self::open_unguarded(path, document_count))
+    }
+
+    fn open_unguarded(path: &Path, document_count: u32) -> Result<Self, KeywordError> {
         let engine = |source| KeywordError::Engine { path: path.to_owned(), doing: "open", source };
         let directory = MappedDirectory::open(path)?;
         let index = Index::open(directory).map_err(engine)?;
@@ -71,6 +79,10 @@ impl KeywordIndex {
 
     /// Checks that every document is the node of its number.
     pub fn verify_order(&self) -> Result<(), KeywordError> {
+        of_undamaged(&self.path, || self.verify_order_unguarded())
+    }
+
+    fn verify_order_unguarded(&self) -> Result<(), KeywordError> {
         let column = self.segment().fast_fields().u64(ORDINAL_FIELD).map_err(|source| self.engine("verify", source))?;
         for document in 0..self.document_count() {
             let ordinal = column.first(document);
@@ -85,6 +97,10 @@ impl KeywordIndex {
     ///
     /// A compound counts as its parts. No word at all matches nothing.
     pub fn matching(&self, words: &str, range: OrdinalRange) -> Result<Vec<NodeOrdinal>, KeywordError> {
+        of_undamaged(&self.path, || self.matching_unguarded(words, range))
+    }
+
+    fn matching_unguarded(&self, words: &str, range: OrdinalRange) -> Result<Vec<NodeOrdinal>, KeywordError> {
         let end = range.end.min(self.document_count());
         let mut terms = self.required_terms(words, range.start)?;
         let mut found = Vec::new();
@@ -135,6 +151,14 @@ impl KeywordIndex {
     fn engine(&self, doing: &'static str, source: TantivyError) -> KeywordError {
         KeywordError::Engine { path: self.path.clone(), doing, source }
     }
+}
+
+/// Reads the index in a folder. What tantivy does not expect of its files is damage.
+fn of_undamaged<T>(path: &Path, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
+    guarded(read).unwrap_or_else(|what| {
+        let what = format!("reading it ended with '{what}'");
+        Err(KeywordError::Damaged { path: path.to_owned(), what })
+    })
 }
 
 /// Where a term stands in one field or another.

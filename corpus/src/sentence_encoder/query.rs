@@ -8,6 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::stored::StoredEncoder;
 use super::transformer::{EncoderFailed, Transformer, WordRows};
 use super::vector::vector_of;
+use crate::damage::guarded;
 use crate::embed::TokenId;
 
 /// The encoder of a snapshot, ready to compute.
@@ -34,7 +35,8 @@ impl QueryEncoder {
         let mut parts = stored.read();
         // The rows of words are read one at a time.
         parts.skip(&stored.shape().words());
-        let transformer = Transformer::new(stored.shape(), |part| Ok::<_, EncoderFailed>(parts.take(part))).ok()?;
+        let made = guarded(|| Transformer::new(stored.shape(), |part| Ok::<_, EncoderFailed>(parts.take(part))));
+        let transformer = made.ok()?.ok()?;
         Some(Self { stored, transformer, threads: threads()?, next: AtomicUsize::new(0) })
     }
 
@@ -48,7 +50,7 @@ impl QueryEncoder {
         marked.extend(tokens.iter().take(inner_max));
         marked.push(TokenId::SEPARATOR);
         let thread = &self.threads[self.next.fetch_add(1, Ordering::Relaxed) % self.threads.len()];
-        let pooled = thread.install(|| self.transformer.pooled(&self.stored, &[&marked])).ok()?;
+        let pooled = guarded(|| thread.install(|| self.transformer.pooled(&self.stored, &[&marked]))).ok()?.ok()?;
         vector_of(pooled.first()?, self.stored.projection())
     }
 }

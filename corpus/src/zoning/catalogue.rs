@@ -403,14 +403,19 @@ impl ZoningLayer {
 
     /// Its features, to be found by position.
     pub fn places(&self) -> Result<&LayerPlaces, PlacesError> {
-        self.places.get_or_init(|| LayerPlaces::read(self.body(Encoding::Identity))).as_ref().map_err(Clone::clone)
+        let read = || LayerPlaces::read(self.body(Encoding::Identity)).map_err(|error| error.of(self.file()));
+        self.places.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    fn file(&self) -> String {
+        Encoding::Identity.file_name(&self.entry.short_code)
     }
 
     /// Zones and categories of its features, for maps.
     pub fn legend(&self) -> Result<&Legend, PlacesError> {
         let make = || {
             let codes: Vec<&str> = self.entry.zones.iter().map(|zone| zone.code.as_str()).collect();
-            Legend::of(self.places()?, &codes)
+            Legend::of(self.places()?, &codes).map_err(|error| error.of(self.file()))
         };
         self.legend.get_or_init(make).as_ref().map_err(Clone::clone)
     }

@@ -14,6 +14,9 @@ use crate::ids::NodeId;
 use crate::zoning::shape::{BoundingBox, Position};
 use crate::zoning::source::FeatureId;
 
+/// Every position on the earth is within these. What is calculated from numbers that are much larger is no number.
+const DEGREES_MAX: f64 = 1000.0;
+
 /// The features of one layer, in its order.
 #[derive(Debug)]
 pub struct LayerPlaces {
@@ -54,11 +57,19 @@ pub struct Found<'l> {
 
 /// The body is not one that the builder writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlacesError(String);
+pub struct PlacesError {
+    file: String,
+    what: String,
+}
 
 impl PlacesError {
     pub(super) const fn new(what: String) -> Self {
-        Self(what)
+        Self { file: String::new(), what }
+    }
+
+    /// The same of the body in a file.
+    pub(super) fn of(self, file: String) -> Self {
+        Self { file, ..self }
     }
 }
 
@@ -66,8 +77,8 @@ impl fmt::Display for PlacesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a stored zoning layer is damaged: {}; run 'hornbook verify' and rebuild with 'hornbook build'",
-            self.0
+            "the stored zoning layer {} is damaged: {}; run 'hornbook verify' and rebuild with 'hornbook build'",
+            self.file, self.what
         )
     }
 }
@@ -105,11 +116,14 @@ impl TryFrom<StoredGeometry> for Parts {
             StoredGeometry::Polygon(rings) => vec![rings],
             StoredGeometry::MultiPolygon(parts) => parts,
         };
-        let line = |ring: Vec<[f64; 2]>| ring.into_iter().map(|[x, y]| Coord { x, y }).collect::<LineString<f64>>();
+        let line = |ring: Vec<[f64; 2]>| match ring.iter().flatten().all(|degrees| degrees.abs() <= DEGREES_MAX) {
+            true => Ok(ring.into_iter().map(|[x, y]| Coord { x, y }).collect::<LineString<f64>>()),
+            false => Err("a position that is far from the earth"),
+        };
         let polygon = |rings: StoredPolygon| {
             let mut rings = rings.into_iter().map(line);
-            let outer = rings.next().ok_or("a polygon without rings")?;
-            Ok(Polygon::new(outer, rings.collect()))
+            let outer = rings.next().ok_or("a polygon without rings")??;
+            Ok(Polygon::new(outer, rings.collect::<Result<_, _>>()?))
         };
         parts.into_iter().map(polygon).collect::<Result<_, _>>().map(Self)
     }
@@ -117,7 +131,7 @@ impl TryFrom<StoredGeometry> for Parts {
 
 impl LayerPlaces {
     pub(super) fn read(body: &[u8]) -> Result<Self, PlacesError> {
-        let body: StoredBody = serde_json::from_slice(body).map_err(|error| PlacesError(error.to_string()))?;
+        let body: StoredBody = serde_json::from_slice(body).map_err(|error| PlacesError::new(error.to_string()))?;
         let features = body.geojson.features;
         let extents = features.iter().map(|feature| feature.parts.extent()).collect();
         Ok(Self { features, extents })
@@ -273,5 +287,8 @@ mod tests {
                         "geometry":{"type":"Polygon","coordinates":[]}}]}}"#;
         let error = LayerPlaces::read(empty.as_bytes()).unwrap_err().to_string();
         assert!(error.contains("without rings"), "{error}");
+        let body = empty.replace(r#""coordinates":[]"#, r#""coordinates":[[[0,0],[1e308,0],[1,1],[0,0]]]"#);
+        let error = LayerPlaces::read(body.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("far from the earth"), "{error}");
     }
 }

@@ -1,10 +1,13 @@
 //! Damage on purpose: no flipped bit and no cut goes unnoticed, and each is told with the name of the file.
 
 use std::fs;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Numbers, build_at, files_below, sample};
+use crate::damages::{damage, exchange, state_sizes};
 use crate::walk::walk;
+use hornbook_corpus::manifest::Manifest;
 use hornbook_corpus::snapshot::Snapshot;
 
 const FLIPS: usize = 1_000;
@@ -77,38 +80,58 @@ fn a_missing_and_a_foreign_file_are_refused_by_name() {
     assert!(message.contains("stranger"), "{message}");
 }
 
-/// Without a verification, damaged bytes may mislead our own mapped readers but must not crash them.
-#[test]
-fn unverified_damage_never_panics_our_readers() {
-    let (_dir, snapshot) = built();
-    let names = [
-        "outline.bin",
-        "texts.bin",
-        "chunks.bin",
-        "tokens.bin",
-        "tags.bin",
-        "citations.bin",
-        "spelling.bin",
-        "suggest.bin",
-        "references.bin",
-        "validity.bin",
-        "vectors-law-static-256.bin",
-        "graph-law-static-256.bin",
-    ];
-    let mut numbers = Numbers(3);
-    for n in 0..400 {
-        let path = snapshot.join(names[n % names.len()]);
-        let whole = fs::read(&path).unwrap();
-        let mut bytes = whole.clone();
-        for _ in 0..20 {
-            let place = numbers.below(bytes.len() as u64) as usize;
-            bytes[place] = numbers.below(256) as u8;
-        }
-        fs::remove_file(&path).unwrap();
-        fs::write(&path, &bytes).unwrap();
-        if let Ok(snapshot) = Snapshot::open(&snapshot) {
-            walk(&snapshot);
-        }
-        fs::write(&path, whole).unwrap();
+/// So many damages for each file that is opened as it is.
+const DAMAGES: u64 = 40;
+
+/// One to four changes, as `damages` reads them.
+fn changes(numbers: &mut Numbers) -> Vec<u8> {
+    let count = 1 + 6 * (1 + numbers.below(4));
+    (0..count).map(|_| numbers.below(256) as u8).collect()
+}
+
+/// A snapshot whose manifest fits its damaged files opens and answers, or is refused with the name of a file: nothing panics.
+fn assert_survives(snapshot: &Path, file: &Path, how: &[u8]) {
+    let manifest = Manifest::open(snapshot).unwrap();
+    let path = snapshot.join(file);
+    let whole = fs::read(&path).unwrap();
+    let mut bytes = whole.clone();
+    damage(&mut bytes, how);
+    exchange(&path, &bytes);
+    state_sizes(snapshot, &manifest);
+    let outcome = catch_unwind(|| Snapshot::open(snapshot).map(|snapshot| walk(&snapshot)));
+    exchange(&path, &whole);
+    state_sizes(snapshot, &manifest);
+    match outcome {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => assert!(error.to_string().contains("snapshot"), "{}: {error}", file.display()),
+        Err(_) => panic!("{} damaged by {how:?} panicked", file.display()),
     }
+}
+
+/// Without a verification, damaged bytes may mislead readers but must not crash them.
+#[test]
+fn unverified_damage_never_panics() {
+    let (_dir, snapshot) = built();
+    let mut numbers = Numbers(3);
+    let mut panicked = Vec::new();
+    for file in files_below(&snapshot).iter().filter(|file| !file.to_string_lossy().starts_with("manifest")) {
+        for _ in 0..DAMAGES {
+            let how = changes(&mut numbers);
+            panicked.extend(catch_unwind(|| assert_survives(&snapshot, file, &how)).err().map(|_| file.clone()));
+        }
+    }
+    let count = panicked.len();
+    panicked.dedup();
+    assert!(panicked.is_empty(), "{count} panics over damaged {panicked:?}");
+}
+
+/// Records are read after the file was opened: hundreds of damages of it alone.
+#[test]
+fn damaged_records_never_panic() {
+    let (_dir, snapshot) = built();
+    let mut numbers = Numbers(4);
+    let hows: Vec<Vec<u8>> = (0..400).map(|_| changes(&mut numbers)).collect();
+    let panics =
+        hows.iter().filter(|how| catch_unwind(|| assert_survives(&snapshot, Path::new("nodes.redb"), how)).is_err());
+    assert_eq!(panics.count(), 0, "of {}", hows.len());
 }

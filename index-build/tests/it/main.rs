@@ -50,6 +50,8 @@ mod wordings_real;
 mod words;
 mod zoning_real;
 
+#[path = "../../../fuzz/damage.rs"]
+mod damages;
 #[path = "../../../fuzz/walk.rs"]
 #[expect(dead_code, reason = "the fuzz target uses the other half")]
 mod walk;

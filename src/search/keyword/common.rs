@@ -52,8 +52,12 @@ impl CommonTerm {
             let end = document_count.min(start + STRETCH);
             for cursor in &mut cursors {
                 cursor.each_until(end, |doc, worth| {
-                    has[doc as usize / 64] |= 1 << (doc % 64);
-                    stretch[(doc - start) as usize] += worth;
+                    // A damaged list is out of order.
+                    let sum = doc.checked_sub(start).and_then(|place| stretch.get_mut(place as usize));
+                    if let (Some(docs), Some(sum)) = (has.get_mut(doc as usize / 64), sum) {
+                        *docs |= 1 << (doc % 64);
+                        *sum += worth;
+                    }
                 });
             }
             for (group, &docs) in has[start as usize / 64..end.div_ceil(64) as usize].iter().enumerate() {

@@ -95,6 +95,9 @@ impl Window {
         self.before.resize(groups, 0);
         self.candidates.clear();
         self.cells.clear();
+        // Something is left in them only by a search that panicked.
+        self.of_term.clear();
+        self.of_word.clear();
         self.end
     }
 
@@ -212,5 +215,28 @@ impl Window {
             cell.word_mass = 0.0;
         }
         self.of_word.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_search_left_that_panicked_does_not_count_in_the_next() {
+        let mut window = Window::default();
+        let mut begin = |counts: bool| {
+            window.restart(0, 64, 1.0);
+            window.set_group(0, 0, 1);
+            if counts {
+                window.split().1.add(0, 1.0);
+                return 0.0;
+            }
+            window.end_term(1.0, 1.0);
+            window.end_word(1.0);
+            window.iter().map(|(_, cell)| cell.mass).sum()
+        };
+        begin(true);
+        assert_eq!(begin(false), 0.0_f32);
     }
 }

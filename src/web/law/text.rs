@@ -214,7 +214,7 @@ impl<'t> LawText<'t> {
         }
     }
 
-    /// A range without links. Marks that overlap an earlier one are passed over.
+    /// A range without links. Marks that overlap an earlier one, or cut a character in two, are passed over.
     fn marked(&self, bytes: Range<usize>) -> Markup {
         let from = self.marks.partition_point(|mark| (mark.start as usize) < bytes.start);
         let ends = |mark: &Mark| mark.start as usize + mark.length as usize;
@@ -225,7 +225,8 @@ impl<'t> LawText<'t> {
         let mut apart = Vec::new();
         for mark in here {
             let (start, end) = (mark.start as usize, ends(mark));
-            if start >= at && !(start == bytes.end && bytes.end != self.line_end(bytes.end)) {
+            let lies_well = start >= at && self.text.is_char_boundary(start) && self.text.is_char_boundary(end);
+            if lies_well && !(start == bytes.end && bytes.end != self.line_end(bytes.end)) {
                 apart.push((at..start, mark, start..end));
                 at = end;
             }
@@ -330,6 +331,19 @@ mod tests {
                     <tr><th scope=\"col\">Min</th><th scope=\"col\">Max</th></tr></thead>";
         assert!(html.contains(head), "{html}");
         assert!(html.contains("<tbody><tr><td>Lane</td><td>1</td><td>2</td></tr></tbody>"), "{html}");
+    }
+
+    #[test]
+    fn marks_of_another_text_that_cut_characters_in_two_are_passed_over() {
+        let text = "§ Säge é end";
+        let cuts =
+            (0..text.len()).flat_map(|start| [0, 1, 2, 5].map(|length| Mark::new(MarkKind::Strong, start, length)));
+        for marks in cuts.clone().map(|mark| vec![mark]).chain([cuts.clone().collect(), cuts.rev().collect()]) {
+            let layout = Layout { lines: vec![LayoutLine::labelled(LineKind::Paragraph, 0, 0)], marks };
+            let html = LawText::beside(text, Some(layout.as_ref())).html().into_string();
+            let words: String = html.split('<').filter_map(|tag| Some(tag.split_once('>')?.1)).collect();
+            assert_eq!(words, text, "{html}");
+        }
     }
 
     #[test]

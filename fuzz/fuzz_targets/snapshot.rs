@@ -1,0 +1,87 @@
+//! Any damage to any file of a snapshot whose manifest fits it: the snapshot is refused, or it answers every question with an
+//! answer or an error.
+//!
+//! The first byte picks the file; the rest says how it is damaged, as `damage` reads it. Panics of libraries that trust their
+//! files are caught by the snapshot's readers. A panic in our own code is a mistake, caught or not.
+#![no_main]
+
+#[path = "../damage.rs"]
+mod damage;
+#[path = "../searches.rs"]
+mod searches;
+#[path = "../second_space.rs"]
+mod second_space;
+#[path = "../walk.rs"]
+#[expect(dead_code, reason = "the target 'mapped' uses the other half")]
+mod walk;
+
+use std::fs;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use hornbook_corpus::manifest::Manifest;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::build::{BuildOptions, Destination, build};
+use hornbook_index_build::progress::Progress;
+use libfuzzer_sys::fuzz_target;
+
+/// A file of the snapshot, whole.
+struct Whole {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+struct Built {
+    snapshot: PathBuf,
+    manifest: Manifest,
+    files: Vec<Whole>,
+    _dir: tempfile::TempDir,
+}
+
+/// The sample snapshot with a second space, built once.
+static BUILT: LazyLock<Built> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let snapshot = dir.path().join("snapshot");
+    let options = BuildOptions {
+        plan: Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/sample/plan.toml"),
+        sources: None,
+        destination: Destination::Folder(snapshot.clone()),
+        strict: false,
+        replace: false,
+        accept_loss: false,
+        fresh: true,
+        progress: Progress::Silent,
+    };
+    build(&options).expect("the sample builds");
+    second_space::add(&snapshot);
+    let manifest = Manifest::open(&snapshot).expect("it has a manifest");
+    let whole = |path: PathBuf| Whole { bytes: fs::read(&path).expect("the file is there"), path };
+    let listed = manifest.files.iter().map(|file| whole(snapshot.join(&file.path))).collect();
+    // Only panics of libraries may be caught: ours are reported before anything can catch them.
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let is_ours =
+            info.location().is_none_or(|place| !["/registry/", "/rustc/"].iter().any(|of| place.file().contains(of)));
+        if is_ours {
+            report(info);
+            std::process::abort();
+        }
+    }));
+    Built { manifest, files: listed, snapshot, _dir: dir }
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let Built { snapshot, manifest, files, .. } = &*BUILT;
+    let Some((&pick, how)) = bytes.split_first() else { return };
+    let Whole { path, bytes: whole } = &files[usize::from(pick) % files.len()];
+    let mut damaged = whole.clone();
+    damage::damage(&mut damaged, how);
+    damage::exchange(path, &damaged);
+    damage::state_sizes(snapshot, manifest);
+    if let Ok(opened) = Snapshot::open(snapshot) {
+        walk::walk(&opened);
+        searches::search(Arc::new(opened));
+    }
+    damage::exchange(path, whole);
+});

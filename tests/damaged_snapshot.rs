@@ -1,0 +1,109 @@
+//! A damaged snapshot whose manifest fits it, as somebody might hand out on purpose: it is refused, or every question to it has
+//! an answer or an error. Nothing panics, whichever file is damaged.
+
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::sync::Arc;
+
+use hornbook::random::SplitMix64;
+use hornbook::search::{Engine, SearchError, SearchRequest};
+use hornbook_corpus::manifest::Manifest;
+use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+
+#[path = "../fuzz/damage.rs"]
+mod damage;
+#[expect(dead_code, reason = "here the engine is made for each snapshot")]
+#[path = "support/sample.rs"]
+mod sample;
+#[path = "../fuzz/searches.rs"]
+mod searches;
+#[path = "../fuzz/second_space.rs"]
+mod second_space;
+#[expect(dead_code, reason = "a fuzz target uses the other half")]
+#[path = "../fuzz/walk.rs"]
+mod walk;
+
+/// So many damages for each file.
+const DAMAGES: u64 = 8;
+
+/// One to four changes, as `damage` reads them.
+fn changes(numbers: &mut SplitMix64) -> Vec<u8> {
+    let count = 1 + 6 * (1 + numbers.draw() % 4);
+    (0..count).map(|_| (numbers.draw() >> 32) as u8).collect()
+}
+
+#[test]
+fn no_damage_to_any_file_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshot = dir.path().join("snapshot");
+    sample::build_at(&snapshot);
+    second_space::add(&snapshot);
+    let manifest = Manifest::open(&snapshot).unwrap();
+    let mut numbers = SplitMix64(5);
+    let (mut opened, mut refused) = (0, 0);
+    let mut panicked = Vec::new();
+    for file in &manifest.files {
+        let path = snapshot.join(&file.path);
+        let whole = fs::read(&path).unwrap();
+        for _ in 0..DAMAGES {
+            let how = changes(&mut numbers);
+            let mut bytes = whole.clone();
+            damage::damage(&mut bytes, &how);
+            damage::exchange(&path, &bytes);
+            damage::state_sizes(&snapshot, &manifest);
+            let outcome = catch_unwind(|| {
+                let opened = Snapshot::open(&snapshot)?;
+                walk::walk(&opened);
+                searches::search(Arc::new(opened));
+                Ok::<(), SnapshotError>(())
+            });
+            match outcome {
+                Ok(Ok(())) => opened += 1,
+                // The guard around everything is for what nobody thought of: each file's reader has its own.
+                Ok(Err(SnapshotError::Unreadable { what, .. })) => {
+                    panicked.push(format!("{}: {what} {how:?}", file.path));
+                }
+                Ok(Err(error)) => {
+                    refused += 1;
+                    let name = Path::new(&file.path).file_name().unwrap().to_str().unwrap();
+                    let told = error.to_string();
+                    let is_named = told.contains(name) || told.contains("keyword index") || told.contains("/keyword");
+                    assert!(is_named || told.contains("the vectors file"), "{}: {told}", file.path);
+                }
+                Err(_) => panicked.push(format!("{} {how:?}", file.path)),
+            }
+        }
+        damage::exchange(&path, &whole);
+    }
+    assert!(panicked.is_empty(), "{} panics: {panicked:#?}", panicked.len());
+    assert!(opened > 50 && refused > 50, "{opened} opened, {refused} refused");
+}
+
+#[test]
+fn damaged_postings_are_an_error_of_the_search_that_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let snapshot = dir.path().join("snapshot");
+    sample::build_at(&snapshot);
+    let mut told = Vec::new();
+    for file in ["segment.idx", "segment.pos", "segment.term"] {
+        let path = snapshot.join("keyword").join(file);
+        let whole = fs::read(&path).unwrap();
+        for byte in [0, 1, 0x7f, 0x80, 0xfe, 0xff] {
+            let mut bytes = whole.clone();
+            let end = bytes.len() - bytes.len() / 8;
+            bytes[8..end].fill(byte);
+            damage::exchange(&path, &bytes);
+            let Ok(opened) = Snapshot::open(&snapshot) else { continue };
+            let Ok(engine) = Engine::new(Arc::new(opened)) else { continue };
+            for query in ["security deposit", "\"security deposit\"", "the notice of the landlord"] {
+                if let Err(error @ SearchError::Unreadable { .. }) = engine.search(&SearchRequest::new(query)) {
+                    told.push(error.to_string());
+                }
+            }
+        }
+        damage::exchange(&path, &whole);
+    }
+    assert!(!told.is_empty(), "no damage was noticed");
+    assert!(told.iter().all(|told| told.contains("snapshot") && told.contains("hornbook verify")), "{told:?}");
+}
