@@ -33,12 +33,13 @@ struct Generations<K, V> {
     young: HashMap<K, V>,
     young_bytes: usize,
     old: HashMap<K, V>,
+    is_closed: bool,
 }
 
 impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
     /// Holds at most twice so many bytes, and one entry more.
     pub(crate) fn new(bytes_max: usize) -> Self {
-        let generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new() };
+        let generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: false };
         Self { bytes_max, generations: Mutex::new(generations) }
     }
 
@@ -55,10 +56,26 @@ impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
     pub(crate) fn put(&self, key: K, value: V) {
         self.generations.lock().unwrap_or_else(PoisonError::into_inner).put(key, value, self.bytes_max);
     }
+
+    /// Forgets everything, and holds nothing from now on.
+    pub(crate) fn close(&self) {
+        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        *generations =
+            Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: true };
+    }
+
+    #[cfg(test)]
+    pub(crate) fn entries(&self) -> usize {
+        let generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        generations.young.len() + generations.old.len()
+    }
 }
 
 impl<K: Eq + Hash, V: ByteSize> Generations<K, V> {
     fn put(&mut self, key: K, value: V, bytes_max: usize) {
+        if self.is_closed {
+            return;
+        }
         let size = value.byte_size() + ENTRY_BYTES;
         if self.young_bytes + size > bytes_max {
             self.old = std::mem::take(&mut self.young);
@@ -91,6 +108,15 @@ mod tests {
             assert!(all <= 2 * BYTES_MAX && held.young_bytes <= BYTES_MAX + bytes.len(), "{all}");
         }
         assert!(cache.get(&199).is_some() && cache.get(&0).is_none());
+    }
+
+    #[test]
+    fn a_closed_one_holds_nothing() {
+        let cache = ByteCache::new(BYTES_MAX);
+        cache.put(1, Bytes::from_static(b"before"));
+        cache.close();
+        cache.put(2, Bytes::from_static(b"after"));
+        assert_eq!((cache.get(&1), cache.get(&2), cache.entries()), (None, None, 0));
     }
 
     #[test]

@@ -83,6 +83,12 @@ impl Corpus {
         })
     }
 
+    /// Gives back the memory in which it holds what is asked for often, once another snapshot is served.
+    pub(super) fn release_memory(&self) {
+        self.engine.release_memory();
+        self.maps.release_memory();
+    }
+
     pub fn engine(&self) -> &Engine {
         &self.engine
     }

@@ -39,6 +39,10 @@ impl MapCache {
         self.made.put(part, made);
     }
 
+    pub(super) fn release_memory(&self) {
+        self.made.close();
+    }
+
     /// Waits for the turn to make a part; none once somebody else has made it.
     pub(super) async fn turn(&self, part: &MapPart) -> Result<Option<MakersTurn<MapPart>>, ApiError> {
         let turn = self.makers.turn(part.clone()).await.ok_or_else(ApiError::overloaded)?;

@@ -85,11 +85,13 @@ impl Service {
         let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = Arc::new(Corpus::open_current(data)?);
         let snapshot = fresh.id().to_owned();
-        let mut served = self.corpus.write().unwrap_or_else(PoisonError::into_inner);
+        let served = self.corpus();
         let before = served.id().to_owned();
         // A damaged snapshot is replaced by a whole copy of itself too.
         if snapshot != before || served.snapshot().damage().first().is_some() {
-            *served = fresh;
+            *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            // Answers that are under way may use it for long; two of these memories would be one too many.
+            served.release_memory();
         }
         Ok(Renewed { snapshot, before })
     }

@@ -73,6 +73,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         metrics: metrics.listen,
         connections_max: server.connections_max.get() as usize,
         connections_per_address_max: server.connections_per_address_max.get() as usize,
+        accept_queue_max: server.accept_queue_max.get(),
         timeouts: Timeouts {
             head: server.head_seconds.0,
             idle: server.idle_seconds.0,

@@ -32,6 +32,8 @@ settings! {
         connections_max: NonZeroU32 = Preset::Text("12000"), "connections at once; more are closed";
         connections_per_address_max: NonZeroU32 = Preset::Text("2000"),
             "connections at once from one IPv4 address, or from one IPv6 network of 64 bits";
+        accept_queue_max: NonZeroU32 = Preset::Text("65535"),
+            "connections that may wait to be accepted; the system allows at most net.core.somaxconn";
         head_seconds: Seconds = Preset::Text("10"), "timeout for the head of a request (408)";
         idle_seconds: Seconds = Preset::Text("60"), "timeout for a connection on which no request arrives";
         unread_seconds: Seconds = Preset::Text("30"), "timeout for a client that does not read its answer";

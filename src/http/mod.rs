@@ -85,6 +85,8 @@ pub struct HttpSettings {
     pub listen: SocketAddr,
     pub connections_max: usize,
     pub connections_per_address_max: usize,
+    /// Connections that wait to be accepted; the system may allow fewer.
+    pub accept_queue_max: u32,
     pub timeouts: Timeouts,
     /// How many bytes of answers the clients of one address may leave unread.
     pub unread_bytes_per_address_max: usize,
@@ -120,9 +122,9 @@ impl Server {
     /// `entropy` gives the secret behind request ids.
     pub async fn bind(settings: HttpSettings, entropy: &mut dyn Entropy) -> std::io::Result<Self> {
         let ids = RequestIds::draw(entropy)?;
-        let listener = listen(settings.listen)?;
+        let listener = listen(settings.listen, settings.accept_queue_max)?;
         let watchers = match settings.metrics {
-            Some(address) => Some(listen(address)?),
+            Some(address) => Some(listen(address, settings.accept_queue_max)?),
             None => None,
         };
         Ok(Self { listener, watchers, settings, ids })
@@ -149,13 +151,14 @@ impl Server {
     }
 }
 
-/// As many connections wait to be accepted as the system allows: a queue that is full makes clients wait for a second.
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+/// A queue of connections that is full makes further clients wait for a second.
+fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(i32::MAX as u32)
+    // The system takes a signed number.
+    socket.listen(accept_queue_max.min(i32::MAX as u32))
 }
 
 /// A request, with what its connection says of it.
@@ -440,5 +443,30 @@ fn no_such_path(path: &str) -> ApiError {
 impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
         Self { error, left: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpStream};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// How many of 200 connections the system takes while nobody accepts them.
+    fn taken(accept_queue_max: u32) -> usize {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _runtime = runtime.enter();
+        let listener = listen((Ipv4Addr::LOCALHOST, 0).into(), accept_queue_max).unwrap();
+        let address = listener.local_addr().unwrap();
+        // One that does not fit is answered after a second at the earliest.
+        let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(900)).ok();
+        (0..200).map_while(connect).collect::<Vec<_>>().len()
+    }
+
+    #[test]
+    fn more_connections_wait_to_be_accepted_than_the_128_of_the_library_and_the_operator_may_allow_fewer() {
+        assert_eq!(taken(65_535), 200);
+        assert!((4..=16).contains(&taken(4)));
     }
 }

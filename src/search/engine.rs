@@ -122,6 +122,12 @@ impl Engine {
         &self.snapshot
     }
 
+    /// Gives back the memory in which it holds common terms, and holds none from now on: another snapshot is served, and
+    /// only searches that began before still ask this one.
+    pub fn release_memory(&self) {
+        self.keyword.release_memory();
+    }
+
     /// The law as it is on a day; without one, on the last day that each source knows.
     pub fn law_on(&self, day: Option<Day>) -> Arc<LawOnDay> {
         self.law.on(day)

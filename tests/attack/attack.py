@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import NamedTuple
+
+from http2 import STREAMS_AT_ONCE, Http2
 
 SECONDS = float(os.environ.get("ATTACK_SECONDS", 6))
 FACTOR = float(os.environ.get("ATTACK_FACTOR", 3))
@@ -31,11 +34,19 @@ CONNECTIONS = 8
 QUERIES = ["security deposit", "notice to quit", "formation of a company", "late fees", "zoning of a port", "annual report"]
 
 
-def request(method, path, body=b"", headers=()):
-    head = [f"{method} {path} HTTP/1.1", "Host: localhost", *headers]
-    if body or method == "POST":
-        head.append(f"Content-Length: {len(body)}")
-    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
+class Request(NamedTuple):
+    method: str
+    path: str
+    body: bytes = b""
+    headers: tuple = ()
+    # Bytes of the body that are promised and never sent.
+    withheld: int = 0
+
+    def http1(self):
+        head = [f"{self.method} {self.path} HTTP/1.1", "Host: localhost", *self.headers]
+        if self.body or self.method == "POST":
+            head.append(f"Content-Length: {len(self.body) + self.withheld}")
+        return "\r\n".join(head).encode() + b"\r\n\r\n" + self.body
 
 
 def call(number, method="tools/call"):
@@ -45,34 +56,84 @@ def call(number, method="tools/call"):
 
 JSON = ("Content-Type: application/json",)
 FORM = ("Content-Type: application/x-www-form-urlencoded", "Origin: http://localhost")
-SEARCH = request("GET", "/api/v1/search?q=deposit")
-SEARCHES = [SEARCH, request("GET", "/api/v1/search?q=notice", headers=("Authorization: Bearer hb_live_invented",))]
+SEARCH = Request("GET", "/api/v1/search?q=deposit")
+SEARCHES = [SEARCH, Request("GET", "/api/v1/search?q=notice", headers=("Authorization: Bearer hb_live_invented",))]
 AGENTS = [
-    request("POST", "/api/mcp", call(1), JSON),
-    request("POST", "/api/mcp", call(1, "tools/list"), JSON),
-    request("POST", "/api/mcp", b"[" + b",".join([call(1)] * 8) + b"]", JSON),
-    request("POST", "/api/mcp", b'{"jsonrpc":"2.0","method":"notifications/x"}', JSON),
-    request("POST", "/api/mcp", b"[" * 5000, JSON),
+    Request("POST", "/api/mcp", call(1), JSON),
+    Request("POST", "/api/mcp", call(1, "tools/list"), JSON),
+    Request("POST", "/api/mcp", b"[" + b",".join([call(1)] * 8) + b"]", JSON),
+    Request("POST", "/api/mcp", b'{"jsonrpc":"2.0","method":"notifications/x"}', JSON),
+    Request("POST", "/api/mcp", b"[" * 5000, JSON),
 ]
-PAGES = [request("GET", path) for path in ("/?q=deposit", "/browse", "/zoning", "/zoning/XA-PORT-ARDEN", "/docs", "/nowhere")]
-SIGN_INS = [request("POST", "/settings/sign-in", b"login=jane&password=a+guess&token=x", FORM), request("GET", "/settings/sign-in")]
-NOTICES = [request("POST", "/api/v1/billing/webhook", b'{"id":"evt_1"}', (*JSON, "Stripe-Signature: t=1,v1=00"))]
-HALF_A_BODY = request("POST", "/api/mcp", b"x" * 60000, JSON)[:-30000]
+PAGES = [Request("GET", path) for path in ("/?q=deposit", "/browse", "/zoning", "/zoning/XA-PORT-ARDEN", "/docs", "/nowhere")]
+SIGN_INS = [Request("POST", "/settings/sign-in", b"login=jane&password=a+guess&token=x", FORM), Request("GET", "/settings/sign-in")]
+NOTICES = [Request("POST", "/api/v1/billing/webhook", b'{"id":"evt_1"}', (*JSON, "Stripe-Signature: t=1,v1=00"))]
+EVERYTHING = SEARCHES + AGENTS + PAGES + SIGN_INS + NOTICES
 
-# Name, requests of each connection by turns, and whether a connection sends half of one and waits.
-FLOODS = [
-    ("searches", SEARCHES, False),
-    ("agents", AGENTS, False),
-    ("pages", PAGES, False),
-    ("sign-ins", SIGN_INS, False),
-    ("notices", NOTICES, False),
-    ("half a body", [HALF_A_BODY], True),
-    ("all at once", SEARCHES + AGENTS + PAGES + SIGN_INS + NOTICES, False),
-]
+
+def with_key(key):
+    """What somebody asks whose key is good and whose account has no credits, or spent its calls of the minute."""
+    named = (f"Authorization: Bearer {key}",)
+    return [
+        Request("GET", "/api/v1/search?q=deposit", headers=named),
+        Request("GET", "/api/v1/me", headers=named),
+        Request("POST", "/api/mcp", call(1), (*JSON, *named)),
+        Request("POST", "/api/mcp", call(1, "tools/list"), (*JSON, *named)),
+    ]
+
+
+def ask(connection, requests):
+    """Over HTTP/1, one after the other."""
+    return [connection.ask(random.choice(requests))]
+
+
+def ask_at_once(connection, requests):
+    return connection.ask(random.choices(requests, k=STREAMS_AT_ONCE))
+
+
+def hold(connection, requests):
+    """Sends what promises more than ever comes."""
+    time.sleep(0.005)
+    connection.socket.sendall(random.choice(requests).http1())
+    return [("held", 0)]
+
+
+def reset(connection, requests):
+    connection.open_and_reset(random.choice(requests))
+    return [("reset", 0)]
+
+
+def send_frames(connection, _):
+    connection.send_frames()
+    return [("frames", 0)]
+
+
+def continue_for_ever(connection, requests):
+    connection.continue_for_ever(random.choice(requests))
+    return [("endless", 0)]
+
+
+def floods(poor, paced):
+    """Name, HTTP version, what is sent by turns, and how."""
+    return [
+        ("searches", 1, SEARCHES, ask),
+        ("agents", 1, AGENTS, ask),
+        ("pages", 1, PAGES, ask),
+        ("sign-ins", 1, SIGN_INS, ask),
+        ("notices", 1, NOTICES, ask),
+        ("half a body", 1, [Request("POST", "/api/mcp", b"x" * 30000, JSON, withheld=30000)], hold),
+        ("no credits", 1, with_key(poor), ask),
+        ("too fast", 1, with_key(paced), ask),
+        ("streams", 2, EVERYTHING + with_key(poor), ask_at_once),
+        ("resets", 2, SEARCHES + with_key(poor), reset),
+        ("frames", 2, [], send_frames),
+        ("endless head", 2, SEARCHES, continue_for_ever),
+        ("all at once", 1, EVERYTHING + with_key(poor), ask),
+    ]
 
 
 class Connection:
-    """One kept connection. `ask` returns the status and the length of the body."""
+    """One kept connection over HTTP/1. `ask` returns the status and the length of the body."""
 
     def __init__(self, address, source=None):
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
@@ -87,8 +148,8 @@ class Connection:
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
         self.held = b""
 
-    def ask(self, sent):
-        self.socket.sendall(sent)
+    def ask(self, request):
+        self.socket.sendall(request.http1())
         while b"\r\n\r\n" not in self.held:
             self.more()
         head, _, rest = self.held.partition(b"\r\n\r\n")
@@ -107,34 +168,35 @@ class Connection:
         self.held += read
 
 
-def attack(address, sources, requests, holds, until, results):
+def connect(address, version, source):
+    return Http2(address, source, TLS) if version == 2 else Connection(address, source)
+
+
+def attack(address, sources, flood, until, results):
     """One attacking process: connections that ask by turns, each from a source of its own."""
+    _, version, requests, act = flood
     # The server and its paying client have the first core, so that what is measured is the server's work and not Python's.
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.nice(10)
     statuses, biggest, connections = {}, 0, []
     while time.monotonic() < until:
+        at = 0
         try:
             if len(connections) < CONNECTIONS:
-                connections.append(Connection(address, random.choice(sources)))
-            at = random.randrange(len(connections))
-            if holds:
-                # Stays open, and half of what it promised never comes.
-                if len(connections) == CONNECTIONS:
-                    time.sleep(0.05)
-                    connections.pop(0).socket.close()
-                connections[-1].socket.sendall(random.choice(requests))
-                statuses["held"] = statuses.get("held", 0) + 1
-                continue
-            status, length = connections[at].ask(random.choice(requests))
-            statuses[status] = statuses.get(status, 0) + 1
-            if status >= 400 and status != 404:
-                biggest = max(biggest, length)
+                connections.append(connect(address, version, random.choice(sources)))
+            elif act is hold:
+                # A new one takes the place of the oldest.
+                connections.append(connect(address, version, random.choice(sources)))
+                connections.pop(0).socket.close()
+            at = len(connections) - 1 if act is hold else random.randrange(len(connections))
+            for status, length in act(connections[at], requests):
+                statuses[status] = statuses.get(status, 0) + 1
+                if isinstance(status, int) and status >= 400 and status != 404:
+                    biggest = max(biggest, length)
         except (OSError, ConnectionError):
             statuses["closed"] = statuses.get("closed", 0) + 1
-            for connection in connections:
-                connection.socket.close()
-            connections = []
+            if at < len(connections):
+                connections.pop(at).socket.close()
     results.put((statuses, biggest))
 
 
@@ -143,7 +205,7 @@ def measure(address, key, until):
     taken, failed, connection = [], 0, Connection(address)
     while time.monotonic() < until:
         query = QUERIES[len(taken) % len(QUERIES)].replace(" ", "+")
-        sent = request("GET", f"/api/v1/search?q={query}", headers=(f"Authorization: Bearer {key}",))
+        sent = Request("GET", f"/api/v1/search?q={query}", headers=(f"Authorization: Bearer {key}",))
         began = time.perf_counter()
         try:
             status, _ = connection.ask(sent)
@@ -163,13 +225,14 @@ class Server:
     def __init__(self, program, listen):
         self.folder = tempfile.mkdtemp(prefix="attack-")
         self.base = [program, "--json", "--data", f"{self.folder}/data"]
-        for setting in ("free.per_minute=1000000", "free.per_day=100000000", "free.monthly_units=0"):
+        # The paying client is never too fast, and a starter pack is used up by one call.
+        never = [f"pack_{pack}.{per}=100000000" for pack in ("starter", "bulk") for per in ("per_minute", "per_day")]
+        for setting in ("free.monthly_units=0", "pack_starter.credits=1", "pack_bulk.credits=1000000", *never):
             self.base += ["--set", setting]
         self.run("build", "corpus/sample/plan.toml")
-        account = json.loads(self.run("account", "create", "Payer", "--approve"))["id"]
-        self.run("grant", account, "1000000", "--reason", "attack")
-        self.account = account
-        self.key = json.loads(self.run("key", "create", account, "--test"))["key"]
+        self.account, self.key = self.customer("Payer", "bulk")
+        _, self.poor = self.customer("Poor", "starter")
+        _, self.paced = self.customer("Paced", None)
         serve = [*self.base, "serve", "--listen", listen]
         if TLS:
             files = ["-keyout", f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem"]
@@ -182,6 +245,16 @@ class Server:
                 self.port = int(line.strip().rsplit(":", 1)[1])
                 break
         os.sched_setaffinity(self.process.pid, {min(os.sched_getaffinity(0))})
+
+    def customer(self, name, pack):
+        """An account and its key; without a pack it has free calls, of which few a minute are allowed."""
+        account = json.loads(self.run("account", "create", name, "--approve"))["id"]
+        if pack:
+            purchase = json.loads(self.run("purchase", "request", account, pack))["id"]
+            self.run("purchase", "approve", purchase, "--reference", f"cash of {name}")
+        else:
+            self.run("grant", account, "1000000", "--reason", "attack")
+        return account, json.loads(self.run("key", "create", account, "--test"))["key"]
 
     def run(self, *words):
         done = subprocess.run([*self.base, *words], capture_output=True, text=True)
@@ -217,13 +290,12 @@ def main():
     print(f"{'flood':12} {'from':>5} {'requests':>9}  {'p50 ms':>7} {'p99 ms':>7} {'ratio':>6} {'MB':>6}  answered")
     print(f"{'none':12} {'':>5} {len(rest):>9}  {p(rest, .5):7.2f} {p(rest, .99):7.2f} {'':>6} {memory:6.1f}")
     biggest = 0
-    for name, requests, holds in FLOODS:
+    for flood in floods(server.poor, server.paced):
+        name = flood[0]
         for sources in (networks[:1], networks):
             until = time.monotonic() + SECONDS
             results = multiprocessing.Queue()
-            attackers = [
-                multiprocessing.Process(target=attack, args=(address, sources, requests, holds, until, results)) for _ in range(ATTACKERS)
-            ]
+            attackers = [multiprocessing.Process(target=attack, args=(address, sources, flood, until, results)) for _ in range(ATTACKERS)]
             for attacker in attackers:
                 attacker.start()
             time.sleep(0.3)
@@ -252,7 +324,7 @@ def main():
                 faults.append(f"{label}: an error of the server, {shown}")
     if biggest > REFUSAL_BYTES_MAX:
         faults.append(f"a refusal has {biggest} bytes")
-    status, _ = Connection(address).ask(request("GET", "/readyz"))
+    status, _ = Connection(address).ask(Request("GET", "/readyz"))
     if status != 200:
         faults.append(f"afterwards it answers {status}")
     charged = before - server.left()

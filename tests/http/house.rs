@@ -118,6 +118,7 @@ impl House {
             listen: here,
             metrics: Some(here),
             connections_max: 100,
+            accept_queue_max: 65_535,
             connections_per_address_max: 100,
             timeouts: Timeouts {
                 head: Duration::from_secs(10),

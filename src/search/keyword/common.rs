@@ -13,9 +13,12 @@ use crate::search::postings::Cursor;
 /// A term is common if one in so many documents has it.
 const COMMON_IN_ONE_OF: u32 = 32;
 
-/// All common terms together take at most so many bytes for each document of the corpus: some 400 of them fit. The
-/// common terms of 200 everyday questions take 146.
+/// All common terms together take at most 320 bytes for each document of the corpus: some 400 of them fit. The common terms of
+/// 200 everyday questions take 146.
 const BYTES_PER_DOCUMENT: usize = 320;
+
+/// And at most 112 MiB, whatever the corpus. A corpus of 367,000 documents reaches it.
+const BYTES_MAX: usize = 112 << 20;
 
 /// In one of so many documents that have it, a term counts much.
 const MUCH_IN_ONE_OF: usize = 16;
@@ -149,7 +152,19 @@ pub(super) struct CommonTerms {
 
 impl CommonTerms {
     pub(super) fn new(document_count: u32) -> Self {
-        Self { document_count, held: ByteCache::new(document_count as usize * BYTES_PER_DOCUMENT / 2) }
+        let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
+        // The cache has two generations.
+        Self { document_count, held: ByteCache::new(bytes_max / 2) }
+    }
+
+    /// Forgets the terms that are held, and holds no more.
+    pub(super) fn close(&self) {
+        self.held.close();
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.held.entries()
     }
 
     /// A term that so many documents have, for a search among so many: if it is held, or if it is worth to be, where all

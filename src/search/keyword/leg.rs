@@ -42,6 +42,12 @@ impl KeywordLeg {
         })
     }
 
+    /// Gives back the memory in which terms are held; searches read them from the index again.
+    pub(in crate::search) fn release_memory(&self) {
+        self.common.close();
+        self.said_terms.close();
+    }
+
     /// What is said first, then where it stands.
     pub(super) fn fields(&self) -> [&FieldReader; 4] {
         [&self.text, &self.heading, &self.citation, &self.breadcrumb]

@@ -12,8 +12,11 @@ use crate::byte_cache::ByteCache;
 use crate::search::bits::Bits;
 use crate::search::postings::FieldReader;
 
-/// All that are held take at most so many bytes for each document of the corpus: 64 terms in both fields.
+/// All that are held take at most 16 bytes for each document of the corpus: 64 terms in both fields.
 const BYTES_PER_DOCUMENT: usize = 16;
+
+/// And at most 16 MiB, whatever the corpus.
+const BYTES_MAX: usize = 16 << 20;
 
 /// A field by its place, and a term.
 pub(super) type Key = (usize, String);
@@ -26,7 +29,19 @@ pub(super) struct SaidTerms {
 
 impl SaidTerms {
     pub(super) fn new(document_count: u32) -> Self {
-        Self { document_count, held: ByteCache::new(document_count as usize * BYTES_PER_DOCUMENT / 2) }
+        let bytes_max = BYTES_MAX.min(document_count as usize * BYTES_PER_DOCUMENT);
+        // The cache has two generations.
+        Self { document_count, held: ByteCache::new(bytes_max / 2) }
+    }
+
+    /// Forgets the terms that are held, and holds no more.
+    pub(super) fn close(&self) {
+        self.held.close();
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.held.entries()
     }
 
     /// Those documents of the ranges whose field has the term; of others it may not be known.

@@ -438,3 +438,42 @@ fn several_phrases_leave_what_all_of_them_leave() {
     assert_eq!(admitted(&[], &["harbor vessel", "permit"]), [1, 3]);
     assert_eq!(admitted(&["fence height", "nowhere"], &[]), [0_u32; 0]);
 }
+
+/// What common terms are held in is given back once another index is served, and nothing is found otherwise without it.
+#[test]
+fn held_terms_are_given_back_and_not_held_again() {
+    let document = |doc: u32| Document {
+        heading: String::new(),
+        text: if doc.is_multiple_of(2) { "harbor vessel" } else { "vessel" }.into(),
+        breadcrumb: String::new(),
+    };
+    let (_dir, index) = written(&(0..200).map(document).collect::<Vec<_>>());
+    let leg = KeywordLeg::open(&index, &TUNING).unwrap();
+    let all = OrdinalRange { start: 0, end: 200 }.into();
+    let ask = || {
+        for _ in 0..3 {
+            leg.constraints(&[row("harbor vessel")], &[], &all).unwrap();
+        }
+        let words = leg.look_up(&query_words("harbor vessel")).unwrap();
+        let mut found = Vec::new();
+        for _ in 0..3 {
+            let query = KeywordQuery {
+                words: &words,
+                constraints: &Constraints::default(),
+                ranges: &all,
+                admission: None,
+                keep: 50,
+                list_matches: true,
+                dead: &Bits::default(),
+            };
+            found = leg.search(&query, &[]).unwrap().living;
+        }
+        found
+    };
+    let before = ask();
+    assert!(leg.common.count() > 0 && leg.said_terms.count() > 0);
+    leg.release_memory();
+    assert_eq!((leg.common.count(), leg.said_terms.count()), (0, 0));
+    assert_eq!(ask(), before);
+    assert_eq!((leg.common.count(), leg.said_terms.count()), (0, 0));
+}
