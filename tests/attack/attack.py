@@ -1,8 +1,8 @@
 """Floods every way into a server while a client that pays goes on searching, and judges what that client feels.
 
 Settings, all from the environment: ATTACK_SECONDS a flood (6), ATTACK_FACTOR by which the paying client's p99 may grow (3),
-ATTACK_FLOOR_MS below which it is never judged (5), ATTACK_MEMORY_MB by which anonymous memory may grow (96), ATTACK_TLS=1
-for a server with TLS.
+ATTACK_FLOOR_MS below which it is never judged (10), ATTACK_MEMORY_MB by which anonymous memory may grow (96), ATTACK_TLS=1
+for a server with TLS, ATTACK_ONLY=streams,frames for these floods alone.
 """
 
 import json
@@ -24,9 +24,10 @@ from http2 import STREAMS_AT_ONCE, Http2
 
 SECONDS = float(os.environ.get("ATTACK_SECONDS", 6))
 FACTOR = float(os.environ.get("ATTACK_FACTOR", 3))
-FLOOR_MS = float(os.environ.get("ATTACK_FLOOR_MS", 5))
+FLOOR_MS = float(os.environ.get("ATTACK_FLOOR_MS", 10))
 MEMORY_MB = float(os.environ.get("ATTACK_MEMORY_MB", 96))
 TLS = os.environ.get("ATTACK_TLS") == "1"
+ONLY = [name for name in os.environ.get("ATTACK_ONLY", "").split(",") if name]
 # A refusal of the API is below 4 KB, a page that refuses has the frame of every page.
 REFUSAL_BYTES_MAX = 8192
 ATTACKERS = 6
@@ -292,6 +293,8 @@ def main():
     biggest = 0
     for flood in floods(server.poor, server.paced):
         name = flood[0]
+        if ONLY and name not in ONLY:
+            continue
         for sources in (networks[:1], networks):
             until = time.monotonic() + SECONDS
             results = multiprocessing.Queue()
