@@ -60,8 +60,7 @@ impl<K: Eq + Hash + Clone, V: Clone + ByteSize> ByteCache<K, V> {
     /// Forgets everything, and holds nothing from now on.
     pub(crate) fn close(&self) {
         let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
-        *generations =
-            Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: true };
+        *generations = Generations { young: HashMap::new(), young_bytes: 0, old: HashMap::new(), is_closed: true };
     }
 
     #[cfg(test)]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decimal::write_padded;
 
-const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
+pub const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Milliseconds since 1970-01-01 00:00 UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

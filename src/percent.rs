@@ -1,4 +1,8 @@
-//! Percent-encoding of text that becomes part of an address.
+//! Percent-encoding of text in addresses and forms.
+
+use std::borrow::Cow;
+
+use crate::hex;
 
 /// Encodes everything but the characters that mean themselves in every part of an address.
 pub(crate) fn encoded(text: &str) -> String {
@@ -22,6 +26,41 @@ pub(crate) fn push(out: &mut String, text: &str) {
     }
 }
 
+/// What a `+` means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plus {
+    Stays,
+    IsSpace,
+}
+
+/// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
+pub(crate) fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() & (byte != b'%') & (byte != b'+' || plus == Plus::Stays);
+    // All of them, so that the compiler compares many at once.
+    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+        return Some(text.into());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        match first {
+            b'%' => {
+                let [high, low, behind @ ..] = rest else { return None };
+                bytes.push(hex::decode_byte([*high, *low])?);
+                rest = behind;
+            }
+            b'+' if plus == Plus::IsSpace => bytes.push(b' '),
+            // Raw UTF-8 is not allowed in an address, however many servers take it.
+            byte if byte.is_ascii_graphic() => bytes.push(*byte),
+            _ => return None,
+        }
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    (!text.chars().any(is_wild)).then_some(text.into())
+}
+
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
@@ -34,5 +73,14 @@ mod tests {
     fn only_unreserved_characters_stay() {
         assert_eq!(encoded("a-Z_0.9~"), "a-Z_0.9~");
         assert_eq!(encoded("§ 1 & 'b'/?"), "%C2%A7%201%20%26%20%27b%27%2F%3F");
+    }
+
+    #[test]
+    fn only_whole_escapes_of_utf8_are_decoded() {
+        assert_eq!(decoded("a%20b+c%C2%A7", Plus::IsSpace).unwrap(), "a b c§");
+        assert_eq!(decoded("a+b", Plus::Stays).unwrap(), "a+b");
+        for bad in ["%", "%2", "%zz", "%00", "%c0%af", "%ff", "%1b", "%+1", "§", "a b"] {
+            assert_eq!(decoded(bad, Plus::IsSpace), None, "{bad}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::people::PasswordWork;
 use super::tier::Tariff;
+use crate::clock::MILLIS_PER_DAY;
 
 /// What an operator chooses.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +43,7 @@ impl Default for Settings {
             retry_horizon_sec: RETRY_HORIZON_SEC,
             draft_days: DRAFT_DAYS,
             session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
-            session_millis: i64::from(SESSION_DAYS) * 86_400_000,
+            session_millis: i64::from(SESSION_DAYS) * MILLIS_PER_DAY,
             password_work: PasswordWork::DEFAULT,
         }
     }

@@ -20,10 +20,8 @@ use crate::accounts::records::{
     AccountStatus, CheckoutRecord, KeyRecord, OrderRecord, Payable, PurchaseRecord, PurchaseStatus, StageReached,
 };
 use crate::accounts::views::{AccountView, KeyView};
-use crate::clock::{Now, UnixMillis};
+use crate::clock::{MILLIS_PER_DAY, Now, UnixMillis};
 use crate::state::copy::finish;
-
-const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Makes the server take up what changed outside of it, or says why it does not.
 pub type Reload = dyn Fn() -> Result<Value, String> + Send + Sync;

@@ -8,6 +8,7 @@ use hornbook::accounts;
 use hornbook::accounts::people::PasswordWork;
 use hornbook::api::deep::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
+use hornbook::clock::MILLIS_PER_DAY;
 use hornbook::config::{Config, PaymentProvider, SearchDepth, StripeKey, Switch, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, Names};
@@ -26,7 +27,7 @@ pub(super) fn accounts(config: &Config) -> accounts::Settings {
         retry_horizon_sec: config.ledger.retry_horizon_sec,
         draft_days: config.formation.draft_days.get(),
         session_idle_millis: i64::from(config.people.session_idle_hours.get()) * 3_600_000,
-        session_millis: i64::from(config.people.session_days.get()) * 86_400_000,
+        session_millis: i64::from(config.people.session_days.get()) * MILLIS_PER_DAY,
         password_work: PasswordWork::DEFAULT,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::{self, JsonObject};
 use crate::api::parameters::{Arguments, PARAMETERS_MAX};
-use crate::hex;
+use crate::percent::{Plus, decoded};
 
 /// A request that may be looked at.
 pub(super) struct CheckedRequest<'r> {
@@ -91,40 +91,6 @@ pub(super) fn object(body: &[u8]) -> Result<JsonObject, ApiError> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Plus {
-    Stays,
-    IsSpace,
-}
-
-/// None for a broken escape, for what is no UTF-8 and for control characters other than white space.
-fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() & (byte != b'%') & (byte != b'+' || plus == Plus::Stays);
-    // All of them, so that the compiler compares many at once.
-    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
-        return Some(text.into());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        rest = behind;
-        match first {
-            b'%' => {
-                let [high, low, behind @ ..] = rest else { return None };
-                bytes.push(hex::decode_byte([*high, *low])?);
-                rest = behind;
-            }
-            b'+' if plus == Plus::IsSpace => bytes.push(b' '),
-            // Raw UTF-8 is not allowed in an address, however many servers take it.
-            byte if byte.is_ascii_graphic() => bytes.push(*byte),
-            _ => return None,
-        }
-    }
-    let text = String::from_utf8(bytes).ok()?;
-    let is_wild = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    (!text.chars().any(is_wild)).then_some(text.into())
-}
-
 pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
@@ -132,15 +98,6 @@ pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_whole_escapes_of_utf8_are_decoded() {
-        assert_eq!(decoded("a%20b+c%C2%A7", Plus::IsSpace).unwrap(), "a b c§");
-        assert_eq!(decoded("a+b", Plus::Stays).unwrap(), "a+b");
-        for bad in ["%", "%2", "%zz", "%00", "%c0%af", "%ff", "%1b", "%+1", "§", "a b"] {
-            assert_eq!(decoded(bad, Plus::IsSpace), None, "{bad}");
-        }
-    }
 
     #[test]
     fn a_query_is_pairs_and_a_name_may_stand_alone() {

@@ -4,7 +4,7 @@
 use ::http::HeaderMap;
 
 use crate::door::media_type;
-use crate::hex;
+use crate::percent::{self, Plus};
 
 const FORM_BYTES_MAX: usize = 16 << 10;
 const FIELDS_MAX: usize = 32;
@@ -54,21 +54,7 @@ impl Form {
 }
 
 fn decoded(text: &[u8]) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let (digits, after) = rest.split_first_chunk::<2>()?;
-                bytes.push(hex::decode_byte(*digits)?);
-                rest = after;
-            }
-            byte => bytes.push(*byte),
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+    Some(percent::decoded(str::from_utf8(text).ok()?, Plus::IsSpace)?.into_owned())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::accounts::records::{
 };
 use crate::accounts::sealing::{Owner, SealKey};
 use crate::accounts::{Accounts, formation};
-use crate::clock::UnixMillis;
+use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::hex;
 use crate::state::{Index, Reading, StateError, Table, Writing};
 
@@ -28,8 +28,6 @@ pub const UNPAID_ORDERS_MAX: usize = 20;
 
 /// The answer to an acceptance may be lost on its way, so it is given again for an hour. Later the link shows no token.
 const TOKEN_SHOWN_AGAIN_MILLIS: i64 = 3_600_000;
-
-const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// What a draft holds, and the order takes over.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -17,14 +17,14 @@ use crate::accounts::ledger::poster::Poster;
 use crate::accounts::people::{LinkPurpose, LinkRecord, Login, Password, PersonRecord, Role, StoredPassword};
 use crate::accounts::purse::Purse;
 use crate::accounts::records::{from_json, get_json, put_json, read_json};
-use crate::clock::UnixMillis;
+use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, Table, Writing};
 
 /// The purpose of the first operator's link, as it is stored.
 const FIRST_OPERATOR: &str = "firstOperator";
 
 /// Three days.
-pub const LINK_MILLIS: i64 = 3 * 86_400_000;
+pub const LINK_MILLIS: i64 = 3 * MILLIS_PER_DAY;
 
 /// What a link asks of whoever opens it.
 #[derive(Clone, PartialEq, Eq, Debug)]

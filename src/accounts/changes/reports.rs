@@ -20,7 +20,7 @@ use crate::accounts::records::{
     AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
     Payable, PaymentEvent, PurchaseStatus, from_json, get_json, owned_json, put_json,
 };
-use crate::clock::UnixMillis;
+use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, Table};
 
 /// What a payment provider reports. Amounts are in the smallest unit of the currency.
@@ -61,7 +61,7 @@ pub enum ReportResult {
 const EARLY_REPORTS_MAX: usize = 32;
 
 /// Providers repeat a notice for some days; what is known by then of no payment is of none of ours.
-const EARLY_MILLIS: i64 = 30 * 86_400_000;
+const EARLY_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 
 /// Prices are in this currency.
 const CURRENCY: &str = "usd";

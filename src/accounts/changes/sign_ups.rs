@@ -10,14 +10,14 @@ use crate::accounts::ids::AccountId;
 use crate::accounts::key::KeyKind;
 use crate::accounts::ledger::poster::Poster;
 use crate::accounts::records::{AccountRecord, AccountStatus, KeyRecord, all_from_json, owned_json};
-use crate::clock::UnixMillis;
+use crate::clock::{MILLIS_PER_DAY, UnixMillis};
 use crate::state::{Index, StateError, Table};
 
 /// So many may wait; nobody looks through more.
 pub const PENDING_SIGN_UPS_MAX: usize = 1000;
 
 /// So long one may wait.
-pub const PENDING_MILLIS: i64 = 30 * 86_400_000;
+pub const PENDING_MILLIS: i64 = 30 * MILLIS_PER_DAY;
 
 /// How the index calls them.
 const PENDING: &str = "pending";

@@ -15,6 +15,7 @@ use crate::accounts::people::Password;
 use crate::accounts::records::{AccountStatus, KeyRecord};
 use crate::accounts::scope::ScopeSet;
 use crate::accounts::tier::PackName;
+use crate::clock::MILLIS_PER_DAY;
 use crate::door::DoorAnswer;
 use crate::web::assets::SETTINGS;
 use crate::web::browser::end_session;
@@ -32,9 +33,7 @@ use crate::web::visitor::Visitor;
 const KEYS_MAX: usize = 200;
 
 /// A rotated key works for another day.
-const OVERLAP_MILLIS: u64 = 86_400_000;
-
-const MILLIS_PER_DAY: i64 = 86_400_000;
+const OVERLAP_MILLIS: u64 = MILLIS_PER_DAY as u64;
 
 pub(super) async fn create_key(shared: &Shared, seen: &Seen<'_>, form: &Form) -> Result<DoorAnswer, Trouble> {
     let account = seen.person()?.account;
